@@ -165,8 +165,8 @@ var others = map[string][]string{
 // of all. {Name} is the statement of that name, with what follows put in. What is not
 // listed is a number.
 var placeholders = map[string]string{
-	"@which":                         "true",
-	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @fillage": "{BoardAge @at=f.ts}", "rollups/query @redemptionage": "{BoardAge @at=r.resolved_at}", "rollups/query @undatedage": "{BoardAge @at=u.last_ts}", "rollups/query @at": "1",
+	"@which":                               "true",
+	"rollups/query LeaderboardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @fillage": "{LeaderboardAge @at=f.ts}", "rollups/query @redemptionage": "{LeaderboardAge @at=r.resolved_at}", "rollups/query @undatedage": "{LeaderboardAge @at=u.last_ts}", "rollups/query @at": "1",
 	"@like": "{DeskLike}",
 	"@by":   "x",
 

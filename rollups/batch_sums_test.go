@@ -17,8 +17,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// tail draws history that leaves every window, and batches that come right behind it.
-func tail(t *rapid.T) []step {
+// leavingWindows draws history that leaves every window, and batches that come right behind it.
+func leavingWindows(t *rapid.T) []step {
 	w := drawWorld(t)
 	if rapid.Bool().Draw(t, "on the desk") {
 		onDesk(w.markets)
@@ -93,7 +93,7 @@ func onDesk(markets []data.Market) {
 func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	inMemory, byStatements, held, desk, late := 0, 0, 0, 0, 0
 	same := func(rt *rapid.T) {
-		steps, most := tail(rt), rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(rt, "held at most")
+		steps, most := leavingWindows(rt), rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(rt, "held at most")
 		stored := fmt.Sprintf("UPDATE index_stored SET bucket = (SELECT as_of // 300000000 + %d FROM rollup_state)", rapid.IntRange(0, 3).Draw(rt, "stored"))
 		venues := []*venue{newVenue(t, steps), newVenue(t, steps)}
 		for i, v := range venues {

@@ -168,7 +168,7 @@ func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
 }
 
 // A database from before the counts were kept gets them from its migration, without
-// a rebuild, whatever part of its positions is in tails.
+// a rebuild, whatever part of its positions is in deltas.
 func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts counts them")
 	file, err := os.ReadFile(filepath.FromSlash("../engine/schema/migrations/00014_event_wallets.sql"))

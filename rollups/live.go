@@ -33,18 +33,18 @@ type Live struct {
 	lineage uint64 // counts the databases that took the place of another and were read as a whole
 	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
 
-	liveState
+	liveData
 }
 
-// liveState is what Live has read: whole, or of a Live that nobody has yet.
-type liveState struct {
+// liveData is what Live has read: whole, or of a Live that nobody has yet.
+type liveData struct {
 	incomplete    bool // a batch was followed in part
 	walletBuilder *serving.WalletBuilder
 	excluded      map[data.WalletID]bool         // those of Venue
 	early         map[data.WalletID]data.Address // wallets that were read before one with a smaller id
 	catalog       *serving.CatalogBuilder
 	interned      interner // shared by markets
-	tokens        []tokenState
+	tokens        []tokenLifetime
 	tokenIDs      map[string]data.TokenID
 	// venueTraded lists the venue's own wallets that traded a token.
 	venueTraded      map[data.TokenID][]data.WalletID
@@ -111,7 +111,7 @@ func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) er
 		return err
 	}
 	next.beside = nil
-	l.liveState = next.liveState
+	l.liveData = next.liveData
 	l.current.Store(next.Snapshot())
 	return nil
 }

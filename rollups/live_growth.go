@@ -17,7 +17,7 @@ const keptHours = 24
 type growth struct {
 	days          days
 	weeks, months map[int64]int64 // distinct wallets, the venue's own too
-	hours         map[int64]*hourState
+	hours         map[int64]*hourActivity
 	firsts        firsts
 	sums          serving.Totals // over all wallets
 	// venueDays are the days on which each of the venue's own wallets traded:
@@ -30,15 +30,15 @@ type growth struct {
 
 var longWindows = [2]int64{14 * dayLength, 60 * dayLength}
 
-// hourState is one UTC hour; seen has the bit of every wallet that traded in it.
-type hourState struct {
+// hourActivity is one UTC hour; seen has the bit of every wallet that traded in it.
+type hourActivity struct {
 	legs
 	seen   []uint64
 	active int64
 }
 
 func newGrowth() *growth {
-	return &growth{weeks: map[int64]int64{}, months: map[int64]int64{}, hours: map[int64]*hourState{},
+	return &growth{weeks: map[int64]int64{}, months: map[int64]int64{}, hours: map[int64]*hourActivity{},
 		venueDays: map[data.WalletID]map[int64]bool{}}
 }
 
@@ -157,10 +157,10 @@ func (g *growth) addDay(row *platformDayRow) {
 	d.wallets += row.Wallets
 }
 
-func (g *growth) hour(hour int64) *hourState {
+func (g *growth) hour(hour int64) *hourActivity {
 	h := g.hours[hour]
 	if h == nil {
-		h = &hourState{}
+		h = &hourActivity{}
 		g.hours[hour] = h
 	}
 	return h

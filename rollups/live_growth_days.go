@@ -13,11 +13,11 @@ const hourLength = 3_600_000_000
 // days are UTC days without gaps, from the first that was asked for.
 type days struct {
 	first int64
-	rows  []dayState
+	rows  []dayActivity
 }
 
-// dayState is one UTC day.
-type dayState struct {
+// dayActivity is one UTC day.
+type dayActivity struct {
 	legs
 	wallets                         int64 // distinct, the venue's own too
 	newWallets, newMarkets, markets int64
@@ -25,16 +25,16 @@ type dayState struct {
 
 // at gives a day, making room for it on either side. The pointer holds until the
 // next call.
-func (d *days) at(day int64) *dayState {
+func (d *days) at(day int64) *dayActivity {
 	switch {
 	case len(d.rows) == 0:
-		d.first, d.rows = day, make([]dayState, 1)
+		d.first, d.rows = day, make([]dayActivity, 1)
 	case day < d.first:
-		d.rows = append(make([]dayState, d.first-day), d.rows...)
+		d.rows = append(make([]dayActivity, d.first-day), d.rows...)
 		d.first = day
 	}
 	for int64(len(d.rows)) <= day-d.first {
-		d.rows = append(d.rows, dayState{})
+		d.rows = append(d.rows, dayActivity{})
 	}
 	return &d.rows[day-d.first]
 }

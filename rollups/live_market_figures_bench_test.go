@@ -19,7 +19,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 		markets int // that the batch and what leaves the windows touch
 	}{{"in 2,000 markets", 2000}, {"in 10,000 markets", 10_000}} {
 		b.Run(shape.name, func(b *testing.B) {
-			l := &Live{liveState: liveState{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), whaleFlows: map[data.TokenID]data.Micro{}}}
+			l := &Live{liveData: liveData{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), whaleFlows: map[data.TokenID]data.Micro{}}}
 			for p := range serving.Periods {
 				l.tokenWindows[p] = newTokenWindow()
 			}
@@ -29,7 +29,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 				l.catalog.Set(m)
 				for outcome := range int8(2) {
 					token := data.TokenID(len(l.tokens))
-					t := tokenState{market: id, outcome: outcome, legs: legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}, firstTS: 1, lastTS: 2}
+					t := tokenLifetime{market: id, outcome: outcome, legs: legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}, firstTS: 1, lastTS: 2}
 					l.tokens = append(l.tokens, t)
 					l.catalog.Map(token, serving.TokenRef{Market: id, Outcome: outcome, ID: "1"})
 					if id > markets/2 {

@@ -46,8 +46,8 @@ func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Mic
 	return l.TakerFills, data.Micro(l.TakerUSD), data.Micro(l.TakerShares)
 }
 
-// tokenState is what the venue traded of one token, ever.
-type tokenState struct {
+// tokenLifetime is what the venue traded of one token, ever.
+type tokenLifetime struct {
 	id      string // its public name
 	market  int32  // -1: not mapped
 	outcome int8
@@ -56,7 +56,7 @@ type tokenState struct {
 	last, dayAgo    pricedTrade // the last trade, and the last one 24 hours or more before as_of
 }
 
-func (t *tokenState) fills() int64 { return t.TakerFills + t.MakerFills }
+func (t *tokenLifetime) fills() int64 { return t.TakerFills + t.MakerFills }
 
 // tokenRow is a row of LoadTokens.
 type tokenRow struct {
@@ -70,7 +70,7 @@ type tokenRow struct {
 func (l *Live) mapToken(row *tokenRow) {
 	id := row.Token
 	for int(id) >= len(l.tokens) {
-		l.tokens = append(l.tokens, tokenState{market: -1})
+		l.tokens = append(l.tokens, tokenLifetime{market: -1})
 		l.counts.UnmappedTokens++
 	}
 	t := &l.tokens[id]
@@ -96,7 +96,7 @@ func (l *Live) mapToken(row *tokenRow) {
 }
 
 // touchToken gives a token and notes that the figures of its market change.
-func (l *Live) touchToken(id data.TokenID) *tokenState {
+func (l *Live) touchToken(id data.TokenID) *tokenLifetime {
 	t := &l.tokens[id]
 	if t.market >= 0 {
 		l.catalog.Touch(t.market)

@@ -80,7 +80,7 @@ func (b *bench) serve(name string) (*service, error) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	s.stop = cancel
 	boards := make(chan error, 1)
-	go func() { boards <- a.KeepBoards(ctx, api.BoardsPause, zerolog.Nop()) }()
+	go func() { boards <- a.KeepLeaderboards(ctx, api.LeaderboardsPause, zerolog.Nop()) }()
 	go func() {
 		err := srv.Serve(ctx)
 		cancel() // where it ended by itself

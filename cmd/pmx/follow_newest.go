@@ -44,6 +44,6 @@ func printNewest(w io.Writer, n *follow.NewestStatus) {
 	if n == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "newest\t%s\t%s\t\t\t%s, %s received, %s from the list\t%d\t%s\n", n.Phase, atOrNever(n.AsOf), n.Feed, thousands(n.Told), thousands(n.Listed), n.Bad,
+	_, _ = fmt.Fprintf(w, "newest\t%s\t%s\t\t\t%s, %s received, %s from the list\t%d\t%s\n", n.Phase, atOrNever(n.AsOf), n.Coverage, thousands(n.Told), thousands(n.Listed), n.Bad,
 		visible(n.Error, ""))
 }

@@ -163,7 +163,7 @@ func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		_, _ = fmt.Fprintln(w, "ID\tTIER\tLABEL\tCREATED\tLAST USED\tFROM\tREQUESTS\tLIMIT\tSTATE")
 		for _, k := range keys {
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, escaped(k.Label, ""), k.CreatedAt.Format(time.DateOnly),
-				when(k.LastUsedAt), cmp.Or(valueOr(k.LastFrom), "-"), thousands(k.Requests), limitOfKey(&k), stateOfKey(&k, time.Now()))
+				when(k.LastUsedAt), cmp.Or(valueOr(k.LastFrom), "-"), thousands(k.Requests), limitOfKey(&k), validityOf(&k, time.Now()))
 		}
 		return w.Flush()
 	})
@@ -211,8 +211,8 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// stateOfKey tells whether a key is valid, and for how long.
-func stateOfKey(k *control.Key, now time.Time) string {
+// validityOf tells whether a key is valid, and for how long.
+func validityOf(k *control.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + k.RevokedAt.Format(time.DateOnly)
@@ -329,6 +329,6 @@ func printKey(w io.Writer, k control.Key, err error, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, k)
 	}
-	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), stateOfKey(&k, time.Now()))
+	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), validityOf(&k, time.Now()))
 	return err
 }

@@ -161,7 +161,7 @@ func dashboardExpressions(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var board struct {
+	var dashboard struct {
 		Panels []struct {
 			ID      int
 			Title   string
@@ -170,11 +170,11 @@ func dashboardExpressions(t *testing.T) map[string]string {
 			Targets []struct{ RefID, Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &board); err != nil {
+	if err := json.Unmarshal(text, &dashboard); err != nil {
 		t.Fatal(err)
 	}
 	all, ids := map[string]string{}, map[int]bool{}
-	for _, p := range board.Panels {
+	for _, p := range dashboard.Panels {
 		if ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W == 0 || p.GridPos.H == 0 || p.Title == "" {
 			t.Errorf("panel %d (%s) is there twice, or has no room", p.ID, p.Title)
 		}
@@ -407,11 +407,11 @@ func TestPromtoolReadsTheAlerts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := filepath.Join(t.TempDir(), "dashboard.yml")
-	if err := os.WriteFile(board, text, 0o600); err != nil {
+	dashboard := filepath.Join(t.TempDir(), "dashboard.yml")
+	if err := os.WriteFile(dashboard, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(promtool, append([]string{"check", "rules"}, append(files, board)...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(promtool, append([]string{"check", "rules"}, append(files, dashboard)...)...).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }

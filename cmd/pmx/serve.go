@@ -238,7 +238,7 @@ func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate,
 	all := []func(context.Context) error{kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
 		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, at.Log) }),
-		kept("boards", func(ctx context.Context) error { return served.KeepBoards(ctx, api.BoardsPause, at.Log) })}
+		kept("leaderboards", func(ctx context.Context) error { return served.KeepLeaderboards(ctx, api.LeaderboardsPause, at.Log) })}
 	if c.PublishDir != "" {
 		all = append(all, kept("publish", func(ctx context.Context) error { return k.Publish(ctx, c.PublishDir, version, keys) }))
 	}

@@ -10,14 +10,14 @@ import (
 	"pmx/data/reference"
 )
 
-const brackets = 11 // nine inner ones and two tails, as ladders have had since March 2026
+const brackets = 11 // nine inner ones and two open-ended ones, as ladders have had since March 2026
 
 // season is the cosine of the year at the middle of each month, in thousandths,
 // for the northern hemisphere's warmest time in late July.
 var season = [12]int64{-991, -777, -358, 156, 629, 934, 991, 777, 358, -156, -629, -934}
 
 // bracket is one rung of a ladder, in whole degrees of the event's unit. The
-// tails are open: low has no lo, high has no hi.
+// lowest and the highest are open-ended: low has no lo, high has no hi.
 type bracket struct {
 	lo, hi    int
 	low, high bool
@@ -137,7 +137,7 @@ func climate(lat float64, day time.Time) int64 {
 
 func fahrenheit(tenths int64) int64 { return tenths*9/5 + 320 }
 
-// celsius gives one-degree rungs, tails five degrees from the forecast.
+// celsius gives one-degree rungs, the open-ended ones five degrees from the forecast.
 func celsius(forecast int64) []bracket {
 	mid := int(math.Floor(float64(forecast+5) / 10))
 	out := []bracket{{hi: mid - 5, low: true}}
@@ -171,7 +171,7 @@ func (b bracket) label(unit string) string {
 	return fmt.Sprintf("%d-%d°%s", b.lo, b.hi, unit)
 }
 
-// slug is the tail of the market's slug: "53forbelow", "54-55f", "neg-3c".
+// slug is the end of the market's slug: "53forbelow", "54-55f", "neg-3c".
 func (b bracket) slug(unit string) string {
 	unit = strings.ToLower(unit)
 	switch {

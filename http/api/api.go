@@ -61,7 +61,7 @@ type API struct {
 	reader         Reader
 	exports        Exports
 	readCache      *readCache
-	boards         *boardSets
+	leaderboards   *leaderboardSets
 	cursorKey      []byte
 	gate           *access.Gate
 	watch          *guard.Watch
@@ -114,7 +114,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, boards: newBoardSets(), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, leaderboards: newLeaderboardSets(), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), pinnedHoldings: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}
@@ -145,7 +145,7 @@ func (a *API) Publish(snap *serving.Snapshot) {
 		if a.published.CompareAndSwap(old, next) {
 			a.pinned.sweep(next.markets, a.now())
 			a.pinnedHoldings.sweep(next.holdings, a.now())
-			a.boards.nudge()
+			a.leaderboards.nudge()
 			return
 		}
 	}

@@ -24,7 +24,7 @@ func openVenue(t *testing.T) *venue {
 func TestPagesOfAnOpenServerNeedNoKey(t *testing.T) {
 	v := openVenue(t)
 	r := v.get(access.Nobody, "/leaderboard/traders?limit=200", samePage)
-	b := exact[wire.Board[wire.TraderRow]](t, r.Body())
+	b := exact[wire.RankedList[wire.TraderRow]](t, r.Body())
 	if r.status != 200 || *b.Plan != "free" || len(b.Data) != 20 || !b.Truncated {
 		t.Errorf("%d, plan %s, %d rows", r.status, *b.Plan, len(b.Data))
 	}

@@ -189,8 +189,8 @@ func TestAPublicEndpointPassesOverABadKey(t *testing.T) {
 func TestETags(t *testing.T) {
 	snap := apitest.Snapshot(1, 5, 100)
 	v := newVenue(t, snap)
-	board := v.get(access.Alpha, "/leaderboard/traders")
-	tag := board.header("ETag")
+	leaderboard := v.get(access.Alpha, "/leaderboard/traders")
+	tag := leaderboard.header("ETag")
 	if !strings.HasPrefix(tag, `W/"`) || len(tag) != 20 {
 		t.Fatalf("ETag %q", tag)
 	}
@@ -314,7 +314,7 @@ func TestNotReady(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	v.api.Publish(&serving.Snapshot{Epoch: 1}) // an empty database
-	b := exact[wire.Board[wire.TraderRow]](t, v.get(access.Alpha, "/leaderboard/traders").Body())
+	b := exact[wire.RankedList[wire.TraderRow]](t, v.get(access.Alpha, "/leaderboard/traders").Body())
 	if b.AsOf != nil || b.WindowStart != nil || b.WindowEnd != nil || b.Data == nil || len(b.Data) != 0 {
 		t.Errorf("%+v", b)
 	}

@@ -14,31 +14,31 @@ import (
 const leaderboardRows = 200
 
 // The parameters of a leaderboard.
-var boardPeriod, boardLimit = periodParam(), limitParam("50", leaderboardRows)
+var leaderboardPeriod, leaderboardLimit = periodParam(), limitParam("50", leaderboardRows)
 
 func leaderboardRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: leaderboardRows,
-			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.Board[wire.TraderRow]{},
-			Params: []*Param{boardPeriod, boardLimit, boardCategory, boardMinResolved, boardSort, boardOffset, boardInc},
+			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.RankedList[wire.TraderRow]{},
+			Params: []*Param{leaderboardPeriod, leaderboardLimit, leaderboardCategory, leaderboardMinResolved, leaderboardSort, leaderboardOffset, leaderboardInc},
 			Doc: "Ties are broken by `real_pnl`, then `volume`, then `address`. `category` restricts the figures of the period to markets of these " +
 				"categories; all-time figures and `spark` always cover all markets. `previous_rank` is the wallet's rank in the preceding window of the " +
-				"same length, by the same figure and filters, computed from what is known now. On a large venue, a board with any parameter other than " +
+				"same length, by the same figure and filters, computed from what is known now. On a large venue, a leaderboard with any parameter other than " +
 				"`period` and `limit` is prepared in the background, at most every 10 seconds: `as_of` and the window say when, and all-time figures may be newer.",
 			Codes: []string{"fills_elsewhere"},
 		},
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/markets", Section: wire.Leaderboard, MaxRows: leaderboardRows,
-			Summary: "Top markets by volume", serve: (*API).marketLeaderboard, Reply: wire.Board[wire.MarketRow]{},
-			Params: []*Param{boardPeriod, boardLimit},
+			Summary: "Top markets by volume", serve: (*API).marketLeaderboard, Reply: wire.RankedList[wire.MarketRow]{},
+			Params: []*Param{leaderboardPeriod, leaderboardLimit},
 		},
 	}
 }
 
 // traderLeaderboard answers GET /leaderboard/traders.
 func (a *API) traderLeaderboard(c *fiber.Ctx, call *Call) error {
-	if call.value(boardCategory).given || call.value(boardMinResolved).n > 0 || call.value(boardSort).n > 0 || call.number(boardOffset) > 0 || call.value(boardInc).given {
+	if call.value(leaderboardCategory).given || call.value(leaderboardMinResolved).n > 0 || call.value(leaderboardSort).n > 0 || call.number(leaderboardOffset) > 0 || call.value(leaderboardInc).given {
 		return a.rankedTraders(c, call)
 	}
 	return a.sendLeaderboard(c, call, (*encodedSnapshot).traderBody)
@@ -54,8 +54,8 @@ func (a *API) sendLeaderboard(c *fiber.Ctx, call *Call, bodyOf func(*encodedSnap
 	if err != nil {
 		return err
 	}
-	o := bodyOf(v, serving.Period(call.value(boardPeriod).n))
-	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, call.number(boardLimit)))
+	o := bodyOf(v, serving.Period(call.value(leaderboardPeriod).n))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, call.number(leaderboardLimit)))
 }
 
 // leaderboardBodies is the leaderboards of one snapshot.

@@ -11,11 +11,11 @@ import (
 	"pmx/rollups/serving"
 )
 
-// boardReader reads what a board needs that no snapshot ranks.
-type boardReader interface {
-	// Boards gives the figures of all wallets in the windows up to a time in unix µs, as of a batch; what
+// leaderboardReader reads what a leaderboard needs that no snapshot ranks.
+type leaderboardReader interface {
+	// Leaderboards gives the figures of all wallets in the windows up to a time in unix µs, as of a batch; what
 	// resolutions paid may be of a later one. It is slow. They take most bytes; 0: any number.
-	Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error)
+	Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error)
 	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
 	// wallet and day.
 	ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error)
@@ -24,7 +24,7 @@ type boardReader interface {
 // sparkDays is how many UTC days a spark has.
 const sparkDays = 30
 
-// What rows of a board may have besides.
+// What rows of a leaderboard may have besides.
 const (
 	includeSplit = iota
 	includePrevious
@@ -33,12 +33,12 @@ const (
 
 // The parameters of GET /leaderboard/traders beyond those of every leaderboard.
 var (
-	boardCategory    = categoryParam()
-	boardMinResolved = &Param{Name: "min_resolved", Kind: Integer, Default: "0", Min: 0, Max: 1_000_000,
+	leaderboardCategory    = categoryParam()
+	leaderboardMinResolved = &Param{Name: "min_resolved", Kind: Integer, Default: "0", Min: 0, Max: 1_000_000,
 		Doc: "only wallets that have traded at least this many resolved markets, over all time and in any category"}
-	boardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
-	boardOffset = offsetParam()
-	boardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"split", "previous_rank", "spark"}, Many: 3,
+	leaderboardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
+	leaderboardOffset = offsetParam()
+	leaderboardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"split", "previous_rank", "spark"}, Many: 3,
 		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
@@ -48,35 +48,35 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	categories, bad := call.categories(boardCategory, v.markets)
+	categories, bad := call.categories(leaderboardCategory, v.markets)
 	if bad != nil {
 		return bad
 	}
 	var include [3]bool
-	for given := range call.all(boardInc) {
+	for given := range call.all(leaderboardInc) {
 		include[given.n] = true
 	}
-	set, err := a.boardSet(v)
+	set, err := a.leaderboardSet(v)
 	if err != nil {
 		return err
 	}
 	if set.epoch > v.snap.Epoch { // it was read meanwhile, and has wallets that v has not
 		if v, err = a.current(); err == nil && !set.follows(v) { // which is of another database by now
-			set, err = a.boardSet(v)
+			set, err = a.leaderboardSet(v)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
+	b := leaderboard{period: serving.Period(call.value(leaderboardPeriod).n), sort: serving.LeaderboardSort(call.value(leaderboardSort).n), minResolved: call.value(leaderboardMinResolved).n,
 		previous: include[includePrevious], categories: categories}
-	key := fmt.Sprintf("board %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)
+	key := fmt.Sprintf("leaderboard %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)
 	ranked, err := cachedReadOf(a, set.epoch, key, func(context.Context) ([]serving.RankedRow, error) { return set.rank(v.snap, b), nil })
 	if err != nil {
 		return err
 	}
-	offset := min(call.number(boardOffset), len(ranked))
-	e, n := call.listEnvelope(call.number(boardLimit), len(ranked)-offset)
+	offset := min(call.number(leaderboardOffset), len(ranked))
+	e, n := call.listEnvelope(call.number(leaderboardLimit), len(ranked)-offset)
 	rows := ranked[offset : offset+n]
 	text, err := cachedReadOf(a, set.epoch, fmt.Sprint(key, " text ", include, " ", offset, " ", n), func(ctx context.Context) ([]byte, error) {
 		return a.rankedText(ctx, v, set, rows, include)
@@ -89,8 +89,8 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// rankedText is rows of a board as JSON: encoding them, with a spark each, takes far longer than sending them.
-func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *boardSet, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
+// rankedText is rows of a leaderboard as JSON: encoding them, with a spark each, takes far longer than sending them.
+func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *leaderboardSet, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
 	var sparks [][]data.Micro
 	if include[includeSpark] {
 		var err error
@@ -107,27 +107,27 @@ func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *boardSet,
 	}), nil
 }
 
-// board is which board is asked for.
-type board struct {
+// leaderboard is which leaderboard is asked for.
+type leaderboard struct {
 	period      serving.Period
-	sort        serving.BoardSort
+	sort        serving.LeaderboardSort
 	minResolved int64
 	previous    bool     // with the ranks in the window before
 	categories  []string // nil: all
 }
 
-// rank ranks a board. The lifetime figures of a wallet come from snap.
-func (set *boardSet) rank(snap *serving.Snapshot, b board) []serving.RankedRow {
-	now := snap.RankBoard(set.boards.Rows(b.period, false, b.categories), b.sort, b.minResolved, maxOffset+leaderboardRows)
+// rank ranks a leaderboard. The lifetime figures of a wallet come from snap.
+func (set *leaderboardSet) rank(snap *serving.Snapshot, b leaderboard) []serving.RankedRow {
+	now := snap.RankLeaderboard(set.leaderboards.Rows(b.period, false, b.categories), b.sort, b.minResolved, maxOffset+leaderboardRows)
 	if b.previous {
-		before := snap.RankBoard(set.boards.Rows(b.period, true, b.categories), b.sort, b.minResolved, snap.Wallets())
+		before := snap.RankLeaderboard(set.leaderboards.Rows(b.period, true, b.categories), b.sort, b.minResolved, snap.Wallets())
 		serving.RankedBefore(now, before)
 	}
 	return now
 }
 
 // sparks gives what each wallet made up to the end of each of the last days, from nothing on.
-func (a *API) sparks(ctx context.Context, set *boardSet, rows []serving.RankedRow) ([][]data.Micro, error) {
+func (a *API) sparks(ctx context.Context, set *leaderboardSet, rows []serving.RankedRow) ([][]data.Micro, error) {
 	if len(rows) == 0 {
 		return [][]data.Micro{}, nil
 	}

@@ -18,41 +18,41 @@ import (
 	"pmx/rollups/serving"
 )
 
-// boardVenue has thirty wallets, of which wallet i made i dollars in a window up to as_of, and 30 − i in any other;
+// leaderboardVenue has thirty wallets, of which wallet i made i dollars in a window up to as_of, and 30 − i in any other;
 // wallet 7 is the venue's own.
-func boardVenue(t *testing.T) *venue {
+func leaderboardVenue(t *testing.T) *venue {
 	snap := apitest.Snapshot(1, 30, 0)
 	snap.Venue = []data.WalletID{7}
 	v := newVenue(t, snap)
-	v.wallets.Board = map[int]map[string][]serving.BoardRow{0: {}, 3: {}, 5: {}}
-	for age, parts := range v.wallets.Board {
+	v.wallets.Leaderboard = map[int]map[string][]serving.LeaderboardRow{0: {}, 3: {}, 5: {}}
+	for age, parts := range v.wallets.Leaderboard {
 		for i := range 30 {
 			usd := data.Micro(i) * data.One
 			if age > 0 {
 				usd = 30*data.One - usd
 			}
-			parts["weather"] = append(parts["weather"], serving.BoardRow{Wallet: data.WalletID(i), Fills: 1, SellUSD: usd, BuyUSD: data.One, Redemption: data.One, Unresolved: usd - data.One})
+			parts["weather"] = append(parts["weather"], serving.LeaderboardRow{Wallet: data.WalletID(i), Fills: 1, SellUSD: usd, BuyUSD: data.One, Redemption: data.One, Unresolved: usd - data.One})
 			for _, empty := range []string{"politics", "crypto"} {
-				parts[empty] = append(parts[empty], serving.BoardRow{Wallet: data.WalletID(i)})
+				parts[empty] = append(parts[empty], serving.LeaderboardRow{Wallet: data.WalletID(i)})
 			}
 		}
 	}
 	return v
 }
 
-func askBoard(t *testing.T, v *venue, tier access.Tier, query string) wire.Board[wire.TraderRow] {
+func askLeaderboard(t *testing.T, v *venue, tier access.Tier, query string) wire.RankedList[wire.TraderRow] {
 	t.Helper()
 	r := v.get(tier, "/leaderboard/traders?"+query)
 	if r.status != 200 {
 		t.Fatalf("%s: %d %s", query, r.status, r.Body())
 	}
-	return exact[wire.Board[wire.TraderRow]](t, r.Body())
+	return exact[wire.RankedList[wire.TraderRow]](t, r.Body())
 }
 
-func TestRankedBoards(t *testing.T) {
-	v := boardVenue(t)
+func TestRankedLeaderboards(t *testing.T) {
+	v := leaderboardVenue(t)
 	v.wallets.Made = []serving.ProfitDay{{Wallet: 29, Day: serving.DayOf(apitest.AsOf.UnixMicro()) - 1, USD: 5}, {Wallet: 29, Day: serving.DayOf(apitest.AsOf.UnixMicro()), USD: -2}}
-	b := askBoard(t, v, access.Alpha, "include=split&include=previous_rank&include=spark")
+	b := askLeaderboard(t, v, access.Alpha, "include=split&include=previous_rank&include=spark")
 	// Wallet 29 was the last of 29 before.
 	first := b.Data[0]
 	if len(b.Data) != 29 || b.Period != "7d" || first.Address != apitest.Wallet(29).String() || first.RealPnL != 29*data.One || *first.ResolvedPnL != data.One || *first.UnresolvedCash != 28*data.One ||
@@ -65,20 +65,20 @@ func TestRankedBoards(t *testing.T) {
 		}
 	}
 	reads := v.wallets.Reads
-	if askBoard(t, v, access.Alpha, "include=previous_rank&limit=3&offset=4"); v.wallets.Reads != reads {
+	if askLeaderboard(t, v, access.Alpha, "include=previous_rank&limit=3&offset=4"); v.wallets.Reads != reads {
 		t.Errorf("%d reads for what was read in this epoch", v.wallets.Reads-reads)
 	}
 	// Every other wallet of the made-up venue has three resolved markets: the odd ones, without wallet 7.
-	if some := askBoard(t, v, access.Alpha, "min_resolved=3"); len(some.Data) != 14 || some.Data[0].ResolvedMarketsAllTime != 3 {
+	if some := askLeaderboard(t, v, access.Alpha, "min_resolved=3"); len(some.Data) != 14 || some.Data[0].ResolvedMarketsAllTime != 3 {
 		t.Errorf("%d rows with three resolved markets", len(some.Data))
 	}
-	if none := askBoard(t, v, access.Alpha, "min_resolved=4"); len(none.Data) != 0 {
+	if none := askLeaderboard(t, v, access.Alpha, "min_resolved=4"); len(none.Data) != 0 {
 		t.Errorf("%d rows with four", len(none.Data))
 	}
 }
 
-func TestRankedBoardsAreTrimmedToThePlan(t *testing.T) {
-	v := boardVenue(t)
+func TestRankedLeaderboardsAreTrimmedToThePlan(t *testing.T) {
+	v := leaderboardVenue(t)
 	for query, want := range map[string]string{
 		"sort=volume":                  `20 true "explorer"`,
 		"sort=volume&limit=20":         `20 false null`,
@@ -101,21 +101,21 @@ func TestRankedBoardsAreTrimmedToThePlan(t *testing.T) {
 	}
 	first := v.get(access.Free, "/leaderboard/traders?sort=roi")
 	if again := v.get(access.Free, "/leaderboard/traders?sort=roi", "If-None-Match: "+first.header("Etag")); again.status != 304 {
-		t.Errorf("the same board has the status %d", again.status)
+		t.Errorf("the same leaderboard has the status %d", again.status)
 	}
 }
 
-// The rows of a period are read once for all boards of some categories, in whatever order and however often these are given.
-func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
-	v := boardVenue(t)
+// The rows of a period are read once for all leaderboards of some categories, in whatever order and however often these are given.
+func TestLeaderboardsOfAPeriodShareOneReading(t *testing.T) {
+	v := leaderboardVenue(t)
 	reads := func(query string) uint64 {
 		_, before := v.api.CachedReads()
-		askBoard(t, v, access.Alpha, query)
+		askLeaderboard(t, v, access.Alpha, query)
 		_, after := v.api.CachedReads()
 		return after - before
 	}
-	if n := reads("category=crypto&category=politics"); n != 2 { // the board, and its text
-		t.Errorf("the first board takes %d reads", n)
+	if n := reads("category=crypto&category=politics"); n != 2 { // the leaderboard, and its text
+		t.Errorf("the first leaderboard takes %d reads", n)
 	}
 	if n := reads("category=politics&category=crypto&category=politics"); n != 0 {
 		t.Errorf("the same categories in another order take %d reads", n)
@@ -127,38 +127,38 @@ func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
 	}
 }
 
-// With KeepBoards, boards are read in the background: a request gets older ones at once, with their own time.
-func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
-	v := boardVenue(t)
+// With KeepLeaderboards, leaderboards are read in the background: a request gets older ones at once, with their own time.
+func TestLeaderboardsThatAreKeptAreNotWaitedFor(t *testing.T) {
+	v := leaderboardVenue(t)
 	second := apitest.AsOf.Truncate(time.Second) // as answers have it
-	v.wallets.BoardGate = make(chan struct{})
+	v.wallets.LeaderboardGate = make(chan struct{})
 	for i := range 60_000 { // much to read, of wallets that are not there yet
-		v.wallets.Board[5]["sports"] = append(v.wallets.Board[5]["sports"], serving.BoardRow{Wallet: data.WalletID(1000 + i)})
+		v.wallets.Leaderboard[5]["sports"] = append(v.wallets.Leaderboard[5]["sports"], serving.LeaderboardRow{Wallet: data.WalletID(1000 + i)})
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	kept := make(chan error, 1)
-	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond, zerolog.Nop()) }()
-	first := make(chan wire.Board[wire.TraderRow], 1)
-	go func() { first <- askBoard(t, v, access.Alpha, "min_resolved=1") }()
+	go func() { kept <- v.api.KeepLeaderboards(ctx, time.Millisecond, zerolog.Nop()) }()
+	first := make(chan wire.RankedList[wire.TraderRow], 1)
+	go func() { first <- askLeaderboard(t, v, access.Alpha, "min_resolved=1") }()
 	select {
 	case <-first:
-		t.Error("a board of nothing")
+		t.Error("a leaderboard of nothing")
 	case <-time.After(20 * time.Millisecond):
 	}
-	v.wallets.BoardGate <- struct{}{}
+	v.wallets.LeaderboardGate <- struct{}{}
 	if b := <-first; !b.AsOf.Equal(second) {
 		t.Errorf("as of %v", b.AsOf)
 	}
 	next := apitest.Snapshot(2, 30, 0)
 	next.AsOf, next.Venue = apitest.AsOf.Add(time.Hour), []data.WalletID{7}
 	v.api.Publish(next)
-	b := askBoard(t, v, access.Alpha, "period=1d&include=split")
+	b := askLeaderboard(t, v, access.Alpha, "period=1d&include=split")
 	if !b.AsOf.Equal(second) || !b.WindowEnd.Equal(second) || !b.WindowStart.Equal(second.AddDate(0, 0, -1)) || len(b.Data) != 29 {
 		t.Errorf("%d rows as of %v, from %v to %v", len(b.Data), b.AsOf, b.WindowStart, b.WindowEnd)
 	}
-	v.wallets.BoardGate <- struct{}{} // the worker has asked for the next ones
+	v.wallets.LeaderboardGate <- struct{}{} // the worker has asked for the next ones
 	for range 500 {
-		if b = askBoard(t, v, access.Alpha, "period=1d&include=split"); b.AsOf.Equal(second.Add(time.Hour)) {
+		if b = askLeaderboard(t, v, access.Alpha, "period=1d&include=split"); b.AsOf.Equal(second.Add(time.Hour)) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -172,14 +172,14 @@ func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// If boards cannot be read, the server goes on with the last ones, and tries again.
-func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
-	v := boardVenue(t)
+// If leaderboards cannot be read, the server goes on with the last ones, and tries again.
+func TestLeaderboardsThatCannotBeReadAreReadLater(t *testing.T) {
+	v := leaderboardVenue(t)
 	for i := range 60_000 {
-		v.wallets.Board[5]["sports"] = append(v.wallets.Board[5]["sports"], serving.BoardRow{Wallet: data.WalletID(1000 + i)})
+		v.wallets.Leaderboard[5]["sports"] = append(v.wallets.Leaderboard[5]["sports"], serving.LeaderboardRow{Wallet: data.WalletID(1000 + i)})
 	}
 	var fails, failed atomic.Bool
-	v.wallets.BoardErr = func() error {
+	v.wallets.LeaderboardErr = func() error {
 		if !fails.Load() {
 			return nil
 		}
@@ -188,24 +188,24 @@ func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	kept := make(chan error, 1)
-	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond, zerolog.Nop()) }()
-	was := *askBoard(t, v, access.Alpha, "min_resolved=1").AsOf
+	go func() { kept <- v.api.KeepLeaderboards(ctx, time.Millisecond, zerolog.Nop()) }()
+	was := *askLeaderboard(t, v, access.Alpha, "min_resolved=1").AsOf
 	fails.Store(true)
 	next := apitest.Snapshot(2, 30, 0)
 	next.AsOf, next.Venue = apitest.AsOf.Add(time.Hour), []data.WalletID{7}
 	v.api.Publish(next)
 	for n := 0; n < 500 && !failed.Load(); n++ {
-		if b := askBoard(t, v, access.Alpha, "min_resolved=1"); !b.AsOf.Equal(was) {
+		if b := askLeaderboard(t, v, access.Alpha, "min_resolved=1"); !b.AsOf.Equal(was) {
 			t.Fatalf("as of %v", b.AsOf)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if b := askBoard(t, v, access.Alpha, "min_resolved=1"); !failed.Load() || !b.AsOf.Equal(was) {
+	if b := askLeaderboard(t, v, access.Alpha, "min_resolved=1"); !failed.Load() || !b.AsOf.Equal(was) {
 		t.Errorf("failed %t, as of %v", failed.Load(), b.AsOf)
 	}
 	fails.Store(false)
 	for range 500 {
-		if was = *askBoard(t, v, access.Alpha, "min_resolved=1").AsOf; was.Equal(next.AsOf.Truncate(time.Second)) {
+		if was = *askLeaderboard(t, v, access.Alpha, "min_resolved=1").AsOf; was.Equal(next.AsOf.Truncate(time.Second)) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -221,21 +221,21 @@ func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
 	other.AsOf, other.Venue, other.Lineage = next.AsOf, next.Venue, 1
 	v.api.Publish(other)
 	if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
-		t.Errorf("boards of another database are answered with %d", status)
+		t.Errorf("leaderboards of another database are answered with %d", status)
 	}
 }
 
-// Boards for which there is too little memory are read once for a snapshot, however often they are asked for.
-func TestBoardsThatAreTooLargeAreReadOnce(t *testing.T) {
-	v := boardVenue(t)
+// Leaderboards for which there is too little memory are read once for a snapshot, however often they are asked for.
+func TestLeaderboardsThatAreTooLargeAreReadOnce(t *testing.T) {
+	v := leaderboardVenue(t)
 	reads := 0
-	v.wallets.BoardErr = func() error {
+	v.wallets.LeaderboardErr = func() error {
 		reads++
-		return serving.ErrBoardsTooLarge
+		return serving.ErrLeaderboardsTooLarge
 	}
 	for range 3 {
 		if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
-			t.Errorf("boards that are too large are answered with %d", status)
+			t.Errorf("leaderboards that are too large are answered with %d", status)
 		}
 	}
 	v.api.Publish(apitest.Snapshot(2, 30, 0))

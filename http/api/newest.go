@@ -46,13 +46,13 @@ func (a *API) newestTrades(c *fiber.Ctx, call *Call) error {
 	if !v.snap.AsOf.IsZero() {
 		final = v.snap.AsOf.Unix()
 	}
-	rows, feed := a.newest.Newest(w.newest[:0], final, call.value(newestMarket).hash, n+1)
+	rows, covered := a.newest.Newest(w.newest[:0], final, call.value(newestMarket).hash, n+1)
 	w.newest = rows
 	more := len(rows) > n
 	rows = rows[:min(n, len(rows))]
 	mark, start := a.beginReply(call, v.asOf, call.pageEnvelope(limit, more))
-	call.buf = appendText(append(call.buf, `,"feed":`...), string(feed.State))
-	call.buf = appendTime(append(call.buf, `,"silent_since":`...), feed.Since)
+	call.buf = appendText(append(call.buf, `,"feed":`...), string(covered.State))
+	call.buf = appendTime(append(call.buf, `,"silent_since":`...), covered.Since)
 	call.buf = appendRows(append(call.buf, `,"data":`...), len(rows), func(b []byte, i int) []byte { return appendNewest(b, v.snap, &rows[i]) })
 	return a.finishReply(c, call, mark, start, newestAge)
 }

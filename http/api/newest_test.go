@@ -33,7 +33,7 @@ func TestNewestTrades(t *testing.T) {
 	for _, trade := range []serving.NewestTrade{known, foreign, old} {
 		v.newest.Add(trade)
 	}
-	v.newest.SetFeed(serving.NewestFeed{State: serving.NewestLive})
+	v.newest.SetCoverage(serving.NewestCoverage{State: serving.NewestLive})
 	got := read(access.Alpha, "")
 	if got.Feed != "live" || len(got.Data) != 2 {
 		t.Fatalf("%+v", got)
@@ -57,7 +57,7 @@ func TestNewestTrades(t *testing.T) {
 	if r := v.get(access.Alpha, "/trades/newest", "If-None-Match: "+tag); r.status != 304 || r.header("Cache-Control") != "private, max-age=1" {
 		t.Errorf("%d, %s", r.status, r.header("Cache-Control"))
 	}
-	v.newest.SetFeed(serving.NewestFeed{State: serving.NewestSilent, Since: start.Add(-time.Minute)})
+	v.newest.SetCoverage(serving.NewestCoverage{State: serving.NewestSilent, Since: start.Add(-time.Minute)})
 	if got := read(access.Alpha, ""); got.Feed != "silent" || got.SilentSince == nil || !got.SilentSince.Equal(start.Add(-time.Minute)) {
 		t.Errorf("silent: %+v", got)
 	}

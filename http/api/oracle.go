@@ -28,7 +28,7 @@ func oracleRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/oracle/leaderboard", Section: wire.Oracle, MaxRows: oracleRows,
-			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleLeaderboard, Reply: wire.OracleBoard{},
+			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleLeaderboard, Reply: wire.OracleLeaderboard{},
 			Params: []*Param{oracleMin, oracleLimit, oracleOffset},
 			Doc: "If a wallet holds tokens of an outcome when the market is resolved, because it bought more than it sold, that " +
 				"counts as a forecast. Its probability p is the average price that the wallet paid for the outcome's tokens. " +

@@ -60,14 +60,14 @@ func TestEveryOracleResponseIsItsWireType(t *testing.T) {
 	v := oracleVenue(t)
 	for _, tier := range access.Tiers() {
 		for _, query := range []string{"", "?min_resolved=1", "?min_resolved=100000", "?offset=3", "?offset=10000&limit=200"} {
-			exact[wire.OracleBoard](t, v.get(tier, "/oracle/leaderboard"+query).Body())
+			exact[wire.OracleLeaderboard](t, v.get(tier, "/oracle/leaderboard"+query).Body())
 		}
 		for _, wallet := range []int{0, 4, 20, 100} {
 			exact[wire.One[wire.OracleTrader]](t, v.get(tier, "/oracle/trader/"+apitest.Wallet(wallet).String()).Body())
 		}
 	}
 	empty := newVenue(t, &serving.Snapshot{Epoch: 1})
-	if b := exact[wire.OracleBoard](t, empty.get(access.Free, "/oracle/leaderboard").Body()); b.Total != 0 || b.Data == nil || len(b.Data) != 0 {
+	if b := exact[wire.OracleLeaderboard](t, empty.get(access.Free, "/oracle/leaderboard").Body()); b.Total != 0 || b.Data == nil || len(b.Data) != 0 {
 		t.Errorf("nothing imported: %+v", b)
 	}
 }
@@ -76,7 +76,7 @@ func TestEveryOracleResponseIsItsWireType(t *testing.T) {
 // mistake. The one with the most forecasts leads, and all share the first rank.
 func TestForecastersAreRanked(t *testing.T) {
 	v := oracleVenue(t)
-	b := exact[wire.OracleBoard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body())
+	b := exact[wire.OracleLeaderboard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body())
 	if b.MinResolved != 20 || b.Total != 279 || len(b.Data) != 200 || *b.MaxRows != 200 || b.Truncated {
 		t.Fatalf("%d of %d from %d", len(b.Data), b.Total, b.MinResolved)
 	}
@@ -99,13 +99,13 @@ func TestForecastersAreRanked(t *testing.T) {
 // The leaderboard that is encoded once and the one made for a request agree.
 func TestOffsetsShowTheSameLeaderboard(t *testing.T) {
 	v := oracleVenue(t)
-	whole := exact[wire.OracleBoard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body()).Data
+	whole := exact[wire.OracleLeaderboard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body()).Data
 	for _, c := range []struct {
 		query string
 		from  int
 		rows  int
 	}{{"limit=200&offset=1", 1, 200}, {"limit=3&offset=197", 197, 3}, {"limit=200&offset=279", 279, 0}, {"limit=200&offset=100", 100, 179}} {
-		part := exact[wire.OracleBoard](t, v.get(access.Alpha, "/oracle/leaderboard?"+c.query).Body())
+		part := exact[wire.OracleLeaderboard](t, v.get(access.Alpha, "/oracle/leaderboard?"+c.query).Body())
 		if len(part.Data) != c.rows || part.Truncated {
 			t.Errorf("%s: %d rows, want %d", c.query, len(part.Data), c.rows)
 			continue
@@ -117,15 +117,15 @@ func TestOffsetsShowTheSameLeaderboard(t *testing.T) {
 		}
 	}
 	for query, total := range map[string]int{"min_resolved=1": 298, "min_resolved=21": 278, "min_resolved=299": 1, "min_resolved=300": 0} {
-		if got := exact[wire.OracleBoard](t, v.get(access.Free, "/oracle/leaderboard?"+query).Body()); got.Total != total {
+		if got := exact[wire.OracleLeaderboard](t, v.get(access.Free, "/oracle/leaderboard?"+query).Body()); got.Total != total {
 			t.Errorf("%s: total %d, want %d", query, got.Total, total)
 		}
 	}
-	free := exact[wire.OracleBoard](t, v.get(access.Free, "/oracle/leaderboard?offset=270").Body())
+	free := exact[wire.OracleLeaderboard](t, v.get(access.Free, "/oracle/leaderboard?offset=270").Body())
 	if len(free.Data) != 9 || free.Truncated || *free.MaxRows != 20 {
 		t.Errorf("the last nine: %d rows, truncated %t", len(free.Data), free.Truncated)
 	}
-	free = exact[wire.OracleBoard](t, v.get(access.Free, "/oracle/leaderboard?offset=5").Body())
+	free = exact[wire.OracleLeaderboard](t, v.get(access.Free, "/oracle/leaderboard?offset=5").Body())
 	if len(free.Data) != 20 || !free.Truncated || *free.UpgradeHint != "explorer" {
 		t.Errorf("free: %d rows, truncated %t", len(free.Data), free.Truncated)
 	}

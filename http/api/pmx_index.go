@@ -85,7 +85,7 @@ func pmxOf(x *serving.Index) wire.PMXIndex {
 		Name: c.Name, Value: c.Value, Change24h: c.Change24h, NullReason: c.NullReason, MethodologyVersion: c.MethodologyVersion, Base: c.Base}}
 	for n := index.Volume; n < index.Names; n++ {
 		out.Composite.Inputs = append(out.Composite.Inputs,
-			wire.PMXPart{Name: n.String(), Weight: data.Micro(n.Weight()) * data.One / 10, Value: indexValue(now[n])})
+			wire.PMXContribution{Name: n.String(), Weight: data.Micro(n.Weight()) * data.One / 10, Value: indexValue(now[n])})
 		sub := subIndexOf(n, &x.Now, &now, &before)
 		sub.Inputs = inputsOf(n, &x.Now)
 		out.Indices = append(out.Indices, sub)

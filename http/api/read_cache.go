@@ -18,7 +18,7 @@ type Reader interface {
 	eventReader
 	whaleReader
 	weatherReader
-	boardReader
+	leaderboardReader
 }
 
 const (

@@ -39,8 +39,8 @@ func TestEveryResponseIsItsWireType(t *testing.T) {
 	for _, rows := range []int{0, 1, 70, 1000} {
 		v := newVenue(t, apitest.Snapshot(1, 300, rows))
 		for _, tier := range access.Tiers() {
-			exact[wire.Board[wire.TraderRow]](t, v.get(tier, "/leaderboard/traders").Body())
-			exact[wire.Board[wire.MarketRow]](t, v.get(tier, "/leaderboard/markets?period=30d&limit=200").Body())
+			exact[wire.RankedList[wire.TraderRow]](t, v.get(tier, "/leaderboard/traders").Body())
+			exact[wire.RankedList[wire.MarketRow]](t, v.get(tier, "/leaderboard/markets?period=30d&limit=200").Body())
 			stats := exact[wire.One[wire.TraderStats]](t, v.get(tier, "/trader/"+apitest.Wallet(1).String()+"/stats").Body())
 			if stats.Data.PnLMethod != wire.PnLMethod || *stats.Plan != tier.String() {
 				t.Errorf("%s: method %q of plan %q", tier, stats.Data.PnLMethod, *stats.Plan)
@@ -82,9 +82,9 @@ func TestLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	}
 	for _, c := range cases {
 		v := newVenue(t, apitest.Snapshot(1, 1, c.total))
-		for _, board := range []string{"traders", "markets"} {
-			t.Run(fmt.Sprintf("%s %s of %d%s", c.tier, board, c.total, c.query), func(t *testing.T) {
-				r := v.get(c.tier, "/leaderboard/"+board+c.query)
+		for _, leaderboard := range []string{"traders", "markets"} {
+			t.Run(fmt.Sprintf("%s %s of %d%s", c.tier, leaderboard, c.total, c.query), func(t *testing.T) {
+				r := v.get(c.tier, "/leaderboard/"+leaderboard+c.query)
 				lock := "null"
 				if c.truncated {
 					lock = `"plan_limit"`
@@ -154,7 +154,7 @@ func TestMarketStatus(t *testing.T) {
 	rows[2].Resolved, rows[2].Closed = false, &closed
 	rows[3] = serving.MarketRow{Rank: 4, Closed: &open}
 	v := newVenue(t, snap)
-	b := exact[wire.Board[wire.MarketRow]](t, v.get(access.Alpha, "/leaderboard/markets").Body())
+	b := exact[wire.RankedList[wire.MarketRow]](t, v.get(access.Alpha, "/leaderboard/markets").Body())
 	for i, want := range []string{"resolved", "open", "closed", "open"} {
 		if b.Data[i].Status != want {
 			t.Errorf("row %d is %s, want %s", i, b.Data[i].Status, want)

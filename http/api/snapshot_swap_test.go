@@ -16,9 +16,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// readBoards reads until stop: every row must be of one snapshot, and no later
+// readLeaderboards reads until stop: every row must be of one snapshot, and no later
 // response of an earlier one.
-func readBoards(t *testing.T, v *venue, coding string, stop chan struct{}) {
+func readLeaderboards(t *testing.T, v *venue, coding string, stop chan struct{}) {
 	req := &fasthttp.Request{}
 	req.SetRequestURI(wire.Base + "/leaderboard/traders")
 	req.Header.Set(wire.KeyHeader, v.keys[access.Alpha])
@@ -59,7 +59,7 @@ func TestReadersSeeOneSnapshot(t *testing.T) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for _, coding := range []string{"", "gzip", "br"} {
-		all.Go(func() { readBoards(t, v, coding, stop) })
+		all.Go(func() { readLeaderboards(t, v, coding, stop) })
 	}
 	for n := 2; n <= 40; n++ {
 		v.api.Publish(numbered(n))

@@ -26,8 +26,8 @@ func BenchmarkSocket(b *testing.B) {
 	for i := range wallets {
 		wallets[i] = wire.Base + "/trader/" + apitest.Wallet(random.IntN(benchWallets)).String() + "/stats"
 	}
-	board := wire.Base + "/leaderboard/traders?limit="
-	cases := map[string][]string{"leaderboard5": {board + "5"}, "leaderboard200": {board + "200"}, "stats": wallets}
+	leaderboard := wire.Base + "/leaderboard/traders?limit="
+	cases := map[string][]string{"leaderboard5": {leaderboard + "5"}, "leaderboard200": {leaderboard + "200"}, "stats": wallets}
 	for name, paths := range cases {
 		b.Run(name, func(b *testing.B) { ofFloor(b, handler, keys, paths) })
 	}

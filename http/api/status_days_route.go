@@ -61,7 +61,7 @@ func (h *statusDays) reply(now time.Time, n int) []byte {
 	for i := range days {
 		days[i] = today.AddDate(0, 0, i+1-n)
 	}
-	out := wire.StatusHistory{SampleSeconds: secondsPerSample, Days: n, Events: h.eventsSince(days[0]), Data: []wire.StatusPart{}}
+	out := wire.StatusHistory{SampleSeconds: secondsPerSample, Days: n, Events: h.eventsSince(days[0]), Data: []wire.GradeHistory{}}
 	for _, name := range h.subsystems(dayText(days[0])) {
 		out.Data = append(out.Data, h.historyOf(name, days, minute*secondsPerSample))
 	}
@@ -71,10 +71,10 @@ func (h *statusDays) reply(now time.Time, n int) []byte {
 
 // statusHistoryMembers are the members of wire.StatusHistory behind as_of.
 type statusHistoryMembers struct {
-	SampleSeconds int64              `json:"sample_seconds"`
-	Days          int                `json:"days"`
-	Events        []wire.StatusEvent `json:"events"`
-	Data          []wire.StatusPart  `json:"data"`
+	SampleSeconds int64               `json:"sample_seconds"`
+	Days          int                 `json:"days"`
+	Events        []wire.StatusEvent  `json:"events"`
+	Data          []wire.GradeHistory `json:"data"`
 }
 
 // subsystems lists the subsystems, and the sources that there is anything of from a day on.
@@ -91,8 +91,8 @@ func (h *statusDays) subsystems(first string) []string {
 }
 
 // historyOf is the history of a subsystem or source up to now, in unix seconds.
-func (h *statusDays) historyOf(name string, days []time.Time, now int64) wire.StatusPart {
-	out := wire.StatusPart{Part: name, Days: make([]wire.StatusDay, len(days))}
+func (h *statusDays) historyOf(name string, days []time.Time, now int64) wire.GradeHistory {
+	out := wire.GradeHistory{Part: name, Days: make([]wire.StatusDay, len(days))}
 	var good, sampled int64
 	for i, day := range days {
 		row, known := h.days[statusKey{dayText(day), name}]

@@ -45,7 +45,7 @@ func impliedRoute() Route {
 		Doc: "The temperature that the prices of a day's brackets implied at the end of each hour in which takers traded any of them, oldest " +
 			"first; in between, prices stand as they are. A bracket's price is the `close` of its newest hourly candle up to then, as " +
 			"`/market/{condition_id}/candles` has it: that of the first outcome, or in an hour in which only the second outcome was " +
-			"traded, 1 minus that. `implied_mean` is the mean of the middles of the brackets, weighted by these prices; a tail counts " +
+			"traded, 1 minus that. `implied_mean` is the mean of the middles of the brackets, weighted by these prices; an open-ended bracket counts " +
 			"as one more bracket of the ladder's width. A bracket that nobody has traded yet has no price, which is not a price of 0: then " +
 			"`implied_mean` is null, and `priced_mean` is that of the `priced` brackets alone. " +
 			"Past bids and asks are not kept, so the newest row may differ from the event's present `implied_mean`, which prefers " +

@@ -27,8 +27,8 @@ func whaleRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
-			Summary: "Top wallets by large orders", serve: (*API).whaleLeaderboard, Reply: wire.WhaleBoard{},
-			Params: []*Param{boardPeriod, boardLimit},
+			Summary: "Top wallets by large orders", serve: (*API).whaleLeaderboard, Reply: wire.WhaleLeaderboard{},
+			Params: []*Param{leaderboardPeriod, leaderboardLimit},
 			Doc: whaleDoc + "Wallets are ranked by the USD of their whale moves in the window, then by their volume in it, then by " +
 				"address. `real_pnl` is the lifetime figure, `real_pnl_period` that of the window.",
 		},

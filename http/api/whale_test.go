@@ -27,7 +27,7 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 		}
 		for _, tier := range access.Tiers() {
 			for _, period := range []string{"1d", "7d", "30d"} {
-				exact[wire.WhaleBoard](t, v.get(tier, "/whales?period="+period).Body())
+				exact[wire.WhaleLeaderboard](t, v.get(tier, "/whales?period="+period).Body())
 				flow := exact[wire.WhaleFlow](t, v.get(tier, "/whales/flow?period="+period).Body())
 				if want := map[string]int{"1d": 24, "7d": 28, "30d": 30}[period]; n > 0 && len(flow.Series) != want {
 					t.Errorf("%s: %d stretches, want %d", period, len(flow.Series), want)

@@ -51,11 +51,11 @@ func Example() {
 	defer stop()
 
 	c := &client.Client{Base: base, Key: key}
-	board, err := c.LeaderboardTraders(context.Background(), client.LeaderboardTradersParams{Period: "7d", Limit: 3})
+	leaderboard, err := c.LeaderboardTraders(context.Background(), client.LeaderboardTradersParams{Period: "7d", Limit: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, row := range board.Data {
+	for _, row := range leaderboard.Data {
 		fmt.Println(row.Rank, *row.Username, row.RealPnL)
 	}
 	// Output:

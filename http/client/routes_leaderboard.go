@@ -22,7 +22,7 @@ type LeaderboardTradersParams struct {
 }
 
 // LeaderboardTraders asks GET /leaderboard/traders. Top traders by real_pnl.
-func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTradersParams) (*wire.Board[wire.TraderRow], error) {
+func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTradersParams) (*wire.RankedList[wire.TraderRow], error) {
 	r := request{method: "GET", path: "/leaderboard/traders", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)
 	set(r.query, "limit", params.Limit)
@@ -31,7 +31,7 @@ func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTrade
 	set(r.query, "sort", params.Sort)
 	set(r.query, "offset", params.Offset)
 	set(r.query, "include", params.Include)
-	return call[wire.Board[wire.TraderRow]](ctx, c, r)
+	return call[wire.RankedList[wire.TraderRow]](ctx, c, r)
 }
 
 // LeaderboardMarketsParams are the optional parameters of LeaderboardMarkets; what is zero is left out.
@@ -41,9 +41,9 @@ type LeaderboardMarketsParams struct {
 }
 
 // LeaderboardMarkets asks GET /leaderboard/markets. Top markets by volume.
-func (c *Client) LeaderboardMarkets(ctx context.Context, params LeaderboardMarketsParams) (*wire.Board[wire.MarketRow], error) {
+func (c *Client) LeaderboardMarkets(ctx context.Context, params LeaderboardMarketsParams) (*wire.RankedList[wire.MarketRow], error) {
 	r := request{method: "GET", path: "/leaderboard/markets", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)
 	set(r.query, "limit", params.Limit)
-	return call[wire.Board[wire.MarketRow]](ctx, c, r)
+	return call[wire.RankedList[wire.MarketRow]](ctx, c, r)
 }

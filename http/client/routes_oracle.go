@@ -18,12 +18,12 @@ type OracleLeaderboardParams struct {
 }
 
 // OracleLeaderboard asks GET /oracle/leaderboard. Top traders by forecasting accuracy.
-func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboardParams) (*wire.OracleBoard, error) {
+func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboardParams) (*wire.OracleLeaderboard, error) {
 	r := request{method: "GET", path: "/oracle/leaderboard", query: url.Values{}, header: http.Header{}}
 	set(r.query, "min_resolved", params.MinResolved)
 	set(r.query, "limit", params.Limit)
 	set(r.query, "offset", params.Offset)
-	return call[wire.OracleBoard](ctx, c, r)
+	return call[wire.OracleLeaderboard](ctx, c, r)
 }
 
 // OracleTrader asks GET /oracle/trader/{address}. Forecasting accuracy of a wallet.

@@ -19,11 +19,11 @@ type WhalesParams struct {
 }
 
 // Whales asks GET /whales. Top wallets by large orders.
-func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleBoard, error) {
+func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleLeaderboard, error) {
 	r := request{method: "GET", path: "/whales", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)
 	set(r.query, "limit", params.Limit)
-	return call[wire.WhaleBoard](ctx, c, r)
+	return call[wire.WhaleLeaderboard](ctx, c, r)
 }
 
 // WhalesMovesParams are the optional parameters of WhalesMoves; what is zero is left out.

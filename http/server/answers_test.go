@@ -43,10 +43,10 @@ func TestAPageIsAnsweredByTheClock(t *testing.T) {
 func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 	r := serve(t, nil, nil)
 	key := "X-API-Key: " + r.key
-	_, board := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key)
+	_, leaderboard := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key)
 	var list struct{ Data []struct{ Address string } }
-	if err := json.Unmarshal([]byte(board), &list); err != nil || len(list.Data) != 2 {
-		t.Fatalf("%v: %s", err, board)
+	if err := json.Unmarshal([]byte(leaderboard), &list); err != nil || len(list.Data) != 2 {
+		t.Fatalf("%v: %s", err, leaderboard)
 	}
 	_, text := onePage(t, r, []string{
 		"/api/v3/leaderboard/traders?limit=2", "/api/v3/trader/{0.1.address}/stats", "/api/v3/trader/{0.2.address}/stats", "/api/v3/trader/{4.address}/stats",

@@ -68,7 +68,7 @@ func TestKeysFromIssueToRevocation(t *testing.T) {
 		if err := errors.Join(err, gate.Refresh(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		res, body := ask(t, http.DefaultClient, "GET", s.URL()+board, wire.KeyHeader+": "+secret)
+		res, body := ask(t, http.DefaultClient, "GET", s.URL()+leaderboard, wire.KeyHeader+": "+secret)
 		if res.StatusCode != status || res.Header.Get("X-RateLimit-Limit") != limit {
 			t.Errorf("%s: %d %q %.200s", what, res.StatusCode, res.Header.Get("X-RateLimit-Limit"), body)
 		}

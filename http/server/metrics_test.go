@@ -16,7 +16,7 @@ func TestRateLimitsAreCountedByPlan(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(r.Collector())
 	for range 63 { // three more than an address may fail
-		ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": wrong")
+		ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": wrong")
 	}
 	ask(t, http.DefaultClient, "GET", r.URL()+"/nowhere")
 	if err := r.stop(); err != nil {

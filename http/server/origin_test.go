@@ -41,17 +41,17 @@ func items(h http.Header, name string) []string {
 
 func TestPagesOfOtherSitesAreRefusedUnlessAllowed(t *testing.T) {
 	for name, r := range map[string]*rig{"by default": serve(t, nil, nil), "another site is allowed": allow(t, "https://other.example", "http://dash.example")} {
-		res, body := preflight(t, r.URL()+board, dash, "GET")
+		res, body := preflight(t, r.URL()+leaderboard, dash, "GET")
 		if res.StatusCode != 403 || !strings.Contains(body, `"code":"origin_not_allowed"`) || !strings.Contains(body, "--cors-origin "+dash) ||
 			res.Header.Get("Access-Control-Allow-Origin") != "" || strings.Contains(body, "other.example") {
 			t.Errorf("%s: %d %v %s", name, res.StatusCode, res.Header, body)
 		}
-		res, body = ask(t, http.DefaultClient, "GET", r.URL()+board, "Origin: "+dash, wire.KeyHeader+": "+r.key)
+		res, body = ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, "Origin: "+dash, wire.KeyHeader+": "+r.key)
 		if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %d %v %.100s", name, res.StatusCode, res.Header, body)
 		}
 		for _, none := range []string{"null", "https://*.example", "</script>", "https://dash.example/page", "https://dash;example", `https://a"b`} {
-			if res, body := preflight(t, r.URL()+board, none, "GET"); res.StatusCode != 403 || strings.Contains(body, "--cors-origin "+none) || !strings.Contains(body, "http:// or https://") {
+			if res, body := preflight(t, r.URL()+leaderboard, none, "GET"); res.StatusCode != 403 || strings.Contains(body, "--cors-origin "+none) || !strings.Contains(body, "http:// or https://") {
 				t.Errorf("%s, %s: %d %s", name, none, res.StatusCode, body)
 			}
 		}
@@ -90,7 +90,7 @@ func TestPreflightsOfAllowedPagesNeedNoKey(t *testing.T) {
 func TestOptionsThatIsNoPreflight(t *testing.T) {
 	r := allow(t, dash)
 	for _, header := range []string{"Origin: " + dash, "Access-Control-Request-Method: GET"} {
-		res, body := ask(t, http.DefaultClient, "OPTIONS", r.URL()+board, header, wire.KeyHeader+": "+r.key)
+		res, body := ask(t, http.DefaultClient, "OPTIONS", r.URL()+leaderboard, header, wire.KeyHeader+": "+r.key)
 		if res.StatusCode != 405 || !strings.Contains(body, `"code":"method_not_allowed"`) {
 			t.Errorf("%s: %d %s", header, res.StatusCode, body)
 		}
@@ -106,7 +106,7 @@ func TestAnswersSayThatTheyDependOnTheOrigin(t *testing.T) {
 				c.Origins = []string{allowed}
 			}
 		})
-		for _, path := range []string{wire.Base + "/health", board, wire.Base + "/nowhere", "/docs"} {
+		for _, path := range []string{wire.Base + "/health", leaderboard, wire.Base + "/nowhere", "/docs"} {
 			for _, origin := range []string{"", dash, "https://other.example"} {
 				headers := []string{wire.KeyHeader + ": " + r.key}
 				if origin != "" {
@@ -165,14 +165,14 @@ func TestPagesMayReadTheHeadersOfAnswers(t *testing.T) {
 		return res.Header
 	}
 	key := wire.KeyHeader + ": " + r.key
-	tag := check("GET", board, 200, key).Get("ETag")
-	check("GET", board, 304, key, "If-None-Match: "+tag)
-	check("GET", board+"?limit=x", 400, key)
-	check("DELETE", board, 405, key)
+	tag := check("GET", leaderboard, 200, key).Get("ETag")
+	check("GET", leaderboard, 304, key, "If-None-Match: "+tag)
+	check("GET", leaderboard+"?limit=x", 400, key)
+	check("DELETE", leaderboard, 405, key)
 	for range 60 {
-		check("GET", board, 401, wire.KeyHeader+": wrong")
+		check("GET", leaderboard, 401, wire.KeyHeader+": wrong")
 	}
-	check("GET", board, 429, wire.KeyHeader+": wrong")
+	check("GET", leaderboard, 429, wire.KeyHeader+": wrong")
 	for _, name := range []string{"Etag", "Retry-After", "Ratelimit", "Ratelimit-Policy", "X-Ratelimit-Remaining", "Www-Authenticate", "Allow", "X-Request-Id"} {
 		if !seen[name] {
 			t.Errorf("no answer had %s: this test has nothing to find", name)
@@ -183,7 +183,7 @@ func TestPagesMayReadTheHeadersOfAnswers(t *testing.T) {
 // What the document names, those of downloads among it, a page may read.
 func TestPagesMayReadTheHeadersOfTheDocument(t *testing.T) {
 	r := allow(t, "*")
-	res, _ := ask(t, http.DefaultClient, "GET", r.URL()+board, "Origin: "+dash)
+	res, _ := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, "Origin: "+dash)
 	exposed := items(res.Header, "Access-Control-Expose-Headers")
 	doc, err := openapi.Current()
 	if err != nil {
@@ -214,7 +214,7 @@ func TestPagesAreToldThatTheServerIsStarting(t *testing.T) {
 	}
 	l.Refuse()
 	defer l.Close()
-	url := "http://" + l.Addr().String() + board
+	url := "http://" + l.Addr().String() + leaderboard
 	if res, body := preflight(t, url, dash, "GET"); res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != dash {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
 	}

@@ -139,7 +139,7 @@ func ask(t *testing.T, client *http.Client, method, url string, headers ...strin
 	return res, string(body)
 }
 
-const board = wire.Base + "/leaderboard/traders"
+const leaderboard = wire.Base + "/leaderboard/traders"
 
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	r := serve(t, nil, nil)
@@ -150,8 +150,8 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 			t.Errorf("%s: %v %q", path, head.Header, none)
 		}
 	}
-	get, _ := ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
-	not, body := ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key, "If-None-Match: "+get.Header.Get("ETag"))
+	get, _ := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key)
+	not, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "If-None-Match: "+get.Header.Get("ETag"))
 	if not.StatusCode != 304 || body != "" || not.Header.Get("Content-Type") != "" || not.Header.Get("ETag") == "" {
 		t.Errorf("304: %v %q", not.Header, body)
 	}
@@ -221,7 +221,7 @@ func TestARefusedBodyIsItsKeys(t *testing.T) {
 func TestAPanicIsA500ThatTellsNothing(t *testing.T) {
 	source := &moody{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() { panic("secret detail") }}
 	r := serve(t, source, nil)
-	res, body := ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key, "X-Request-ID: find-me")
+	res, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "X-Request-ID: find-me")
 	var p wire.Problem
 	if err := json.Unmarshal([]byte(body), &p); err != nil || res.StatusCode != 500 || p.Code != "internal" || p.Instance != "find-me" || strings.Contains(body, "secret") || res.Header.Get("ETag") != "" {
 		t.Errorf("%d %s %v", res.StatusCode, body, err)
@@ -235,7 +235,7 @@ func TestRequestLogHasOneLineEachAndNoSecrets(t *testing.T) {
 	r := serve(t, nil, nil)
 	wallet := apitest.Wallet(1).String()
 	ask(t, http.DefaultClient, "GET", r.URL()+wire.Base+"/trader/"+wallet+"/stats", wire.KeyHeader+": "+r.key, "X-Request-ID: one")
-	ask(t, http.DefaultClient, "GET", r.URL()+board+"?limit=0", wire.KeyHeader+": "+r.key)
+	ask(t, http.DefaultClient, "GET", r.URL()+leaderboard+"?limit=0", wire.KeyHeader+": "+r.key)
 	ask(t, http.DefaultClient, "GET", r.URL()+"/elsewhere")
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestMetricsCountPerRoute(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(r.Collector())
 	for range 3 {
-		ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
+		ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key)
 	}
 	ask(t, http.DefaultClient, "GET", r.URL()+"/elsewhere")
 	if err := r.stop(); err != nil {
@@ -321,7 +321,7 @@ func TestDrain(t *testing.T) {
 	r := serve(t, source, nil)
 	answer := make(chan int, 1)
 	go func() {
-		res, _ := ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
+		res, _ := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key)
 		answer <- res.StatusCode
 	}()
 	<-entered
@@ -373,7 +373,7 @@ func TestDrainGivesUpAfterItsDeadline(t *testing.T) {
 	go func() { done <- r.Serve(ctx) }()
 	go func() {
 		defer close(answered)
-		ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
+		ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key)
 	}()
 	<-entered
 	cancel()

@@ -28,7 +28,7 @@ const assetAge = 365 * 24 * 3600
 // joined are the assets that are served as one, to save requests.
 func joined(name string) []string {
 	if name == "site.css" {
-		return []string{"vendor/uPlot.min.css", "site.css", "views.css"}
+		return []string{"vendor/uPlot.min.css", "site.css", "explorer.css"}
 	}
 	return []string{name}
 }
@@ -44,8 +44,8 @@ var shared = map[string][]string{
 // entries are the modules that pages begin with.
 func entries() []string {
 	names := []string{"docs.js", "status.js"}
-	for _, v := range views() {
-		names = append(names, v.Module)
+	for _, p := range explorerPages() {
+		names = append(names, p.Module)
 	}
 	return names
 }

@@ -49,15 +49,15 @@ const mostCode = 45 << 10
 
 func TestAFirstViewIsSmall(t *testing.T) {
 	s := testSite(t)
-	for _, v := range views() {
-		total := packedSize(t, s.pages[v.Path])
-		for _, n := range firstFiles(s, v.Module) {
+	for _, p := range explorerPages() {
+		total := packedSize(t, s.pages[p.Path])
+		for _, n := range firstFiles(s, p.Module) {
 			total += packedSize(t, s.assets.pages[s.assets.paths[n]])
 		}
 		if total > mostCode {
-			t.Errorf("%s takes %d bytes of code, %d are enough", v.Path, total, mostCode)
+			t.Errorf("%s takes %d bytes of code, %d are enough", p.Path, total, mostCode)
 		}
-		t.Logf("%s: %d bytes", v.Path, total)
+		t.Logf("%s: %d bytes", p.Path, total)
 	}
 }
 
@@ -79,9 +79,9 @@ func firstFiles(s *Site, module string) []string {
 // The files, and the one request for all answers, are at most six.
 func TestAFirstViewIsFewRequests(t *testing.T) {
 	s := testSite(t)
-	for _, v := range views() {
-		if files := firstFiles(s, v.Module); 1+len(files)+1 > mostRequests {
-			t.Errorf("%s loads %v", v.Path, files)
+	for _, p := range explorerPages() {
+		if files := firstFiles(s, p.Module); 1+len(files)+1 > mostRequests {
+			t.Errorf("%s loads %v", p.Path, files)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // AnswersPath is where pages ask for several answers of the API at once.
 const AnswersPath = "/answers"
 
-// view is a page of the explorer. Its module asks the API and fills it.
-type view struct {
+// explorerPage is a page of the explorer. Its module asks the API and fills it.
+type explorerPage struct {
 	Path   string // a star stands for one segment
 	Title  string
 	Nav    string // its name in the navigation; "" where it is not there
@@ -19,9 +19,9 @@ type view struct {
 	Lead   string // the operation whose curl line a browser without scripts is shown
 }
 
-// views are all pages of the explorer, in the order of the navigation.
-func views() []view {
-	return []view{
+// explorerPages are all pages of the explorer, in the order of the navigation.
+func explorerPages() []explorerPage {
+	return []explorerPage{
 		{Path: "/", Title: "The venue today", Module: "home.js", Lead: "/stats"},
 		{Path: "/traders", Title: "Traders", Nav: "Traders", Module: "traders.js", Lead: "/leaderboard/traders"},
 		{Path: "/markets", Title: "Markets", Nav: "Markets", Module: "markets.js", Lead: "/leaderboard/markets"},
@@ -39,9 +39,9 @@ func views() []view {
 	}
 }
 
-// matches tells whether at is a path of the view.
-func (v *view) matches(at string) bool {
-	want, have := strings.Split(v.Path, "/"), strings.Split(at, "/")
+// matches tells whether at is a path of the page.
+func (p *explorerPage) matches(at string) bool {
+	want, have := strings.Split(p.Path, "/"), strings.Split(at, "/")
 	if len(want) != len(have) {
 		return false
 	}
@@ -53,28 +53,28 @@ func (v *view) matches(at string) bool {
 	return true
 }
 
-// addViews makes the pages of the explorer.
-func (s *Site) addViews() error {
-	for _, v := range views() {
-		f := s.plainFrame(v.Title)
-		f.Docs, f.Area, f.Module, f.Loads = false, areaOf(v.Path), v.Module, s.assets.loads[v.Module]
+// addExplorer makes the pages of the explorer.
+func (s *Site) addExplorer() error {
+	for _, p := range explorerPages() {
+		f := s.plainFrame(p.Title)
+		f.Docs, f.Area, f.Module, f.Loads = false, areaOf(p.Path), p.Module, s.assets.loads[p.Module]
 		page := struct {
 			frame
-			View view
-			Name string
-		}{f, v, strings.TrimSuffix(v.Module, ".js")}
-		if err := s.addPage(v.Path, "view", page); err != nil {
+			Explorer explorerPage
+			Name     string
+		}{f, p, strings.TrimSuffix(p.Module, ".js")}
+		if err := s.addPage(p.Path, "explorer", page); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// viewAt is the page of the explorer at a path that holds names.
-func (s *Site) viewAt(at string) *Page {
-	for _, v := range views() {
-		if v.matches(at) {
-			return s.pages[v.Path]
+// explorerAt is the page of the explorer at a path that holds names.
+func (s *Site) explorerAt(at string) *Page {
+	for _, p := range explorerPages() {
+		if p.matches(at) {
+			return s.pages[p.Path]
 		}
 	}
 	return nil
@@ -103,9 +103,9 @@ type place struct{ Name, Path string }
 // places are the entries of the navigation: what there is.
 func places() []place {
 	var all []place
-	for _, v := range views() {
-		if v.Nav != "" {
-			all = append(all, place{v.Nav, v.Path})
+	for _, p := range explorerPages() {
+		if p.Nav != "" {
+			all = append(all, place{p.Nav, p.Path})
 		}
 	}
 	return append(all, place{"Docs", "/docs"}, place{"Status", "/status"})

@@ -104,7 +104,7 @@ func theKey(t *testing.T, b *tab, v venue) {
 	for _, remember := range []bool{false, true} {
 		b.visit(t, "/traders")
 		enter(v.key, remember)
-		b.until(t, "the board is there", `document.querySelector("table.rows tbody tr")`)
+		b.until(t, "the leaderboard is there", `document.querySelector("table.rows tbody tr")`)
 		want := v.key + "||"
 		if remember {
 			want = "|" + v.key + "|"
@@ -224,9 +224,9 @@ func theWays(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// A server that has no single trades ranks the plain board alone: both pages show that one, with what
+// A server that has no single trades ranks the plain leaderboard alone: both pages show that one, with what
 // a profit is made of by it, and say so. A filter that it cannot answer is a problem, with its words.
-func boardsWithoutTrades(t *testing.T, b *tab, _ venue) {
+func leaderboardsWithoutTrades(t *testing.T, b *tab, _ venue) {
 	b.look(t, 1280, "light")
 	refuse := `window.fetch = ((real) => (at, how) => (decodeURIComponent(String(at)).match(/leaderboard.traders[^ ]*include=/)
 		? Promise.resolve(new Response('{"status":501,"code":"fills_elsewhere","title":"Fills elsewhere","detail":"Ask the server that has them."}', {status: 501})) : real(at, how)))(window.fetch)`

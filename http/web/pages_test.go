@@ -149,7 +149,7 @@ func TestTheBareAddressLeadsOn(t *testing.T) {
 	b := newBrowser(t)
 	for _, at := range []string{"/", wire.Base} {
 		home := b.get(at, "Accept", "text/html")
-		if got := strings.Contains(string(home.Body()), `data-view="home"`); got != (at == "/") {
+		if got := strings.Contains(string(home.Body()), `data-page="home"`); got != (at == "/") {
 			t.Errorf("%s shows a browser the venue: %v", at, got)
 		}
 		for accept, kind := range map[string]string{

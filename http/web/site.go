@@ -72,9 +72,9 @@ const iconPath = "/favicon.ico"
 // that a Site does not hold, since it is made by Status.
 func Paths() []string {
 	paths := []string{"/", "/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
-	for _, v := range views() {
-		if v.Path != "/" && !strings.HasPrefix(v.Path, "/docs/") {
-			paths = append(paths, v.Path)
+	for _, p := range explorerPages() {
+		if p.Path != "/" && !strings.HasPrefix(p.Path, "/docs/") {
+			paths = append(paths, p.Path)
 		}
 	}
 	return paths
@@ -91,7 +91,7 @@ func New(open bool) (*Site, error) {
 	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addWords, s.addViews, s.addIndex} {
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addWords, s.addExplorer, s.addIndex} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -354,7 +354,7 @@ func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 	}
 	p := s.pages[at]
 	if p == nil {
-		p = s.viewAt(at)
+		p = s.explorerAt(at)
 	}
 	if p == nil {
 		plain := strings.TrimRight(at, "/")

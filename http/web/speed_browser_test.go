@@ -11,7 +11,7 @@ import (
 // readyAt notes when every part of a page is filled, in ms since it was asked for, and
 // when something was painted first.
 const readyAt = `new MutationObserver(() => {
-	if (!window.readyAt && document.querySelector("#view section.panel") && !document.querySelector("main [aria-busy]")) window.readyAt = performance.now();
+	if (!window.readyAt && document.querySelector("#explorer section.panel") && !document.querySelector("main [aria-busy]")) window.readyAt = performance.now();
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["aria-busy"]})`
 
 // hovering draws a plot of 10,000 points and moves over it, a step per frame, and gives
@@ -21,7 +21,7 @@ const hovering = `(async () => {
 	const n = 10000, times = [], values = [];
 	for (let i = 0; i < n; i++) { times.push(new Date(Date.UTC(2025, 0, 1) + i * 3600000).toISOString()); values.push(new base.$core.Exact(String(Math.round(1e6 * Math.sin(i / 300)) / 100), "")); }
 	const node = plots.$plot.plot({name: "ten thousand", times, panes: [{height: 220, form: "profit", zero: true, series: [{name: "total", values}]}]});
-	document.getElementById("view").prepend(node);
+	document.getElementById("explorer").prepend(node);
 	scrollTo(0, 0);
 	const frame = () => new Promise((done) => requestAnimationFrame(done));
 	const began = performance.now();

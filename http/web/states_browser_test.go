@@ -75,7 +75,7 @@ func theStates(t *testing.T, b *tab, v venue) {
 	}
 	for _, path := range []string{"/trader/0x" + strings.Repeat("0", 39) + "1", "/market/0x" + strings.Repeat("0", 63) + "1", "/event/there-is-none", "/weather/atlantis"} {
 		b.visit(t, path)
-		b.until(t, path+" says that it does not exist", `document.querySelectorAll("main .state").length === 2 && document.querySelector('#view > .state[data-kind="empty"]')`)
+		b.until(t, path+" says that it does not exist", `document.querySelectorAll("main .state").length === 2 && document.querySelector('#explorer > .state[data-kind="empty"]')`)
 	}
 	b.errors() // and each 404
 }
@@ -184,7 +184,7 @@ func theCityWithoutItsMarket(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// The board of traders is not cut where its numbers are large.
+// The leaderboard of traders is not cut where its numbers are large.
 func largeNumbers(t *testing.T, b *tab, _ venue) {
 	b.look(t, 1280, "light")
 	b.visit(t, "/traders")
@@ -199,7 +199,7 @@ func largeNumbers(t *testing.T, b *tab, _ venue) {
 		return rows.length;
 	})()`))
 	if rows == 0 {
-		t.Error("the board is empty")
+		t.Error("the leaderboard is empty")
 	}
 	for _, width := range []int64{1440, 1280} {
 		b.fits(t, "/traders with large numbers", look{width, "light"})

@@ -50,7 +50,7 @@ type status struct {
 	Detail         *string
 	Checked        string
 	Historical     string // the day that a historical venue reaches to; "" for one that goes on
-	Parts          []subsystem
+	Subsystems     []subsystem
 	Sources        []source
 	Scale          []string
 }
@@ -75,7 +75,7 @@ func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, er
 		p.Day = strip(history, subsystemSeries(i), at, 24*time.Hour, dayBuckets)
 		p.Week = strip(history, subsystemSeries(i), at, 7*24*time.Hour, weekBuckets)
 		p.Plot = plot(history, subsystemSeries(i), at)
-		page.Parts = append(page.Parts, p)
+		page.Subsystems = append(page.Subsystems, p)
 	}
 	for i := range now.Sources {
 		page.Sources = append(page.Sources, sourceOf(&now.Sources[i], history, at))

@@ -69,8 +69,8 @@ type Undated[T any] struct {
 	Data T `json:"data"` // the requested object
 }
 
-// Board is a ranked list over a rolling window.
-type Board[T any] struct {
+// RankedList is a ranked list over a rolling window.
+type RankedList[T any] struct {
 	Envelope
 	AsOf        *time.Time `json:"as_of"`                   // time up to which the data is complete; null if the database is empty
 	Period      string     `json:"period" enum:"1d,7d,30d"` // length of the rolling window, which ends at as_of

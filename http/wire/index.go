@@ -15,17 +15,17 @@ type PMXIndex struct {
 
 // PMXComposite is the index over all five indices.
 type PMXComposite struct {
-	Name               string      `json:"name"`                            // such as PMX-Volume
-	Value              *data.Micro `json:"value"`                           // value of the index; 100 is normal; null if there is none
-	Change24h          *data.Micro `json:"change_24h"`                      // change over 24 hours in points; null if either value is null
-	NullReason         *string     `json:"null_reason" enum:"no_component"` // why there is no value; null if there is one
-	MethodologyVersion string      `json:"methodology_version"`
-	Base               string      `json:"base"`   // what a value of 100 means
-	Inputs             []PMXPart   `json:"inputs"` // the five indices
+	Name               string            `json:"name"`                            // such as PMX-Volume
+	Value              *data.Micro       `json:"value"`                           // value of the index; 100 is normal; null if there is none
+	Change24h          *data.Micro       `json:"change_24h"`                      // change over 24 hours in points; null if either value is null
+	NullReason         *string           `json:"null_reason" enum:"no_component"` // why there is no value; null if there is one
+	MethodologyVersion string            `json:"methodology_version"`
+	Base               string            `json:"base"`   // what a value of 100 means
+	Inputs             []PMXContribution `json:"inputs"` // the five indices
 }
 
-// PMXPart is what one of the five indices contributes to the composite.
-type PMXPart struct {
+// PMXContribution is what one of the five indices contributes to the composite.
+type PMXContribution struct {
 	Name   string      `json:"name"`   // name of the index
 	Weight data.Micro  `json:"weight"` // share of 1, before indices without a value are left out
 	Value  *data.Micro `json:"value"`  // value of the index; null if it is left out

@@ -6,8 +6,8 @@ import (
 	"pmx/data"
 )
 
-// OracleBoard is the reply of GET /oracle/leaderboard.
-type OracleBoard struct {
+// OracleLeaderboard is the reply of GET /oracle/leaderboard.
+type OracleLeaderboard struct {
 	Envelope
 	AsOf        *time.Time  `json:"as_of"`        // time up to which the data is complete; null if the database is empty
 	MinResolved int         `json:"min_resolved"` // minimum number of forecasts for a wallet to be ranked

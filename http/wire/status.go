@@ -9,21 +9,21 @@ import (
 // StatusHistory is the response of GET /status/history.
 type StatusHistory struct {
 	Envelope
-	AsOf          *time.Time    `json:"as_of"`
-	SampleSeconds int64         `json:"sample_seconds"` // how long a sample stands for
-	Days          int           `json:"days"`           // number of days of each part
-	Events        []StatusEvent `json:"events"`         // what happened, newest first
-	Data          []StatusPart  `json:"data"`
+	AsOf          *time.Time     `json:"as_of"`
+	SampleSeconds int64          `json:"sample_seconds"` // how long a sample stands for
+	Days          int            `json:"days"`           // number of days of each subsystem and source
+	Events        []StatusEvent  `json:"events"`         // what happened, newest first
+	Data          []GradeHistory `json:"data"`
 }
 
-// StatusPart is the history of a part of the service.
-type StatusPart struct {
+// GradeHistory is the grades of a subsystem or a source, day by day.
+type GradeHistory struct {
 	Part       string      `json:"part"`        // serving_tables, trades, markets, or a source that is followed, its name behind `source:`
 	CurrentPct *data.Micro `json:"current_pct"` // percentage of the sampled seconds with the grade A or B; null if nothing was sampled
 	Days       []StatusDay `json:"days"`        // UTC days, oldest first
 }
 
-// StatusDay is one UTC day of a part of the service.
+// StatusDay is one UTC day of a subsystem or a source.
 type StatusDay struct {
 	Date          string        `json:"date"`
 	Worst         *string       `json:"worst" enum:"A,B,C,D,F"` // worst grade of the day; null if nothing was sampled

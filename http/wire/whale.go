@@ -6,8 +6,8 @@ import (
 	"pmx/data"
 )
 
-// WhaleBoard is the response of GET /whales.
-type WhaleBoard struct {
+// WhaleLeaderboard is the response of GET /whales.
+type WhaleLeaderboard struct {
 	Envelope
 	AsOf         *time.Time `json:"as_of"` // null if the database is empty
 	Period       string     `json:"period" enum:"1d,7d,30d"`

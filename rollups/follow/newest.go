@@ -48,16 +48,16 @@ type Newest struct {
 
 // NewestStatus tells how the lane of newest trades stands.
 type NewestStatus struct {
-	Phase   Phase               `json:"state"`
-	Feed    serving.NewestState `json:"feed"`
-	AsOf    time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the last answer of the list; zero: none came
-	Told    int64               `json:"told"`           // trades that the channel told
-	Listed  int64               `json:"listed"`         // trades that only the list had
-	Kept    int                 `json:"kept"`           // that are not final yet, or told of too long ago
-	Polls   int64               `json:"polls"`
-	Bad     int64               `json:"bad_rows"` // of the list
-	Channel *channel.Stats      `json:"channel,omitempty"`
-	Error   string              `json:"error,omitempty"` // of the last request for the list
+	Phase    Phase               `json:"state"`
+	Coverage serving.NewestState `json:"feed"`
+	AsOf     time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the last answer of the list; zero: none came
+	Told     int64               `json:"told"`           // trades that the channel told
+	Listed   int64               `json:"listed"`         // trades that only the list had
+	Kept     int                 `json:"kept"`           // that are not final yet, or told of too long ago
+	Polls    int64               `json:"polls"`
+	Bad      int64               `json:"bad_rows"` // of the list
+	Channel  *channel.Stats      `json:"channel,omitempty"`
+	Error    string              `json:"error,omitempty"` // of the last request for the list
 }
 
 // NewNewest gives the lane; Run follows. It fails where the channel's address is none.
@@ -102,7 +102,7 @@ func (n *Newest) watch(ctx context.Context) error {
 		if n.pollDue() {
 			n.poll(ctx)
 		}
-		n.o.Trades.SetFeed(n.feed())
+		n.o.Trades.SetCoverage(n.coverage())
 		select {
 		case <-t.C:
 		case <-ctx.Done():
@@ -188,32 +188,32 @@ func (n *Newest) poll(ctx context.Context) {
 	}
 }
 
-// feed is how it goes with the feeds. Neither is taken for silent until it had the time to speak.
-func (n *Newest) feed() serving.NewestFeed {
+// coverage says which sources tell of trades. Neither is taken for silent until it had the time to speak.
+func (n *Newest) coverage() serving.NewestCoverage {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := n.o.Now()
 	switch last := later(n.heard, n.listed); {
 	case n.speaks(now):
-		return serving.NewestFeed{State: serving.NewestLive}
+		return serving.NewestCoverage{State: serving.NewestLive}
 	case !n.listed.IsZero() && now.Sub(n.listed) < n.o.Silent:
-		return serving.NewestFeed{State: serving.NewestPolled}
+		return serving.NewestCoverage{State: serving.NewestPolled}
 	default:
-		return serving.NewestFeed{State: serving.NewestSilent, Since: last}
+		return serving.NewestCoverage{State: serving.NewestSilent, Since: last}
 	}
 }
 
-// stalledNewest is how long neither feed may tell anything before the lane is stalled.
+// stalledNewest is how long neither source may tell anything before the lane is stalled.
 const stalledNewest = 5 * time.Minute
 
 // Status tells how the lane stands.
 func (n *Newest) Status() NewestStatus {
-	feed, now := n.feed(), n.o.Now()
+	covered, now := n.coverage(), n.o.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := n.state
-	s.Feed, s.Kept, s.AsOf = feed.State, n.o.Trades.Len(), later(n.at, n.listed.UTC())
-	if feed.State == serving.NewestSilent && !n.began.IsZero() && now.Sub(later(n.began, feed.Since)) >= stalledNewest {
+	s.Coverage, s.Kept, s.AsOf = covered.State, n.o.Trades.Len(), later(n.at, n.listed.UTC())
+	if covered.State == serving.NewestSilent && !n.began.IsZero() && now.Sub(later(n.began, covered.Since)) >= stalledNewest {
 		s.Phase = Stalled
 	}
 	if n.channel != nil {

@@ -75,10 +75,10 @@ func followNewest(t *testing.T, change func(o *follow.NewestOptions), faults ...
 	return n
 }
 
-// shown is what is shown now, by transaction, and how it goes with the feeds.
-func (n *newestOf) shown() (map[data.Hash]serving.NewestTrade, serving.NewestFeed) {
+// shown is what is shown now, by transaction, and which sources tell of trades.
+func (n *newestOf) shown() (map[data.Hash]serving.NewestTrade, serving.NewestCoverage) {
 	n.t.Helper()
-	rows, feed := n.trades.Newest(nil, n.final.Load(), data.Hash{}, 1000)
+	rows, covered := n.trades.Newest(nil, n.final.Load(), data.Hash{}, 1000)
 	all := map[data.Hash]serving.NewestTrade{}
 	for i, r := range rows {
 		if _, twice := all[r.Tx]; twice {
@@ -89,7 +89,7 @@ func (n *newestOf) shown() (map[data.Hash]serving.NewestTrade, serving.NewestFee
 			n.t.Error("not the newest first")
 		}
 	}
-	return all, feed
+	return all, covered
 }
 
 // last is the transactions of the matches between two times of the clock.
@@ -136,9 +136,9 @@ func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.Status().Told > 0 })
 	want := n.busy()
 	eventually(t, "a minute's trades", func() bool { return n.has(want) })
-	shown, feed := n.shown()
-	if got := shown[want[0]]; feed.State != serving.NewestLive || got.Source != serving.NewestOfChannel || got.Token == "" || got.Shares <= 0 || got.Received.IsZero() {
-		t.Errorf("%+v, %+v", feed, got)
+	shown, covered := n.shown()
+	if got := shown[want[0]]; covered.State != serving.NewestLive || got.Source != serving.NewestOfChannel || got.Token == "" || got.Shares <= 0 || got.Received.IsZero() {
+		t.Errorf("%+v, %+v", covered, got)
 	}
 	s := n.lane.Status()
 	if source := s.Tell(); source.State != serving.SourceIdle || source.Rows != s.Told || !source.Shown || len(source.Hosts) != 1 || source.Hosts[0].State != serving.HostAnswers {
@@ -166,8 +166,8 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the list is asked", func() bool {
-		_, feed := n.shown()
-		return feed.State == serving.NewestPolled && n.lane.Status().Channel.Connects > before+1
+		_, covered := n.shown()
+		return covered.State == serving.NewestPolled && n.lane.Status().Channel.Connects > before+1
 	})
 	now := n.busy()
 	eventually(t, "trades of the list", func() bool { return n.has(now) })
@@ -178,14 +178,14 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "silence is told", func() bool {
-		_, feed := n.shown()
+		_, covered := n.shown()
 		s := n.lane.Status()
-		return feed.State == serving.NewestSilent && !feed.Since.IsZero() && s.Error != "" && s.Tell().Problem != ""
+		return covered.State == serving.NewestSilent && !covered.Since.IsZero() && s.Error != "" && s.Tell().Problem != ""
 	})
 	if err := n.played.SetFaults("ws", replay.Faults{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the channel tells again", func() bool { n.goOn(); _, feed := n.shown(); return feed.State == serving.NewestLive })
+	eventually(t, "the channel tells again", func() bool { n.goOn(); _, covered := n.shown(); return covered.State == serving.NewestLive })
 }
 
 // What the channel says in several ways, or as nonsense, is one trade or none.
@@ -216,7 +216,7 @@ func TestNewestTradesThatNobodyTellsAreStalled(t *testing.T) {
 		o.Data = nil
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
-	if s := n.lane.Status(); s.Phase == follow.Stalled || s.Feed != serving.NewestSilent {
+	if s := n.lane.Status(); s.Phase == follow.Stalled || s.Coverage != serving.NewestSilent {
 		t.Errorf("%+v", s)
 	}
 	eventually(t, "it runs", func() bool { ahead.Add(int64(time.Minute)); return n.lane.Status().Phase == follow.Stalled })

@@ -249,8 +249,8 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)
-	board := readSample(t).Snapshot().Traders[serving.Day]
-	own := map[data.Address]bool{board[0].Wallet: true, board[1].Wallet: true, board[len(board)-1].Wallet: true}
+	leaderboard := readSample(t).Snapshot().Traders[serving.Day]
+	own := map[data.Address]bool{leaderboard[0].Wallet: true, leaderboard[1].Wallet: true, leaderboard[len(leaderboard)-1].Wallet: true}
 	list := "''::BLOB"
 	for a := range own {
 		list += ", unhex('" + a.String()[2:] + "')"

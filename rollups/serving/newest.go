@@ -8,7 +8,7 @@ import (
 	"pmx/data"
 )
 
-// NewestTrade is a trade that a feed told of before it was final. It is shown and is no fact: it may
+// NewestTrade is a trade that a source told of before it was final. It is shown and is no fact: it may
 // never be on the chain.
 type NewestTrade struct {
 	Wallet    data.Address
@@ -23,10 +23,10 @@ type NewestTrade struct {
 	Source    NewestSource
 }
 
-// NewestSource is a feed of newest trades.
+// NewestSource is a source of newest trades.
 type NewestSource string
 
-// The feeds of newest trades.
+// The sources of newest trades.
 const (
 	NewestOfChannel NewestSource = "channel" // the websocket of activity
 	NewestOfList    NewestSource = "list"    // the data API's list of trades
@@ -43,8 +43,8 @@ const (
 	NewestSilent NewestState = "silent" // neither tells: what is shown may lack trades
 )
 
-// NewestFeed is how it goes with newest trades, and since when nobody tells any.
-type NewestFeed struct {
+// NewestCoverage says which sources tell of newest trades, and since when none does.
+type NewestCoverage struct {
 	State NewestState
 	Since time.Time // of NewestSilent: when one told last, zero where none ever did
 }
@@ -58,14 +58,14 @@ const (
 // NewestTrades keeps newest trades in memory: those of the ten minutes before the newest one, and no
 // more than 20,000. It is safe for concurrent use.
 type NewestTrades struct {
-	mu    sync.RWMutex
-	rows  []NewestTrade // by time, then as they came
-	seen  map[NewestTrade]struct{}
-	final int64 // unix seconds up to which the facts have all trades
-	feed  NewestFeed
+	mu       sync.RWMutex
+	rows     []NewestTrade // by time, then as they came
+	seen     map[NewestTrade]struct{}
+	final    int64 // unix seconds up to which the facts have all trades
+	coverage NewestCoverage
 }
 
-// identity is what two feeds say alike of a trade. Two equal fills of one transaction are one here.
+// identity is what two sources say alike of a trade. Two equal fills of one transaction are one here.
 func (t NewestTrade) identity() NewestTrade {
 	t.Received, t.Source = time.Time{}, ""
 	return t
@@ -122,19 +122,19 @@ func (n *NewestTrades) Final(at int64) {
 	n.drop(k)
 }
 
-// SetFeed notes how it goes with the feeds.
-func (n *NewestTrades) SetFeed(f NewestFeed) {
+// SetCoverage notes which sources tell of trades.
+func (n *NewestTrades) SetCoverage(c NewestCoverage) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.feed = f
+	n.coverage = c
 }
 
 // Newest adds to dst the newest trades that are later than final, in unix seconds, at most so many, and
-// tells how it goes with the feeds; of one market where condition is not zero. A nil NewestTrades has
+// says which sources tell of them; of one market where condition is not zero. A nil NewestTrades has
 // none and is off.
-func (n *NewestTrades) Newest(dst []NewestTrade, final int64, condition data.Hash, most int) ([]NewestTrade, NewestFeed) {
+func (n *NewestTrades) Newest(dst []NewestTrade, final int64, condition data.Hash, most int) ([]NewestTrade, NewestCoverage) {
 	if n == nil {
-		return dst, NewestFeed{State: NewestOff}
+		return dst, NewestCoverage{State: NewestOff}
 	}
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -143,7 +143,7 @@ func (n *NewestTrades) Newest(dst []NewestTrade, final int64, condition data.Has
 			dst = append(dst, n.rows[i])
 		}
 	}
-	return dst, n.feed
+	return dst, n.coverage
 }
 
 // Len is how many trades are kept.

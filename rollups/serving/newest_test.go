@@ -73,7 +73,7 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	if n.Len() != 3 || n.Add(newestTrade(1, 101)) || n.Add(newestTrade(9, 102)) {
 		t.Errorf("%d kept", n.Len())
 	}
-	n.SetFeed(NewestFeed{State: NewestLive})
+	n.SetCoverage(NewestCoverage{State: NewestLive})
 	if _, f := n.Newest(nil, 0, data.Hash{}, 1); f.State != NewestLive {
 		t.Errorf("%+v", f)
 	}

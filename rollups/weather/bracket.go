@@ -10,7 +10,7 @@ import (
 )
 
 // Bracket is one outcome of an event's ladder in whole degrees. Both bounds belong
-// to it; a tail is open on one side.
+// to it. An open-ended bracket has one bound.
 type Bracket struct {
 	Lo, Hi   int // the bound of an open side is 0
 	OpenLow  bool
@@ -40,7 +40,7 @@ func (b Bracket) Holds(degrees int) bool {
 
 // Middle gives the temperature that a closed bracket stands for: half way between
 // the ends of what settles in it, so that 28 °C of a source that is cut to whole
-// degrees is 28.5; false for a tail, which stands for none.
+// degrees is 28.5; false for an open-ended bracket, which stands for none.
 func (b Bracket) Middle(r Rounding) (data.Temp, bool) {
 	if b.OpenLow || b.OpenHigh || b.Unit == 0 {
 		return 0, false
@@ -85,7 +85,7 @@ func ParseLabel(label string) (Bracket, bool) {
 	return Bracket{}, false
 }
 
-// bounded gives the tail of a sign and a number: "<" and ">" leave the number out.
+// bounded gives the open-ended bracket of a sign and a number: "<" and ">" leave the number out.
 func bounded(sign string, n int, unit data.Unit) Bracket {
 	switch sign {
 	case "≤", "<=":
@@ -115,11 +115,11 @@ var slugBracketForm = regexp.MustCompile(`^(neg-)?(\d{1,3})(?:-(neg-)?(\d{1,3}))
 // ParseSlugBracket reads the bracket off the end of a market's slug, given the slug
 // of its event.
 func ParseSlugBracket(market, event string) (Bracket, bool) {
-	tail, ok := strings.CutPrefix(market, event+"-")
+	label, ok := strings.CutPrefix(market, event+"-")
 	if !ok {
 		return Bracket{}, false
 	}
-	m := slugBracketForm.FindStringSubmatch(tail)
+	m := slugBracketForm.FindStringSubmatch(label)
 	if m == nil {
 		return Bracket{}, false
 	}

@@ -182,14 +182,14 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func TestSlugTails(t *testing.T) {
+func TestSlugEnds(t *testing.T) {
 	const event = "highest-temperature-in-munich-on-july-3-2026"
-	for tail, want := range map[string]Bracket{
+	for end, want := range map[string]Bracket{
 		"17corbelow": cLow(17), "23c": c(23, 23), "32corhigher": cHigh(32), "31forbelow": fLow(31), "74-75f": f(74, 75),
 		"50forhigher": fHigh(50), "100-101f": f(100, 101), "neg-3c": c(-3, -3), "neg-4corbelow": cLow(-4), "neg-1-0f": f(-1, 0), "neg-5-neg-4f": f(-5, -4),
 	} {
-		if got, ok := ParseSlugBracket(event+"-"+tail, event); !ok || got != want {
-			t.Errorf("%s: %+v, %v", tail, got, ok)
+		if got, ok := ParseSlugBracket(event+"-"+end, event); !ok || got != want {
+			t.Errorf("%s: %+v, %v", end, got, ok)
 		}
 	}
 	for _, slug := range []string{event, event + "-", event + "-17k", event + "-99-98f", "other-17c", event + "-17-18corbelow"} {

@@ -117,13 +117,13 @@ func (e *LadderError) Error() string { return "brackets: " + e.Reason }
 
 func broken(format string, args ...any) error { return &LadderError{fmt.Sprintf(format, args...)} }
 
-// minBrackets is the fewest brackets a ladder has: two tails and one between.
+// minBrackets is the fewest brackets a ladder has: two open-ended ones and one between.
 const minBrackets = 3
 
 // Ladder gives the order of brackets from the coldest up, as indexes into list:
 // sources list them in any order. Brackets of list without a scale are given unit.
 // It refuses with a *LadderError what does not take up the whole line exactly
-// once: brackets of two scales, no tail or two on a side, a gap, an overlap.
+// once: brackets of two scales, no open-ended one or two on a side, a gap, an overlap.
 func Ladder(list []Bracket, unit data.Unit) ([]int, error) {
 	if len(list) < minBrackets {
 		return nil, broken("there are %d, a ladder has at least %d", len(list), minBrackets)
@@ -154,7 +154,7 @@ func Ladder(list []Bracket, unit data.Unit) ([]int, error) {
 	return order, nil
 }
 
-// rank orders brackets: tails by what they leave open, others by their lower bound.
+// rank orders brackets: open-ended ones by what they leave open, others by their lower bound.
 func (b Bracket) rank() int {
 	switch {
 	case b.OpenLow:

@@ -117,6 +117,6 @@ func TestMiddles(t *testing.T) {
 		t.Errorf("%s", m.Text(data.Celsius))
 	}
 	if _, ok := cHigh(3).Middle(HalfUp); ok {
-		t.Error("a tail has a middle")
+		t.Error("an open-ended bracket has a middle")
 	}
 }

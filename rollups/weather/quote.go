@@ -30,8 +30,8 @@ type Market struct {
 	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
 	// Overround is, or where it is 0.
 	Probabilities []data.Micro
-	// Mean is the mean of the middles of the brackets by Probabilities; nil without them. A
-	// tail counts as one more bracket of the width of the closed ones: "23°C or below"
+	// Mean is the mean of the middles of the brackets by Probabilities; nil without them. An
+	// open-ended one counts as one more bracket of the width of the closed ones: "23°C or below"
 	// as 23 °C, "97°F or below" as 96-97°F.
 	Mean *data.Temp
 	Mode int // index of the dearest bracket that has a price, the first of equals; -1 without
@@ -88,7 +88,7 @@ func width(ladder []Bracket) int {
 	return 1
 }
 
-// closed gives b, or in place of a tail the bracket of that width at its end.
+// closed gives b, or in place of an open-ended bracket the one of that width at its end.
 func (b Bracket) closed(width int) Bracket {
 	switch {
 	case b.OpenLow:

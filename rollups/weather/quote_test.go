@@ -31,7 +31,7 @@ func TestAMarketsPriceIsItsMid(t *testing.T) {
 
 // TestAMarketByHand: 0.10, 0.40, 0.45 and 0.10 come to 1.05. As parts of that:
 // 0.095238, 0.380952, 0.428571 and 0.095238, with one millionth left for the third,
-// which lost most. The tails count as 22 and 25 °C: the mean is
+// which lost most. The open-ended ones count as 22 and 25 °C: the mean is
 // 22·0.095238 + 23·0.380952 + 24·0.428572 + 25·0.095238 = 23.52381 °C.
 func TestAMarketByHand(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
@@ -54,9 +54,9 @@ func TestAMarketByHand(t *testing.T) {
 	}
 }
 
-// TestTailsCountAsOneMoreBracket: with all weight on "97°F or below" of a ladder of two
+// TestOpenEndedBracketsCountAsOneMore: with all weight on "97°F or below" of a ladder of two
 // degrees each the mean is that of 96-97°F.
-func TestTailsCountAsOneMoreBracket(t *testing.T) {
+func TestOpenEndedBracketsCountAsOneMore(t *testing.T) {
 	ladder := []Bracket{fHigh(102), f(98, 99), fLow(97), f(100, 101)}
 	for i, want := range []string{"102.5", "98.5", "96.5", "100.5"} {
 		quotes := []Quote{{Last: micro(0)}, {Last: micro(0)}, {Last: micro(0)}, {Last: micro(0)}}

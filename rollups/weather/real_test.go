@@ -188,10 +188,10 @@ func listings(t *testing.T, line []byte) []Listing {
 		for _, m := range e.Markets {
 			l.Markets = append(l.Markets, Outcome{Question: m.Question, Label: m.GroupItemTitle, Slug: m.Slug})
 			l.GameStart, _ = time.Parse("2006-01-02 15:04:05Z07", m.GameStartTime)
-			// The slug's tail says the same as the label.
+			// The end of the slug says the same as the label.
 			label, _ := ParseLabel(m.GroupItemTitle)
-			if tail, ok := ParseSlugBracket(m.Slug, e.Slug); !ok || tail != label {
-				t.Errorf("%s: %+v, label %q", m.Slug, tail, m.GroupItemTitle)
+			if bracket, ok := ParseSlugBracket(m.Slug, e.Slug); !ok || bracket != label {
+				t.Errorf("%s: %+v, label %q", m.Slug, bracket, m.GroupItemTitle)
 			}
 		}
 		out = append(out, l)

@@ -100,7 +100,7 @@ type Settled struct {
 
 // TruthOf gives the truth of a day: what the settling station's reports of a day that
 // is over come to, where there are enough; else its daily report; else the middle of
-// the bracket that won. A tail has no middle, a reanalysis is no measurement, and
+// the bracket that won. An open-ended bracket has no middle, a reanalysis is no measurement, and
 // another station is another place: none of them is a truth. False without any.
 func TruthOf(station string, measured []Measured, won *Settled) (Truth, bool) {
 	best := -1

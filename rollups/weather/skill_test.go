@@ -144,7 +144,7 @@ func TestTheTruthOfADay(t *testing.T) {
 	later := Measured{Source: "ghcn", Station: "KLGA", Value: 5, SeenAt: 6}
 	shifted := Measured{Source: "a", Station: "KLGA", Value: 6, SeenAt: 7, Shift: -3600}
 	elsewhere := Measured{Source: "metar", Station: "KJFK", Value: 7, Observations: n(24)}
-	closed, tail := &Settled{Bracket: f(54, 55)}, &Settled{Bracket: fHigh(56)}
+	closed, openEnded := &Settled{Bracket: f(54, 55)}, &Settled{Bracket: fHigh(56)}
 	for name, tc := range map[string]struct {
 		measured []Measured
 		won      *Settled
@@ -156,7 +156,7 @@ func TestTheTruthOfADay(t *testing.T) {
 		"of reports the later":               {[]Measured{report, later}, nil, 5, FromStationReport},
 		"the city's day before a shifted":    {[]Measured{shifted, report}, nil, 4, FromStationReport},
 		"a day that runs is none":            {[]Measured{running}, nil, 0, ""},
-		"nor is one of another station":      {[]Measured{elsewhere}, tail, 0, ""},
+		"nor is one of another station":      {[]Measured{elsewhere}, openEnded, 0, ""},
 		"the middle of the winner":           {[]Measured{running, elsewhere}, closed, 11_250, FromSettled}, // 54.5 °F is 12.5 °C
 		"of a source that is cut half above": {nil, &Settled{c(28, 28), Floor}, 25_650, FromSettled},        // 28.5 °C
 		"nothing":                            {nil, nil, 0, ""},

@@ -39,7 +39,7 @@ func ParseTitle(s string) (Title, bool) {
 	return finish(Title{Metric: metricOf(m[1]), Place: m[2]}, m[3], m[4], m[5])
 }
 
-// ParseSlug reads an event's slug. A tail of two or three digits is no year: it
+// ParseSlug reads an event's slug. An ending of two or three digits is no year: it
 // only tells the slug from an older one.
 func ParseSlug(s string) (Title, bool) {
 	m := slugForm.FindStringSubmatch(s)

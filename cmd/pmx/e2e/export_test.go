@@ -107,9 +107,9 @@ func sameRows(t *testing.T, what string, file, api []object) {
 // The files of a wallet's export hold what the API answers about it, row for row.
 func TestTraderExportsAreWhatTheAPIAnswers(t *testing.T) {
 	v := readSample(t)
-	board, _ := v.list("/leaderboard/traders?period=30d&limit=50")
+	leaderboard, _ := v.list("/leaderboard/traders?period=30d&limit=50")
 	for _, place := range []int{0, 1, 10, 49} {
-		address := board[place]["address"].(string)
+		address := leaderboard[place]["address"].(string)
 		files := v.traderFiles(address)
 		stats, _ := v.list("/trader/" + address + "/stats")
 		sameRows(t, "stats", files["stats"], stats)

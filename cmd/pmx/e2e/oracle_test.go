@@ -36,9 +36,9 @@ var plainForecasts = `forecasts AS (
   FROM held JOIN average USING (market, outcome) JOIN wallets USING (wallet) WHERE net > 0
 )`
 
-// plainBoard: ? is how many forecasts are needed. Squares of millionths divided by
+// plainLeaderboard: ? is how many forecasts are needed. Squares of millionths divided by
 // a million are millionths again.
-var plainBoard = `WITH ` + plainForecasts + `, score AS (
+var plainLeaderboard = `WITH ` + plainForecasts + `, score AS (
   SELECT address, count(*) AS n, sum((p - o) * (p - o)) AS error, sum((b - o) * (b - o)) AS baseline, sum(o - p) AS edge,
     count(*) FILTER (o > 500000) AS came, sum(paid) AS paid
   FROM forecasts GROUP BY address
@@ -60,19 +60,19 @@ FROM forecasts WHERE address = unhex(substr(?, 3)) GROUP BY category ORDER BY co
 func TestForecastsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	for _, atLeast := range []int{1, 20, 35} {
-		board := reply[wire.OracleBoard](v, fmt.Sprintf("/oracle/leaderboard?limit=200&min_resolved=%d", atLeast))
-		want := v.table(plainBoard, atLeast)
-		if board.Total != len(want) || board.Total == 0 {
-			t.Fatalf("from %d: total %d, want %d", atLeast, board.Total, len(want))
+		leaderboard := reply[wire.OracleLeaderboard](v, fmt.Sprintf("/oracle/leaderboard?limit=200&min_resolved=%d", atLeast))
+		want := v.table(plainLeaderboard, atLeast)
+		if leaderboard.Total != len(want) || leaderboard.Total == 0 {
+			t.Fatalf("from %d: total %d, want %d", atLeast, leaderboard.Total, len(want))
 		}
 		var got []string
-		for _, r := range board.Data {
+		for _, r := range leaderboard.Data {
 			got = append(got, asPlain(r.Address, r.ResolvedForecasts, r.Brier, r.BrierBaseline, r.Edge, r.AccuracyPct, r.ForecastVolume))
 		}
 		if diff := cmp.Diff(want[:len(got)], got); diff != "" {
 			t.Errorf("from %d (-facts +API):\n%s", atLeast, diff)
 		}
-		for i, r := range board.Data {
+		for i, r := range leaderboard.Data {
 			if i%10 == 0 {
 				checkForecaster(v, &r, atLeast)
 			}
@@ -88,10 +88,10 @@ func checkForecaster(v *venue, row *wire.OracleRow, atLeast int) {
 	s := d.OracleScore
 	if s.ResolvedForecasts != row.ResolvedForecasts || *s.Brier != row.Brier || *s.BrierBaseline != row.BrierBaseline || *s.Edge != row.Edge ||
 		*s.AccuracyPct != row.AccuracyPct || s.ForecastVolume != row.ForecastVolume || d.Volume != row.Volume || d.RealPnL != row.RealPnL {
-		v.t.Errorf("%s: board %+v, details %+v", row.Address, row, s)
+		v.t.Errorf("%s: leaderboard %+v, details %+v", row.Address, row, s)
 	}
 	if atLeast == 20 && (d.Rank == nil || *d.Rank != row.Rank) {
-		v.t.Errorf("%s: rank %v, on the board %d", row.Address, d.Rank, row.Rank)
+		v.t.Errorf("%s: rank %v, on the leaderboard %d", row.Address, d.Rank, row.Rank)
 	}
 	if m := d.Murphy; *m.Reliability-*m.Resolution+*m.Uncertainty+*m.WithinBins != *s.Brier {
 		v.t.Errorf("%s: the parts %+v do not add up to %s", row.Address, m, s.Brier)

@@ -81,7 +81,7 @@ func TestWhalesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		cursor = "&cursor=" + *page.NextCursor
 	}
 	same("moves", v.table(plainMoves), moves)
-	for _, w := range reply[wire.WhaleBoard](v, "/whales?period=30d&limit=200").Data {
+	for _, w := range reply[wire.WhaleLeaderboard](v, "/whales?period=30d&limit=200").Data {
 		whales = append(whales, asPlain(w.Rank, w.Address[2:], w.WhaleVolume, w.Moves, w.BuyUSD, w.SellUSD, w.NetFlow, w.LargestMove,
 			w.LastMoveAt.Unix(), w.Volume))
 	}

@@ -14,17 +14,17 @@ import (
 
 // Wallets reads what wallets did from fills in memory.
 type Wallets struct {
-	Fills map[data.WalletID][]serving.Fill // by wallet id, in any order
-	Slow  bool                             // what WalletAtHand denies
-	Reads int
-	Names map[string]data.Address               // wallets that are found by their name
-	Known []data.Address                        // wallets that are found by their address, ascending
-	Board map[int]map[string][]serving.BoardRow // by age and category
-	// BoardGate is read from before boards are given; nil: they are given at once.
-	BoardGate chan struct{}
-	// BoardErr, where set, tells before boards are given why they are not.
-	BoardErr func() error
-	Made     []serving.ProfitDay // by any wallet
+	Fills       map[data.WalletID][]serving.Fill // by wallet id, in any order
+	Slow        bool                             // what WalletAtHand denies
+	Reads       int
+	Names       map[string]data.Address                     // wallets that are found by their name
+	Known       []data.Address                              // wallets that are found by their address, ascending
+	Leaderboard map[int]map[string][]serving.LeaderboardRow // by age and category
+	// LeaderboardGate is read from before leaderboards are given; nil: they are given at once.
+	LeaderboardGate chan struct{}
+	// LeaderboardErr, where set, tells before leaderboards are given why they are not.
+	LeaderboardErr func() error
+	Made           []serving.ProfitDay // by any wallet
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
@@ -104,22 +104,22 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 // WalletInMemory is what Slow denies.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
-// Boards gives what Board has.
-func (w *Wallets) Boards(ctx context.Context, upTo, _, most int64) (*serving.Boards, error) {
-	if w.BoardGate != nil {
+// Leaderboards gives what Leaderboard has.
+func (w *Wallets) Leaderboards(ctx context.Context, upTo, _, most int64) (*serving.Leaderboards, error) {
+	if w.LeaderboardGate != nil {
 		select {
-		case <-w.BoardGate:
+		case <-w.LeaderboardGate:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	if w.BoardErr != nil {
-		if err := w.BoardErr(); err != nil {
+	if w.LeaderboardErr != nil {
+		if err := w.LeaderboardErr(); err != nil {
 			return nil, err
 		}
 	}
-	b := serving.NewBoards(upTo, most)
-	for age, parts := range w.Board {
+	b := serving.NewLeaderboards(upTo, most)
+	for age, parts := range w.Leaderboard {
 		for category, rows := range parts {
 			for i := range rows {
 				if err := b.Add(age, category, &rows[i]); err != nil {

@@ -1,9 +1,9 @@
 // A city of the weather desk: its brackets, forecasts, and how good those were.
-import { address, ask, el, go, here, num, part, soon, soonOf, title, view, when } from "./core.js";
+import { address, ask, el, go, here, num, fromPath, soon, soonOf, title, explorer, when } from "./core.js";
 import { bar, choice, fact, facts, known, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
-const city = part(2), q = here();
+const city = fromPath(2), q = here();
 let date = q.get("date") || "", metric = q.get("metric") || "tmax";
 const card = () => address("/weather/city/" + city);
 const head = el("h1", {}, city);
@@ -128,7 +128,7 @@ const skill = panel({
 });
 
 let today = "";
-view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
+explorer().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
   el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, observed, moved, skill);
 soon(impliedUrl());
 soonOf(card(), (local) => address("/weather/forecast-evolution/" + city + "/" + (date || local("local_date")), { metric }));

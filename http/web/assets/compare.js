@@ -1,5 +1,5 @@
 // Up to ten wallets in one plot and one table.
-import { address, el, go, here, num, short, title, view, wallet, when } from "./core.js";
+import { address, el, go, here, num, short, title, explorer, wallet, when } from "./core.js";
 import { choice, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
@@ -49,12 +49,12 @@ const figures = panel({
     data.some((r) => !r.found) ? state("empty", "Not seen trading: ", data.filter((r) => !r.found).map((r) => el("code", {}, r.address)), ".") : null,
   ],
 });
-const none = state("empty", "No wallet yet. Add the address of one, or mark wallets on the board of traders.");
+const none = state("empty", "No wallet yet. Add the address of one, or mark wallets on the leaderboard of traders.");
 function load() {
   go({ address: who, days: range === "365" ? "" : range });
   none.hidden = who.length > 0;
   lines.hidden = figures.hidden = who.length === 0;
   if (who.length) { lines.load(); figures.load(); }
 }
-view().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
+explorer().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
 load();

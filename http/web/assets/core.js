@@ -274,6 +274,6 @@ export function go(params) {
   const words = query.toString();
   history.replaceState(null, "", location.pathname + (words && "?" + words));
 }
-export const part = (n) => decodeURIComponent(location.pathname.split("/")[n] || "");
-export const view = () => document.getElementById("view");
+export const fromPath = (n) => decodeURIComponent(location.pathname.split("/")[n] || "");
+export const explorer = () => document.getElementById("explorer");
 export function title(text) { document.title = text + " · pmx"; }

@@ -1,5 +1,5 @@
 // Files: what there is, what is in them, how to get one.
-import { address, el, here, num, title, view } from "./core.js";
+import { address, el, here, num, title, explorer } from "./core.js";
 import { copier, panel, pick, table } from "./ui.js";
 import { exporter } from "./exporter.js";
 
@@ -22,5 +22,5 @@ const catalogue = panel({
     return box;
   }),
 });
-view().replaceChildren(el("h1", {}, "Data"), el("p", { class: "lead" }, "Files of everything, for pandas, DuckDB and spreadsheets. All that is known of one wallet is on the wallet's page, at Export all. ", el("a", { href: "/docs/text/exports" }, "About exports")), catalogue);
+explorer().replaceChildren(el("h1", {}, "Data"), el("p", { class: "lead" }, "Files of everything, for pandas, DuckDB and spreadsheets. All that is known of one wallet is on the wallet's page, at Export all. ", el("a", { href: "/docs/text/exports" }, "About exports")), catalogue);
 catalogue.load();

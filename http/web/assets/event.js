@@ -1,10 +1,10 @@
 // An event: its markets and who trades them.
-import { address, ask, el, market, num, part, put, short, soonOf, title, view, wallet, when } from "./core.js";
+import { address, ask, el, market, num, fromPath, put, short, soonOf, title, explorer, wallet, when } from "./core.js";
 import { fact, facts, known, panel, state, table } from "./ui.js";
 import { profitColumn } from "./profit.js";
 import { plot } from "./plot.js";
 
-const id = encodeURIComponent(part(2));
+const id = encodeURIComponent(fromPath(2));
 const head = el("h1", {}, "Event");
 title("Event");
 const sums = panel({
@@ -71,6 +71,6 @@ const traders = panel({
   },
 });
 known(address("/event/" + id));
-view().replaceChildren(head, sums, prices, markets, traders);
+explorer().replaceChildren(head, sums, prices, markets, traders);
 for (const p of [sums, prices, markets, traders]) p.load();
 for (let n = 0; n < most; n++) soonOf(ofMarkets.url(), (field) => candlesOf(field(n + ".condition_id")));

@@ -1,8 +1,8 @@
 // The venue today.
-import { address, ask, el, go, here, market, num, soon, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, market, num, soon, title, explorer, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
-import { boardUrl, plainBoard, profitColumn, split } from "./profit.js";
+import { leaderboardUrl, plainLeaderboard, profitColumn, split } from "./profit.js";
 import { spark } from "./spark.js";
 import { cityCell } from "./cells.js";
 
@@ -46,7 +46,7 @@ const index = panel({
 });
 
 const traders = panel({
-  name: "Best traders", note: "by profit in this time", size: 480, url: () => boardUrl({ period: period === "7d" ? "" : period, limit: 8 }), instead: plainBoard,
+  name: "Best traders", note: "by profit in this time", size: 480, url: () => leaderboardUrl({ period: period === "7d" ? "" : period, limit: 8 }), instead: plainLeaderboard,
   draw: ({ data }) => (data.length ? [table({ name: "Best traders", rows: data, per: 8, columns: [
     { name: "Wallet", head: true, phone: "main", cell: (r) => [wallet(r), el("small", { class: "split over" }, split(r))] },
     { ...profitColumn(), bar: false, sort: null, below: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
@@ -73,9 +73,9 @@ const weather = panel({
     return open.length ? [el("ul", { class: "grid-cells small" }, open.map((c) => el("li", {}, cityCell(c, "tmax", true)))), el("p", {}, el("a", { href: "/weather" }, "All cities"))] : state("empty", "No weather market is open.");
   },
 });
-view().replaceChildren(
+explorer().replaceChildren(
   el("h1", {}, "The venue today"), intro, growth, index,
-  el("div", { class: "filters" }, el("span", { class: "note" }, "Boards of the last"), choice("Period of the boards", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); traders.load(); markets.load(); })),
+  el("div", { class: "filters" }, el("span", { class: "note" }, "Leaderboards of the last"), choice("Period of the leaderboards", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); traders.load(); markets.load(); })),
   el("div", { class: "cols three" }, traders, markets, moves), weather);
 soon(address("/stats"), history());
 for (const p of [growth, index, traders, markets, moves, weather]) p.load();

@@ -1,9 +1,9 @@
 // A market: its prices, who trades it, and how it resolves.
-import { address, ask, el, go, here, many, num, part, put, sum, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, many, num, fromPath, put, sum, title, explorer, wallet, when } from "./core.js";
 import { choice, copier, fact, facts, known, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
-const id = part(2).toLowerCase();
+const id = fromPath(2).toLowerCase();
 const head = el("h1", {}, "Market");
 const about = el("p", { class: "note" });
 title("Market");
@@ -114,6 +114,6 @@ const fills = panel({
   },
 });
 const parts = [now, candles, holders, flow, rules, fills];
-view().replaceChildren(el("div", { class: "title" }, head), about, ...parts);
+explorer().replaceChildren(el("div", { class: "title" }, head), about, ...parts);
 known(url());
 for (const p of parts) p.load();

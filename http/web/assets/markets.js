@@ -1,5 +1,5 @@
-// The board of markets by volume.
-import { address, el, go, here, market, num, title, view, when } from "./core.js";
+// The leaderboard of markets by volume.
+import { address, el, go, here, market, num, title, explorer, when } from "./core.js";
 import { choice, panel, state, table } from "./ui.js";
 
 let period = here().get("period") || "7d";
@@ -18,5 +18,5 @@ const board = panel({
       { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "date") }] });
   },
 });
-view().replaceChildren(el("h1", {}, "Markets"), board);
+explorer().replaceChildren(el("h1", {}, "Markets"), board);
 board.load();

@@ -7,7 +7,7 @@ export const resolvedPart = (row) => (row.resolved_pnl != null ? row.resolved_pn
 
 // split says in words of what the profit of a row consists.
 export function split(row) {
-  if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a board have neither unless they are asked for
+  if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a leaderboard have neither unless they are asked for
     const cash = row.unresolved_cash || sum([row.real_pnl], [row.resolved_pnl]);
     return [tight(num(resolvedPart(row), "profit"), " resolved,"), " ", tight(num(cash, "profit"), " unresolved cash")];
   }
@@ -18,12 +18,12 @@ const tight = (...words) => el("span", { class: "tight" }, words);
 // profitColumn is the profit of rows as a column of a table, with its split below it.
 export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", cls: "profit", form: "profit", bar: true, money: (r) => r[field], below: split });
 
-// boardUrl is the address of the board of wallets with the split of each profit and
-// what else is asked for. A server without single trades has the plain board alone:
-// plainBoard is told its problem, and whether that board would do.
+// leaderboardUrl is the address of the leaderboard of wallets with the split of each profit and
+// what else is asked for. A server without single trades has the plain leaderboard alone:
+// plainLeaderboard is told its problem, and whether that leaderboard would do.
 let plain = false;
-export const boardUrl = (params, include = []) => {
+export const leaderboardUrl = (params, include = []) => {
   const filtered = params.category || params.min_resolved || params.sort;
   return address("/leaderboard/traders", plain && !filtered ? params : { ...params, include: ["split", ...include] });
 };
-export const plainBoard = (problem) => problem.code === "fills_elsewhere" && !plain && (plain = true);
+export const plainLeaderboard = (problem) => problem.code === "fills_elsewhere" && !plain && (plain = true);

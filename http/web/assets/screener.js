@@ -1,5 +1,5 @@
 // Markets by any of the API's filters; the filters are the address.
-import { address, ask, el, go, here, market, num, soon, title, view, when } from "./core.js";
+import { address, ask, el, go, here, market, num, soon, title, explorer, when } from "./core.js";
 import { categories, panel, pick, state, table } from "./ui.js";
 
 title("Screener");
@@ -60,7 +60,7 @@ function put(name, value, usual) {
 }
 const load = () => { soon(summary()); list.load(); };
 function again() { go(filters); draw(); load(); }
-view().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Screener"), el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/data?dataset=markets" }, "All as a file"))),
+explorer().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Screener"), el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/data?dataset=markets" }, "All as a file"))),
   el("div", { class: "with-side" }, side, el("div", {}, chips, list)));
 draw();
 load();

@@ -25,12 +25,12 @@ function span(seconds) {
   return Math.floor(seconds / size) + " " + name + (rest ? " " + rest + " " + next[0] : "");
 }
 
-function put(box, part) {
+function put(box, graded) {
   const badge = find(".badge", box);
-  badge.textContent = part.grade;
-  badge.className = "badge grade-" + part.grade.toLowerCase();
-  find("[data-lag]", box).textContent = part.lag_seconds === null ? "Nothing yet" : span(part.lag_seconds) + " behind";
-  find("[data-updated]", box).textContent = part.updated_at || "never";
+  badge.textContent = graded.grade;
+  badge.className = "badge grade-" + graded.grade.toLowerCase();
+  find("[data-lag]", box).textContent = graded.lag_seconds === null ? "Nothing yet" : span(graded.lag_seconds) + " behind";
+  find("[data-updated]", box).textContent = graded.updated_at || "never";
 }
 
 async function look() {
@@ -41,7 +41,7 @@ async function look() {
     if (!answer.ok) throw new Error("status " + answer.status);
     const { data } = await answer.json();
     if (data.grade !== find("[data-verdict]").dataset.verdict || data.sources.length !== document.querySelectorAll("[data-source]").length) { location.reload(); return; }
-    for (const box of document.querySelectorAll("[data-part]")) put(box, data[box.dataset.part]);
+    for (const box of document.querySelectorAll("[data-subsystem]")) put(box, data[box.dataset.subsystem]);
     for (const box of document.querySelectorAll("[data-source]")) {
       const source = data.sources.find((s) => s.name === box.dataset.source);
       if (source) put(box, source);
@@ -63,13 +63,13 @@ setInterval(tell, 5000);
 // A bar a day, hollow where there is no sample of it.
 const history = () => address("/status/history", { days: 90 });
 const letters = ["A", "B", "C", "D", "F"];
-function strip(part, name) {
-  const bars = part.days.map((d, i) => svg("rect", { class: d.worst ? "grade-" + d.worst.toLowerCase() : "no-sample", x: 10 * i + 1, y: 1, width: 8, height: 30 },
+function strip(graded, name) {
+  const bars = graded.days.map((d, i) => svg("rect", { class: d.worst ? "grade-" + d.worst.toLowerCase() : "no-sample", x: 10 * i + 1, y: 1, width: 8, height: 30 },
     svg("title", {}, dayText(d.date) + ": " + (d.worst ? "worst grade " + d.worst : "no sample"))));
-  const sampled = part.days.filter((d) => d.worst);
-  return el("figure", {}, el("figcaption", {}, "Last ", num(part.days.length), " days: ", part.current_pct === null ? "no sample" : [el("b", {}, num(part.current_pct, "uptime")), " of the time sampled in A or B"]),
-    svg("svg", { class: "strip", viewBox: "0 0 " + 10 * part.days.length + " 32", preserveAspectRatio: "none", role: "img", "aria-label": name + ", worst grade of each day; the table below has the figures" }, bars),
-    el("div", { class: "axis" }, when(part.days[0].date, "day"), el("span", {}, "today")),
+  const sampled = graded.days.filter((d) => d.worst);
+  return el("figure", {}, el("figcaption", {}, "Last ", num(graded.days.length), " days: ", graded.current_pct === null ? "no sample" : [el("b", {}, num(graded.current_pct, "uptime")), " of the time sampled in A or B"]),
+    svg("svg", { class: "strip", viewBox: "0 0 " + 10 * graded.days.length + " 32", preserveAspectRatio: "none", role: "img", "aria-label": name + ", worst grade of each day; the table below has the figures" }, bars),
+    el("div", { class: "axis" }, when(graded.days[0].date, "day"), el("span", {}, "today")),
     sampled.length ? el("details", { class: "sheet" }, el("summary", {}, "Show as a table"), table({ name: "Grades by day of " + name, rows: [...sampled].reverse(), per: 14, columns: [
       { name: "Day", head: true, phone: "main", cell: (d) => when(d.date, "day") }, { name: "Worst", phone: "key", cell: (d) => d.worst },
       ...letters.map((g) => ({ name: g + ", seconds", num: true, cell: (d) => num(d.seconds[g]) })), { name: "no sample", num: true, cell: (d) => num(d.seconds.none) }, { name: "most behind, s", num: true, cell: (d) => num(d.lag_max_seconds, "count", "nothing was there") }] })) : null);
@@ -77,9 +77,9 @@ function strip(part, name) {
 const happened = panel({
   name: "What happened", size: 120, url: history, lone: true, note: "in the last 90 days, newest first",
   draw: ({ data, events }) => {
-    for (const part of data) {
-      const box = find(part.part.startsWith("source:") ? '[data-source="' + CSS.escape(part.part.slice(7)) + '"]' : '[data-part="' + part.part + '"]');
-      if (box && !find(".days", box)) find(".past", box).prepend(el("div", { class: "days" }, strip(part, find("h2, h3", box).textContent.slice(2).trim())));
+    for (const graded of data) {
+      const box = find(graded.part.startsWith("source:") ? '[data-source="' + CSS.escape(graded.part.slice(7)) + '"]' : '[data-subsystem="' + graded.part + '"]');
+      if (box && !find(".days", box)) find(".past", box).prepend(el("div", { class: "days" }, strip(graded, find("h2, h3", box).textContent.slice(2).trim())));
     }
     if (!events.length) return state("empty", "Nothing was noted yet.");
     return table({ name: "What happened", rows: events, per: 15, order: "newest", columns: [

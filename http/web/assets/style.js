@@ -1,5 +1,5 @@
 // The page of the house style.
-import { Exact, address, el, num, svg, title, view } from "./core.js";
+import { Exact, address, el, num, svg, title, explorer } from "./core.js";
 import { panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
@@ -20,7 +20,7 @@ const daily = panel({
     panes: [{ height: 160, form: "usd", zero: true, series: [{ name: "volume, USD", kind: "columns", values: answer.data.map((d) => d.volume) }] }],
   }),
 });
-view().replaceChildren(
+explorer().replaceChildren(
   el("h1", {}, "House style"),
   el("p", { class: "lead" }, "Lines, no cards; two weights, five sizes, one number form per column. What is shown is what the API says: every figure keeps its exact text, on focus and when copied."),
   section("Type", ...[["36", "2.25rem", "The one number of a page"], ["20", "1.25rem", "Title of a page"], ["16", "1rem", "Text, names of sections"], ["14", ".875rem", "Tables, forms"], ["13", ".8125rem", "Notes, names of columns"]].map(([px, size, what]) => {

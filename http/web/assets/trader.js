@@ -1,11 +1,11 @@
 // A wallet: what it made, what of, and how that is counted.
-import { address, ask, el, go, here, many, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
+import { address, ask, el, go, here, many, market, num, fromPath, put, short, sum, svg, title, explorer, when } from "./core.js";
 import { choice, copier, fact, facts, known, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn, resolvedPart } from "./profit.js";
 import { exporter } from "./exporter.js";
 
-const who = part(2).toLowerCase();
+const who = fromPath(2).toLowerCase();
 const q = here();
 let range = q.get("limit") || "365";
 let category = q.get("category") || "";
@@ -182,7 +182,7 @@ const fills = panel({
   },
 });
 
-view().replaceChildren(
+explorer().replaceChildren(
   el("div", { class: "title" }, name, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/compare?address=" + who }, "Compare"), exportButton)), about, files,
   head, daily, el("div", { class: "cols" }, el("div", {}, sums, categories), truth), markets, fills);
 known(stats());

@@ -1,7 +1,7 @@
-// Boards of wallets: by profit, by the accuracy of their forecasts.
-import { address, ask, el, go, here, num, title, view, wallet, when } from "./core.js";
+// Leaderboards of wallets: by profit, by the accuracy of their forecasts.
+import { address, ask, el, go, here, num, title, explorer, wallet, when } from "./core.js";
 import { inCategory, choice, fields, panel, pick, state, table } from "./ui.js";
-import { boardUrl, plainBoard, profitColumn } from "./profit.js";
+import { leaderboardUrl, plainLeaderboard, profitColumn } from "./profit.js";
 import { spark } from "./spark.js";
 
 const q = here();
@@ -24,10 +24,10 @@ const name = { name: "Wallet", head: true, phone: "main", cell: wallet };
 const sorts = { real_pnl: "profit", volume: "volume", roi: "return on buys" };
 const filtered = () => category || resolved || sort !== "real_pnl";
 const rows = 50;
-const pageUrl = (offset) => boardUrl({ period: period === "7d" ? "" : period, category, sort: sort === "real_pnl" ? "" : sort, min_resolved: resolved, limit: rows, offset }, ["previous_rank", "spark"]);
+const pageUrl = (offset) => leaderboardUrl({ period: period === "7d" ? "" : period, category, sort: sort === "real_pnl" ? "" : sort, min_resolved: resolved, limit: rows, offset }, ["previous_rank", "spark"]);
 const again = () => { shown(); profit.load(); };
 const profit = panel({
-  name: "By profit", cls: "first", size: 900, url: () => pageUrl(), instead: (problem) => !filtered() && plainBoard(problem),
+  name: "By profit", cls: "first", size: 900, url: () => pageUrl(), instead: (problem) => !filtered() && plainLeaderboard(problem),
   draw: ({ data, window_start: from, window_end: to }, { heading, lead }) => {
     heading.textContent = "By " + sorts[sort];
     lead.replaceChildren(...(from ? [when(from), " to ", when(to)] : []));
@@ -84,7 +84,7 @@ function board() {
   accuracy.hidden = which === "profit";
   (which === "profit" ? profit : accuracy).load();
 }
-view().replaceChildren(
-  el("div", { class: "title" }, el("h1", {}, "Traders"), el("div", { class: "acts" }, compare, choice("Board", [["profit", "Profit"], ["accuracy", "Forecast accuracy"]], which, (v) => { which = v; shown(); board(); }), el("a", { class: "button quiet", href: "/whales" }, "Whales"))),
+explorer().replaceChildren(
+  el("div", { class: "title" }, el("h1", {}, "Traders"), el("div", { class: "acts" }, compare, choice("Leaderboard", [["profit", "Profit"], ["accuracy", "Forecast accuracy"]], which, (v) => { which = v; shown(); board(); }), el("a", { class: "button quiet", href: "/whales" }, "Whales"))),
   profit, accuracy);
 board();

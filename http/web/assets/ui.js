@@ -1,5 +1,5 @@
 // Parts of pages: sections that ask the API, their states, tables, forms.
-import { Problem, ask, el, go, here, many, num, send, svg, view } from "./core.js";
+import { Problem, ask, el, go, here, many, num, send, svg, explorer } from "./core.js";
 
 // state is the one element that says why there is nothing, or not all.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
@@ -27,7 +27,7 @@ export function failed(problem, again) {
 
 // known asks for what a page is of. Where it does not exist, the page says so once, not in each part.
 export const known = (url) => ask(url).catch((problem) => {
-  if (problem.status === 404) view().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " The search above finds what there is."));
+  if (problem.status === 404) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " The search above finds what there is."));
 });
 
 // limits says what the plan cut from an answer; nothing where it cut nothing.

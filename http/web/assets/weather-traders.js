@@ -1,5 +1,5 @@
 // Wallets by what they did in the weather desk's markets.
-import { address, el, go, here, num, title, view, wallet, when } from "./core.js";
+import { address, el, go, here, num, title, explorer, wallet, when } from "./core.js";
 import { choice, panel, state, table } from "./ui.js";
 import { profitColumn } from "./profit.js";
 
@@ -23,6 +23,6 @@ const board = panel({
     ];
   },
 });
-view().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Weather traders"), el("div", { class: "acts" },
+explorer().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Weather traders"), el("div", { class: "acts" },
   choice("Ranked by", [["real_pnl", "profit"], ["volume", "volume"]], sort, (v) => { sort = v; go({ sort: v === "real_pnl" ? "" : v }); board.load(); }), el("a", { class: "button quiet", href: "/weather" }, "Cities"))), board);
 board.load();

@@ -1,5 +1,5 @@
 // The grid of the weather desk.
-import { address, el, go, here, num, title, view } from "./core.js";
+import { address, el, go, here, num, title, explorer } from "./core.js";
 import { choice, panel, pick } from "./ui.js";
 import { cityCell, steps } from "./cells.js";
 
@@ -28,7 +28,7 @@ const grid = panel({
     })];
   },
 });
-view().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Weather"), el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather/traders" }, "Traders"))), el("div", { class: "filters" },
+explorer().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Weather"), el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather/traders" }, "Traders"))), el("div", { class: "filters" },
   choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; again(); }), choice("Shown", [["anomaly", "anomaly"], ["volume", "volume"]], show, (v) => { show = v; again(); }),
   pick("Order", [["name", "by region"], ["anomaly", "largest anomaly"], ["volume", "most volume"], ["west", "west to east"]], order, (v) => { order = v; again(); })), grid);
 grid.load();

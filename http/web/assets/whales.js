@@ -1,5 +1,5 @@
 // Large orders: who places them, where, and which way.
-import { address, ask, el, go, here, many, market, num, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, many, market, num, title, explorer, wallet, when } from "./core.js";
 import { choice, fact, facts, fields, inCategory, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
@@ -58,7 +58,7 @@ const board = panel({
     { name: "Orders", num: true, sort: (r) => r.moves, cell: (r) => num(r.moves) }, { name: "Largest", money: (r) => r.largest_move }, { name: "Net flow", form: "signed", money: (r) => r.net_flow },
     { name: "All volume", money: (r) => r.volume }, { name: "Last", num: true, phone: "hide", sort: (r) => Date.parse(r.last_move_at), cell: (r) => when(r.last_move_at) }] }) : state("empty", "Nobody placed an order of that size in this time.")),
 });
-view().replaceChildren(el("h1", {}, "Whales"), flow,
+explorer().replaceChildren(el("h1", {}, "Whales"), flow,
   moves, board);
 moves.querySelector(".tooling").after(fields(Object.values(filter).some(Boolean), el("label", { class: "pick" }, "At least, USD ", amount),
   pick("Side", [["", "both"], ["BUY", "buys"], ["SELL", "sells"]], filter.side, (v) => { filter.side = v; again(); }),

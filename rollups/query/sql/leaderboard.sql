@@ -1,6 +1,6 @@
 -- Wallets in windows of time, by category.
 
--- name: BoardSums
+-- name: LeaderboardSums
 -- What wallets traded, and of it what they did in markets that are not resolved; what markets paid by the time of
 -- their resolution; and what those pay that were resolved at an unknown time, by the wallet's last trade in them.
 SELECT category, age, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
@@ -30,11 +30,11 @@ FROM (
 GROUP BY category, age, wallet
 ORDER BY category, age, wallet
 
--- name: BoardAge
+-- name: LeaderboardAge
 -- How many of the instants that divide the windows a time is behind.
 ((@at <= @cut0)::INTEGER + (@at <= @cut1)::INTEGER + (@at <= @cut2)::INTEGER + (@at <= @cut3)::INTEGER + (@at <= @cut4)::INTEGER)
 
--- name: BoardDays
+-- name: LeaderboardDays
 -- What some wallets made day by day up to a time: cash, and what markets paid on the day of their resolution. Of the last
 -- day, what came behind the time is taken off.
 SELECT wallet, day, SUM(usd)::BIGINT AS usd

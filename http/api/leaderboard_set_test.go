@@ -7,8 +7,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-func TestWhenBoardsAreRead(t *testing.T) {
-	b := newBoardSets()
+func TestWhenLeaderboardsAreRead(t *testing.T) {
+	b := newLeaderboardSets()
 	v := &encodedSnapshot{snap: &serving.Snapshot{Epoch: 2}}
 	check := func(when string, v *encodedSnapshot, due bool, least, most time.Duration) {
 		t.Helper()
@@ -20,19 +20,19 @@ func TestWhenBoardsAreRead(t *testing.T) {
 	check("before the first snapshot", nil, false, 0, 0)
 	check("for the first time", v, true, 0, 0)
 	b.ended, b.took = time.Now(), time.Second
-	check("while nobody asks", v, true, boardsIdle-time.Minute, boardsIdle)
-	earlier := time.Now().Add(-2 * boardsIdle)
+	check("while nobody asks", v, true, leaderboardsIdle-time.Minute, leaderboardsIdle)
+	earlier := time.Now().Add(-2 * leaderboardsIdle)
 	b.asked.Store(&earlier)
-	check("long after somebody asked", v, true, boardsIdle-time.Minute, boardsIdle)
+	check("long after somebody asked", v, true, leaderboardsIdle-time.Minute, leaderboardsIdle)
 	now := time.Now()
 	b.asked.Store(&now)
 	check("while somebody asks for what takes a second", v, true, 15*time.Second, 20*time.Second)
 	b.took = 0
 	check("while somebody asks for what takes no time", v, true, 5*time.Second, 10*time.Second)
-	b.newest.Store(&boardSet{epoch: 1})
+	b.newest.Store(&leaderboardSet{epoch: 1})
 	check("with an older set", v, true, 5*time.Second, 10*time.Second)
-	b.newest.Store(&boardSet{epoch: 2})
+	b.newest.Store(&leaderboardSet{epoch: 2})
 	check("with its own set", v, false, 0, 0)
-	b.newest.Store(&boardSet{epoch: 2, lineage: 1})
+	b.newest.Store(&leaderboardSet{epoch: 2, lineage: 1})
 	check("with the set of another database", v, true, 5*time.Second, 10*time.Second)
 }

@@ -10,41 +10,41 @@ import (
 	"pmx/data"
 )
 
-// Boards holds the figures of all wallets in the windows of all periods and in those before them, by category. They are
+// Leaderboards holds the figures of all wallets in the windows of all periods and in those before them, by category. They are
 // kept by stretch of time, and every window consists of whole stretches.
-type Boards struct {
+type Leaderboards struct {
 	UpTo  int64 // unix µs
 	Len   int   // how many rows there are
 	Bytes int64 // that they take
 	most  int64 // bytes; 0: any number
 	ages  int   // stretches of this age and older are left out
-	rows  map[boardKey]*boardRows
+	rows  map[leaderboardKey]*leaderboardRows
 }
 
-// ErrBoardsTooLarge is returned for rows that would take more memory than there is for them.
-var ErrBoardsTooLarge = errors.New("boards: wallets of the last 30 days take more memory than there is for them (--memory)")
+// ErrLeaderboardsTooLarge is returned for rows that would take more memory than there is for them.
+var ErrLeaderboardsTooLarge = errors.New("leaderboards: wallets of the last 30 days take more memory than there is for them (--memory)")
 
-// boardKey is a stretch of time and a category, "" for markets without one.
-type boardKey struct {
+// leaderboardKey is a stretch of time and a category, "" for markets without one.
+type leaderboardKey struct {
 	age      int
 	category string
 }
 
-// boardRows are the rows of one key in order of wallet, encoded as varints: they take less memory than structs.
-type boardRows struct {
+// leaderboardRows are the rows of one key in order of wallet, encoded as varints: they take less memory than structs.
+type leaderboardRows struct {
 	text []byte
 	n    int
 	last data.WalletID
 }
 
-// NewBoards gives empty boards, which may take up to most bytes; 0: any number.
-func NewBoards(upTo, most int64) *Boards {
-	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), rows: map[boardKey]*boardRows{}}
+// NewLeaderboards gives empty leaderboards, which may take up to most bytes; 0: any number.
+func NewLeaderboards(upTo, most int64) *Leaderboards {
+	return &Leaderboards{UpTo: upTo, most: most, ages: len(LeaderboardCuts(upTo)), rows: map[leaderboardKey]*leaderboardRows{}}
 }
 
-// BoardCuts gives the instants that divide the windows up to a time, the newest first. What is at the first or before it, but
+// LeaderboardCuts gives the instants that divide the windows up to a time, the newest first. What is at the first or before it, but
 // after the second, has age 1.
-func BoardCuts(upTo int64) []int64 {
+func LeaderboardCuts(upTo int64) []int64 {
 	var cuts []int64
 	for p := range Periods {
 		length := p.Length().Microseconds()
@@ -56,15 +56,15 @@ func BoardCuts(upTo int64) []int64 {
 
 // Add adds the figures of a wallet in a stretch. Wallets come in ascending order. Where rows take too much memory, the
 // oldest stretch is left out, from which ranks in the window before the longest one are; where they still do, the error is
-// ErrBoardsTooLarge.
-func (b *Boards) Add(age int, category string, r *BoardRow) error {
+// ErrLeaderboardsTooLarge.
+func (b *Leaderboards) Add(age int, category string, r *LeaderboardRow) error {
 	if age >= b.ages {
 		return nil
 	}
-	key := boardKey{age, category}
+	key := leaderboardKey{age, category}
 	rows := b.rows[key]
 	if rows == nil {
-		rows = &boardRows{}
+		rows = &leaderboardRows{}
 		b.rows[key] = rows
 	}
 	had := cap(rows.text)
@@ -83,10 +83,10 @@ func (b *Boards) Add(age int, category string, r *BoardRow) error {
 }
 
 // shed leaves the oldest stretch out.
-func (b *Boards) shed() error {
-	oldest := len(BoardCuts(b.UpTo)) - 1
+func (b *Leaderboards) shed() error {
+	oldest := len(LeaderboardCuts(b.UpTo)) - 1
 	if b.ages == oldest {
-		return ErrBoardsTooLarge
+		return ErrLeaderboardsTooLarge
 	}
 	b.ages = oldest
 	for key, rows := range b.rows {
@@ -96,13 +96,13 @@ func (b *Boards) shed() error {
 		}
 	}
 	if b.Bytes > b.most {
-		return ErrBoardsTooLarge
+		return ErrLeaderboardsTooLarge
 	}
 	return nil
 }
 
-func (b *boardRows) each(f func(r *BoardRow)) {
-	var r BoardRow
+func (b *leaderboardRows) each(f func(r *LeaderboardRow)) {
+	var r LeaderboardRow
 	for text := b.text; len(text) > 0; {
 		var n [9]int64
 		for i := range n {
@@ -110,7 +110,7 @@ func (b *boardRows) each(f func(r *BoardRow)) {
 			n[i], size = binary.Varint(text)
 			text = text[size:]
 		}
-		r = BoardRow{Wallet: r.Wallet + data.WalletID(n[0]), Fills: n[1], BuyUSD: data.Micro(n[2]), SellUSD: data.Micro(n[3]), FeeUSD: data.Micro(n[4]),
+		r = LeaderboardRow{Wallet: r.Wallet + data.WalletID(n[0]), Fills: n[1], BuyUSD: data.Micro(n[2]), SellUSD: data.Micro(n[3]), FeeUSD: data.Micro(n[4]),
 			Unresolved: data.Micro(n[5]), Redemption: data.Micro(n[6]), Undated: data.Micro(n[7]), UndatedMarkets: n[8]}
 		f(&r)
 	}
@@ -118,14 +118,14 @@ func (b *boardRows) each(f func(r *BoardRow)) {
 
 // Rows gives the figures of wallets in the window of a period, or in the one before it, in markets of some
 // categories; nil: of all. They are in no order.
-func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
+func (b *Leaderboards) Rows(p Period, before bool, categories []string) []LeaderboardRow {
 	hi, lo := b.UpTo, b.UpTo-p.Length().Microseconds()
 	if before {
 		hi, lo = lo, lo-p.Length().Microseconds()
 	}
-	var of []*boardRows
+	var of []*leaderboardRows
 	n, newest := 0, b.UpTo
-	for age, oldest := range BoardCuts(b.UpTo) {
+	for age, oldest := range LeaderboardCuts(b.UpTo) {
 		if newest <= hi && oldest >= lo {
 			for key, rows := range b.rows {
 				if key.age == age && (categories == nil || slices.Contains(categories, key.category)) {
@@ -135,9 +135,9 @@ func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
 		}
 		newest = oldest
 	}
-	out, at := make([]BoardRow, 0, n), make(map[data.WalletID]int, n)
+	out, at := make([]LeaderboardRow, 0, n), make(map[data.WalletID]int, n)
 	for _, rows := range of {
-		rows.each(func(r *BoardRow) {
+		rows.each(func(r *LeaderboardRow) {
 			i, known := at[r.Wallet]
 			if !known {
 				at[r.Wallet] = len(out)
@@ -150,8 +150,8 @@ func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
 	return out
 }
 
-// BoardRow is what a wallet came to in a window.
-type BoardRow struct {
+// LeaderboardRow is what a wallet came to in a window.
+type LeaderboardRow struct {
 	Wallet                  data.WalletID
 	Fills                   int64
 	BuyUSD, SellUSD, FeeUSD data.Micro
@@ -161,38 +161,38 @@ type BoardRow struct {
 	UndatedMarkets          int64
 }
 
-func (r *BoardRow) add(o *BoardRow) {
+func (r *LeaderboardRow) add(o *LeaderboardRow) {
 	r.Fills, r.UndatedMarkets = r.Fills+o.Fills, r.UndatedMarkets+o.UndatedMarkets
 	r.BuyUSD, r.SellUSD, r.FeeUSD = r.BuyUSD+o.BuyUSD, r.SellUSD+o.SellUSD, r.FeeUSD+o.FeeUSD
 	r.Unresolved, r.Redemption, r.Undated = r.Unresolved+o.Unresolved, r.Redemption+o.Redemption, r.Undated+o.Undated
 }
 
 // NetCash is sells less buys less fees.
-func (r *BoardRow) NetCash() data.Micro { return r.SellUSD - r.BuyUSD - r.FeeUSD }
+func (r *LeaderboardRow) NetCash() data.Micro { return r.SellUSD - r.BuyUSD - r.FeeUSD }
 
 // RealPnL is net cash plus redemption.
-func (r *BoardRow) RealPnL() data.Micro { return r.NetCash() + r.Redemption }
+func (r *LeaderboardRow) RealPnL() data.Micro { return r.NetCash() + r.Redemption }
 
 // Volume is buys plus sells.
-func (r *BoardRow) Volume() data.Micro { return r.BuyUSD + r.SellUSD }
+func (r *LeaderboardRow) Volume() data.Micro { return r.BuyUSD + r.SellUSD }
 
-// BoardSort is a figure to rank wallets by, the largest first.
-type BoardSort uint8
+// LeaderboardSort is a figure to rank wallets by, the largest first.
+type LeaderboardSort uint8
 
 // Figures to rank by.
 const (
-	BoardByRealPnL BoardSort = iota
-	BoardByVolume
-	BoardByROI // real_pnl by what was bought; where nothing was, last
-	BoardSorts
+	LeaderboardByRealPnL LeaderboardSort = iota
+	LeaderboardByVolume
+	LeaderboardByROI // real_pnl by what was bought; where nothing was, last
+	LeaderboardSorts
 )
 
 // By is the figure that a row is ranked by, NoValue where it has none.
-func (r *BoardRow) By(s BoardSort) data.Micro {
+func (r *LeaderboardRow) By(s LeaderboardSort) data.Micro {
 	switch s {
-	case BoardByVolume:
+	case LeaderboardByVolume:
 		return r.Volume()
-	case BoardByROI:
+	case LeaderboardByROI:
 		roi, known := data.Ratio(r.RealPnL(), r.BuyUSD)
 		if !known {
 			return NoValue
@@ -202,23 +202,23 @@ func (r *BoardRow) By(s BoardSort) data.Micro {
 	return r.RealPnL()
 }
 
-// RankedRow is a BoardRow with its ranks.
+// RankedRow is a LeaderboardRow with its ranks.
 type RankedRow struct {
-	BoardRow
+	LeaderboardRow
 	Rank, Previous int // 1 is the first, equal figures have equal ranks; Previous is 0 where it is not known
 }
 
-// RankBoard ranks the rows of wallets that ever traded so many resolved markets, without the venue's own, and gives
+// RankLeaderboard ranks the rows of wallets that ever traded so many resolved markets, without the venue's own, and gives
 // the first n: by a figure, ties by real_pnl, then volume, then address. The rows are changed.
-func (s *Snapshot) RankBoard(rows []BoardRow, by BoardSort, minResolved int64, n int) []RankedRow {
-	rows = slices.DeleteFunc(rows, func(r BoardRow) bool {
+func (s *Snapshot) RankLeaderboard(rows []LeaderboardRow, by LeaderboardSort, minResolved int64, n int) []RankedRow {
+	rows = slices.DeleteFunc(rows, func(r LeaderboardRow) bool {
 		if _, own := slices.BinarySearch(s.Venue, r.Wallet); own || int(r.Wallet) >= s.walletsLen {
 			return true
 		}
 		trader, _ := s.Trader(s.WalletAt(r.Wallet))
 		return minResolved > 0 && (trader.Totals == nil || trader.Totals.ResolvedMarkets < minResolved)
 	})
-	slices.SortFunc(rows, func(x, y BoardRow) int {
+	slices.SortFunc(rows, func(x, y LeaderboardRow) int {
 		if c := cmp.Or(cmp.Compare(y.By(by), x.By(by)), cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
 			return c
 		}
@@ -227,7 +227,7 @@ func (s *Snapshot) RankBoard(rows []BoardRow, by BoardSort, minResolved int64, n
 	})
 	out := make([]RankedRow, min(len(rows), n))
 	for i := range out {
-		out[i] = RankedRow{BoardRow: rows[i], Rank: i + 1}
+		out[i] = RankedRow{LeaderboardRow: rows[i], Rank: i + 1}
 		if i > 0 && out[i-1].By(by) == rows[i].By(by) {
 			out[i].Rank = out[i-1].Rank
 		}

@@ -27,10 +27,10 @@ SELECT concat_ws(' ', '0x' || lower(hex(w.address)), coalesce(n, 0), coalesce(vo
 FROM cash AS c FULL JOIN paid AS p USING (wallet) JOIN wallets AS w USING (wallet)
 ORDER BY coalesce(volume, 0) DESC, coalesce(cash, 0) + coalesce(p.usd, 0) DESC, w.address LIMIT 200`
 
-func TestBoardsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
+func TestLeaderboardsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	var lines []string
-	for _, r := range reply[wire.Board[wire.TraderRow]](v, "/leaderboard/traders?category=Politics&sort=volume&include=split&limit=200").Data {
+	for _, r := range reply[wire.RankedList[wire.TraderRow]](v, "/leaderboard/traders?category=Politics&sort=volume&include=split&limit=200").Data {
 		lines = append(lines, fmt.Sprint(r.Address, " ", r.Trades, " ", micros(r.Volume), " ", micros(r.NetCash), " ", micros(r.RedemptionValue), " ", micros(*r.UnresolvedCash)))
 		if *r.ResolvedPnL+*r.UnresolvedCash != r.RealPnL {
 			t.Errorf("%s: %s and %s are not %s", r.Address, *r.ResolvedPnL, *r.UnresolvedCash, r.RealPnL)
@@ -42,11 +42,11 @@ func TestBoardsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 }
 
 // What is read of the database ranks as the snapshot does, and a spark is what the days of a wallet say.
-func TestARankedBoardIsTheLeaderboard(t *testing.T) {
+func TestARankedLeaderboardIsTheLeaderboard(t *testing.T) {
 	v := readSample(t)
 	for _, period := range []string{"1d", "7d", "30d"} {
-		want := reply[wire.Board[wire.TraderRow]](v, "/leaderboard/traders?limit=200&period="+period).Data
-		got := reply[wire.Board[wire.TraderRow]](v, "/leaderboard/traders?limit=200&include=spark&include=previous_rank&period="+period).Data
+		want := reply[wire.RankedList[wire.TraderRow]](v, "/leaderboard/traders?limit=200&period="+period).Data
+		got := reply[wire.RankedList[wire.TraderRow]](v, "/leaderboard/traders?limit=200&include=spark&include=previous_rank&period="+period).Data
 		for i := range got {
 			if i < 3 {
 				checkSpark(v, &got[i])
@@ -66,7 +66,7 @@ func checkSpark(v *venue, r *wire.TraderRow) {
 	}
 	days := reply[wire.Series[wire.TraderComparison]](v, "/trader/compare?series=daily&days=30&address="+r.Address).Data[0].Days
 	if len(days) == 0 {
-		v.t.Fatalf("%s is on a board and has no days", r.Address)
+		v.t.Fatalf("%s is on a leaderboard and has no days", r.Address)
 	}
 	first, last := days[0], days[len(days)-1]
 	if want := last.CumulativePnL - first.CumulativePnL + first.RealPnL; r.Spark[29] != want {

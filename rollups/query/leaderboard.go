@@ -11,9 +11,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Boards gives the figures of all wallets in the windows of all periods and in those before them. It reads all fills of
+// Leaderboards gives the figures of all wallets in the windows of all periods and in those before them. It reads all fills of
 // these windows, at low priority. They take most bytes.
-func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error) {
+func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error) {
 	type sumRow struct {
 		Category       string        `sql:"category"`
 		Age            int32         `sql:"age"`
@@ -27,7 +27,7 @@ func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.
 		Undated        data.Micro    `sql:"undated"`
 		UndatedMarkets int64         `sql:"undated_markets"`
 	}
-	cuts := serving.BoardCuts(upTo)
+	cuts := serving.LeaderboardCuts(upTo)
 	lo := cuts[len(cuts)-1]
 	fills := "fills"
 	if l := r.lake(); l != nil {
@@ -36,28 +36,28 @@ func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.
 			return nil, err
 		}
 	}
-	boards := serving.NewBoards(upTo, most)
-	query := statements.Get("BoardSums", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
-		"@fillage", boardAge("f.ts", cuts), "@redemptionage", boardAge("r.resolved_at", cuts), "@undatedage", boardAge("u.last_ts", cuts), "@fills", fills)
+	leaderboards := serving.NewLeaderboards(upTo, most)
+	query := statements.Get("LeaderboardSums", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
+		"@fillage", leaderboardAge("f.ts", cuts), "@redemptionage", leaderboardAge("r.resolved_at", cuts), "@undatedage", leaderboardAge("u.last_ts", cuts), "@fills", fills)
 	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.EachRow(ctx, conn, query, func(p *sumRow) error {
-			return boards.Add(int(p.Age), p.Category, &serving.BoardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
+			return leaderboards.Add(int(p.Age), p.Category, &serving.LeaderboardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
 				Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("BoardSums: %w", err)
+		return nil, fmt.Errorf("LeaderboardSums: %w", err)
 	}
-	return boards, nil
+	return leaderboards, nil
 }
 
-// boardAge gives the SQL for the age of a time, given the instants that divide the windows.
-func boardAge(at string, cuts []int64) string {
+// leaderboardAge gives the SQL for the age of a time, given the instants that divide the windows.
+func leaderboardAge(at string, cuts []int64) string {
 	replace := []string{"@at", at}
 	for i, cut := range cuts[:len(cuts)-1] { // nothing is older than the last
 		replace = append(replace, "@cut"+strconv.Itoa(i), strconv.FormatInt(cut, 10))
 	}
-	return statements.Get("BoardAge", replace...)
+	return statements.Get("LeaderboardAge", replace...)
 }
 
 // ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by wallet and
@@ -69,7 +69,7 @@ func (r *Reader) ProfitDays(ctx context.Context, wallets []data.WalletID, first 
 		USD    data.Micro    `sql:"usd"`
 	}
 	var days []serving.ProfitDay
-	err := each(ctx, r, "BoardDays", func(row *profitRow) { days = append(days, serving.ProfitDay(*row)) }, "@which", among("wallet", wallets),
+	err := each(ctx, r, "LeaderboardDays", func(row *profitRow) { days = append(days, serving.ProfitDay(*row)) }, "@which", among("wallet", wallets),
 		"@first", strconv.Itoa(int(first)), "@last", strconv.Itoa(int(serving.DayOf(upTo))), "@hi", strconv.FormatInt(upTo, 10))
 	return days, err
 }

@@ -14,14 +14,14 @@ import (
 )
 
 // Windows put together from stretches equal sums over random rows, each at an instant.
-func TestBoardsAddUpWindows(t *testing.T) {
+func TestLeaderboardsAddUpWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
-	cuts := BoardCuts(upTo)
+	cuts := LeaderboardCuts(upTo)
 	type drawn struct {
 		at       int64
 		category string
-		row      BoardRow
+		row      LeaderboardRow
 	}
 	var all []drawn
 	for i := range 4000 {
@@ -30,17 +30,17 @@ func TestBoardsAddUpWindows(t *testing.T) {
 			at = append(cuts[:len(cuts)-1:len(cuts)-1], upTo)[rng.IntN(len(cuts))]
 		}
 		amount := func() data.Micro { return data.Micro(rng.Int64N(1<<40) - 1<<39) }
-		all = append(all, drawn{at, []string{"", "sports", "weather"}[rng.IntN(3)], BoardRow{Wallet: data.WalletID(rng.Int32N(200)), Fills: rng.Int64N(9), BuyUSD: amount(), SellUSD: amount(),
+		all = append(all, drawn{at, []string{"", "sports", "weather"}[rng.IntN(3)], LeaderboardRow{Wallet: data.WalletID(rng.Int32N(200)), Fills: rng.Int64N(9), BuyUSD: amount(), SellUSD: amount(),
 			FeeUSD: amount(), Unresolved: amount(), Redemption: amount(), Undated: amount(), UndatedMarkets: rng.Int64N(2)}})
 	}
 	slices.SortFunc(all, func(x, y drawn) int { return cmp.Compare(x.row.Wallet, y.row.Wallet) })
-	boards := NewBoards(upTo, 0)
+	leaderboards := NewLeaderboards(upTo, 0)
 	for i := range all {
 		age := 0
 		for age < len(cuts) && all[i].at <= cuts[age] {
 			age++
 		}
-		if err := boards.Add(age, all[i].category, &all[i].row); err != nil {
+		if err := leaderboards.Add(age, all[i].category, &all[i].row); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestBoardsAddUpWindows(t *testing.T) {
 				if before {
 					hi -= p.Length().Microseconds()
 				}
-				want := map[data.WalletID]BoardRow{}
+				want := map[data.WalletID]LeaderboardRow{}
 				for i := range all {
 					d := &all[i]
 					if d.at > hi || d.at <= hi-p.Length().Microseconds() || categories != nil && !slices.Contains(categories, d.category) {
@@ -62,27 +62,27 @@ func TestBoardsAddUpWindows(t *testing.T) {
 					sum.add(&d.row)
 					want[d.row.Wallet] = sum
 				}
-				got := map[data.WalletID]BoardRow{}
-				for _, r := range boards.Rows(p, before, categories) {
+				got := map[data.WalletID]LeaderboardRow{}
+				for _, r := range leaderboards.Rows(p, before, categories) {
 					got[r.Wallet] = r
 				}
 				if diff := godiff.Diff(want, got); diff != "" || (len(got) == 0) != (len(categories) == 1 && categories[0] == "none") {
-					t.Errorf("%v, before %v, %q: %d wallets (-by hand +boards):\n%s", p, before, categories, len(got), diff)
+					t.Errorf("%v, before %v, %q: %d wallets (-by hand +leaderboards):\n%s", p, before, categories, len(got), diff)
 				}
 			}
 		}
 	}
 }
 
-// Boards that are too large leave the stretch out that only ranks before are from, and fail where that is not enough.
-func TestBoardsKeepToTheirMemory(t *testing.T) {
+// Leaderboards that are too large leave the stretch out that only ranks before are from, and fail where that is not enough.
+func TestLeaderboardsKeepToTheirMemory(t *testing.T) {
 	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
-	fill := func(most int64) (*Boards, error) {
-		b := NewBoards(upTo, most)
+	fill := func(most int64) (*Leaderboards, error) {
+		b := NewLeaderboards(upTo, most)
 		for _, category := range []string{"a", "b"} {
 			for _, age := range []int{0, 3, 5} {
 				for wallet := range data.WalletID(500) {
-					if err := b.Add(age, category, &BoardRow{Wallet: wallet, Fills: 1, BuyUSD: data.Micro(age+1) * data.One}); err != nil {
+					if err := b.Add(age, category, &LeaderboardRow{Wallet: wallet, Fills: 1, BuyUSD: data.Micro(age+1) * data.One}); err != nil {
 						return b, err
 					}
 				}
@@ -90,7 +90,7 @@ func TestBoardsKeepToTheirMemory(t *testing.T) {
 		}
 		return b, nil
 	}
-	bought := func(b *Boards, before bool) (sum data.Micro) {
+	bought := func(b *Leaderboards, before bool) (sum data.Micro) {
 		for _, r := range b.Rows(Month, before, nil) {
 			sum += r.BuyUSD
 		}
@@ -107,7 +107,7 @@ func TestBoardsKeepToTheirMemory(t *testing.T) {
 	if err != nil || b.Len != 2000 || b.Bytes >= whole.Bytes || bought(b, false) != 5000*data.One || bought(b, true) != 0 {
 		t.Errorf("with less room %d rows of %d bytes, %v: %d and before %d bought", b.Len, b.Bytes, err, bought(b, false), bought(b, true))
 	}
-	if b, err := fill(b.Bytes - 1); !errors.Is(err, ErrBoardsTooLarge) {
+	if b, err := fill(b.Bytes - 1); !errors.Is(err, ErrLeaderboardsTooLarge) {
 		t.Errorf("with too little room %d rows, %v", b.Len, err)
 	}
 }
