@@ -98,7 +98,7 @@ func unless(null bool, m data.Micro) string {
 // The leaderboard is in order of profit, volume, address, and equal profits share
 // a rank: 1, 1, 3.
 func TestLeaderboardOrderAndRanks(t *testing.T) {
-	testfiles.InLong(t, "TestARankedBoardIsTheLeaderboard has the order and the ranks of the leaderboard")
+	testfiles.InLong(t, "TestTheRankedListIsTheLeaderboard has the order and the ranks of the leaderboard")
 	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	change(t, k, `INSERT INTO wallet_total_delta (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,

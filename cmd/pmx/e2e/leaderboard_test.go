@@ -42,7 +42,7 @@ func TestLeaderboardsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 }
 
 // What is read of the database ranks as the snapshot does, and a spark is what the days of a wallet say.
-func TestARankedLeaderboardIsTheLeaderboard(t *testing.T) {
+func TestTheRankedListIsTheLeaderboard(t *testing.T) {
 	v := readSample(t)
 	for _, period := range []string{"1d", "7d", "30d"} {
 		want := reply[wire.RankedList[wire.TraderRow]](v, "/leaderboard/traders?limit=200&period="+period).Data
