@@ -178,7 +178,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 		"access_mode":        {mode},
 		"threads":            {fmt.Sprint(threads)},
 		"external_threads":   {fmt.Sprint(threads)}, // all: the helpers
-		"memory_limit":       {cmp.Or(opts.MemoryLimit, DefaultMemory)},
+		"memory_limit":       {opts.memoryLimit()},
 		"default_block_size": {fmt.Sprint(blockSize)},
 	}.Encode()
 	var boot sync.Once
@@ -231,6 +231,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 		"checkpoint_threshold = '256MB'",
 		"allowed_directories = [" + allowed + "]",
 		"enable_external_access = false",
+		"allowed_configs = ['memory_limit']", // for ReleaseBlocks
 		"lock_configuration = true",
 	} {
 		if _, err := ex.ExecContext(ctx, "SET "+set, nil); err != nil {
@@ -239,6 +240,8 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 	}
 	return nil
 }
+
+func (o Options) memoryLimit() string { return cmp.Or(o.MemoryLimit, DefaultMemory) }
 
 func (p *pools) close() error {
 	err := errors.Join(p.readers.Close(), p.writer.Close())

@@ -34,7 +34,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	if coming.Fills > 0 || !k.deferred.since.IsZero() {
 		k.boundMemoryBehind()
 	} else {
-		k.boundGarbage(false)
+		k.boundMemory(ctx)
 	}
 	if k.segments != nil && k.segments.memtableFull() {
 		k.startSegmentBuild()
@@ -53,11 +53,11 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 }
 
 // How much garbage a server that follows holds beside what it serves, and who catches up beside
-// what is on its way; and how often what lives is looked at.
+// what is on its way; and how often what lives is looked at, and what is not needed given back.
 const (
 	followedGarbage = 32 << 20
 	behindGarbage   = 48 << 20
-	garbageLooks    = time.Minute
+	memoryLooks     = time.Minute
 )
 
 // boundMemoryBehind gives back what a batch of who catches up needed: the next one needs it elsewhere.
@@ -67,22 +67,32 @@ func (k *Keeper) boundMemoryBehind() {
 	engine.TrimMemory()
 }
 
-// boundGarbage has Go hold little garbage where batches come one by one; files are imported
-// as quickly as Go does it by itself.
-func (k *Keeper) boundGarbage(files bool) {
+// boundMemory has Go hold little garbage, and DuckDB few blocks, where batches come one by one.
+func (k *Keeper) boundMemory(ctx context.Context) {
 	if k.live == nil {
 		return
 	}
-	if files {
-		if !k.garbageAt.IsZero() {
-			k.garbageAt = time.Time{}
-			engine.BoundGarbage(0)
-		}
-		return
-	}
-	if now := k.cfg.Now(); now.Sub(k.garbageAt) >= garbageLooks {
+	now := k.cfg.Now()
+	if now.Sub(k.garbageAt) >= memoryLooks {
 		k.garbageAt = now
 		engine.BoundGarbage(followedGarbage)
+	}
+	if now.Sub(k.releasedAt) >= memoryLooks {
+		done, err := k.db.ReleaseBlocks(ctx)
+		if done {
+			k.releasedAt = now // else behind the next batch
+		}
+		if err != nil && ctx.Err() == nil {
+			k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
+		}
+	}
+}
+
+// unboundGarbage has Go hold as much as it does by itself: files are imported as quickly as that.
+func (k *Keeper) unboundGarbage() {
+	if k.live != nil && !k.garbageAt.IsZero() {
+		k.garbageAt = time.Time{}
+		engine.BoundGarbage(0)
 	}
 }
 

@@ -188,3 +188,65 @@ func TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay(t *testing.T) {
 		t.Errorf("in twelve minutes it was rebuilt %d times", shown)
 	}
 }
+
+// TestWhoFollowsKeepsFewBlocks that DuckDB has read: they are given back behind the first batch, and a minute after that again, or as soon
+// as nobody reads.
+func TestWhoFollowsKeepsFewBlocks(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, t.TempDir(), "512MB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	k.Settle()
+	run := func(query string, into ...any) {
+		t.Helper()
+		if err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
+			if into == nil {
+				_, err := conn.ExecContext(t.Context(), query)
+				return err
+			}
+			return conn.QueryRowContext(t.Context(), query).Scan(into...)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE TABLE much AS SELECT hash(range) AS n FROM range(2_000_000); CHECKPOINT")
+	blocks := func(read bool) (n int64) {
+		t.Helper()
+		if read {
+			var sum string
+			run("SELECT sum(n)::VARCHAR FROM much", &sum)
+		}
+		run("SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'BASE_TABLE'", &n)
+		return n >> 20
+	}
+	for i, step := range []struct {
+		later   time.Duration
+		reading bool
+		want    bool // few
+	}{{0, false, true}, {30 * time.Second, false, false}, {time.Minute, true, false}, {time.Second, false, true}} {
+		now = now.Add(step.later)
+		full := blocks(true)
+		commit := func(*sql.Conn) error {
+			_, err := k.Commit(t.Context(), batchOf(10*i, 10), ingest.Remaining{})
+			return err
+		}
+		err := error(nil)
+		if step.reading {
+			err = k.Read(t.Context(), commit)
+		} else {
+			err = commit(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := blocks(false); full < 12 || left <= 5 != step.want {
+			t.Errorf("batch %d, %s later, beside a reader: %v: %d MB of blocks, %d before it", i, step.later, step.reading, left, full)
+		}
+	}
+}

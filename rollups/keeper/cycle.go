@@ -96,7 +96,7 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
 	if !k.deferred.since.IsZero() {
-		k.boundGarbage(true)
+		k.unboundGarbage()
 		engine.ReturnMemory() // what the batches needed: a rebuild needs as much, elsewhere
 	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })

@@ -85,7 +85,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res
 	if !req.DryRun {
 		defer func() { k.logImport(req, res) }()
 	}
-	k.boundGarbage(true) // of files as of a source that is behind
+	k.unboundGarbage() // of files as of a source that is behind
 	if emit == nil {
 		emit = func(Event) {}
 	}

@@ -50,6 +50,7 @@ type Keeper struct {
 	replica        bool                       // of another server's database: nothing is written to it
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time                  // when it was bounded last; zero: it is not
+	releasedAt     time.Time                  // when blocks were given back last
 	deferred       deferral                   // the rebuild that a source which catches up needs
 	work           workLock                   // one import, refresh, rebuild or verification at a time
 

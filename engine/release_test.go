@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+)
+
+// TestBlocksThatWereReadAreReleased: while nobody reads, what was read is given back and is there again for who asks, temporary tables
+// stay in memory, and the limit is what it was.
+func TestBlocksThatWereReadAreReleased(t *testing.T) {
+	ctx, db := context.Background(), open(t, t.TempDir())
+	const numbers = "SELECT sum(n)::VARCHAR FROM kept"
+	sum := func(conn *sql.Conn) (n string) {
+		t.Helper()
+		if err := conn.QueryRowContext(ctx, numbers).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var whole string
+	must(db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, `CREATE TABLE kept AS SELECT (hash(range) >> 20)::BIGINT AS n FROM range(3_000_000);
+			CREATE TEMP TABLE beside AS SELECT hash(range) AS h FROM range(1_000_000)`)
+		return err
+	}))
+	must(db.Checkpoint(ctx))
+	look := func() (blocks, spilled int64, limit string) {
+		t.Helper()
+		must(db.Read(ctx, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, `SELECT sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE')::BIGINT, sum(temporary_storage_bytes)::BIGINT,
+				current_setting('memory_limit') FROM duckdb_memory()`).Scan(&blocks, &spilled, &limit)
+		}))
+		return blocks, spilled, limit
+	}
+	must(db.Read(ctx, func(conn *sql.Conn) error {
+		whole = sum(conn)
+		if done, err := db.ReleaseBlocks(ctx); done || err != nil {
+			t.Errorf("while somebody reads: %v, %v", done, err)
+		}
+		return nil
+	}))
+	full, _, before := look()
+	if full < 12<<20 {
+		t.Fatalf("%d MB of blocks are in memory: too few to see what becomes of them", full>>20)
+	}
+	done, err := db.ReleaseBlocks(ctx)
+	if !done || err != nil {
+		t.Fatalf("%v, %v", done, err)
+	}
+	left, spilled, limit := look()
+	if left > 5<<20 || spilled != 0 || limit != before {
+		t.Errorf("%d MB of blocks of %d are left, %d bytes in temporary files, limit %s, before %s", left>>20, full>>20, spilled, limit, before)
+	}
+	must(db.Read(ctx, func(conn *sql.Conn) error {
+		if got := sum(conn); got != whole {
+			t.Errorf("the sum is %s, before %s", got, whole)
+		}
+		_, err := conn.ExecContext(ctx, "SET threads = 1")
+		if err == nil {
+			t.Error("a setting could be changed")
+		}
+		return nil
+	}))
+	must(db.Close())
+	if done, err := db.ReleaseBlocks(ctx); done || err != nil {
+		t.Errorf("once it is closed: %v, %v", done, err)
+	}
+}
