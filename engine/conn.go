@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
@@ -44,8 +46,28 @@ func (c *conn) told(query string) {
 	}
 }
 
+// limiting marks the context of those who may change DuckDB's limit of memory: of all settings it is
+// the one that is not locked.
+type limiting struct{}
+
+var errLimit = errors.New("DuckDB's limit of memory is a setting of the process: a statement may read it, not set it")
+
+// permits gives an error where a statement that is none of ReleaseBlocks' sets the limit: it is named there
+// without quotation marks.
+func permits(ctx context.Context, query string) error {
+	for _, name := range [...]string{" memory_limit", " MEMORY_LIMIT", " max_memory", " MAX_MEMORY"} {
+		if strings.Contains(query, name) && ctx.Value(limiting{}) == nil {
+			return errLimit
+		}
+	}
+	return nil
+}
+
 // ExecContext runs a command.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := permits(ctx, query); err != nil {
+		return nil, err
+	}
 	c.told(query)
 	result, err := c.Conn.ExecContext(ctx, query, args)
 	if err != nil && ctx.Err() != nil {
@@ -56,6 +78,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 
 // QueryContext runs a query.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := permits(ctx, query); err != nil {
+		return nil, err
+	}
 	c.told(query)
 	rows, err := c.Conn.QueryContext(ctx, query, args)
 	if err != nil && ctx.Err() != nil {
@@ -66,6 +91,9 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 
 // PrepareContext prepares a statement. It is reported once, however often it is run.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if err := permits(ctx, query); err != nil {
+		return nil, err
+	}
 	c.told(query)
 	return c.Conn.PrepareContext(ctx, query)
 }

@@ -36,7 +36,7 @@ func (db *DB) releaseBlocks(ctx context.Context, conn *sql.Conn) error {
 		FROM duckdb_memory()`).Scan(&blocks, &all); err != nil || blocks <= keptBlocks {
 		return err
 	}
-	whole := context.WithoutCancel(ctx) // or the limit would stay low
+	whole := context.WithValue(context.WithoutCancel(ctx), limiting{}, true) // cancelled, the limit would stay low
 	_, lowered := conn.ExecContext(whole, "SET memory_limit = '"+strconv.FormatInt((all-blocks+keptBlocks)>>10, 10)+"KiB'")
 	_, raised := conn.ExecContext(whole, "SET memory_limit = '"+db.opts.memoryLimit()+"'")
 	return errors.Join(lowered, raised)
