@@ -41,7 +41,7 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	}
 	must(db.Read(ctx, func(conn *sql.Conn) error {
 		whole = sum(conn)
-		if done, err := db.ReleaseBlocks(ctx); done || err != nil {
+		if done, err := db.ReleaseBlocks(ctx, 0); done || err != nil {
 			t.Errorf("while somebody reads: %v, %v", done, err)
 		}
 		return nil
@@ -50,7 +50,13 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	if full < 12<<20 {
 		t.Fatalf("%d MB of blocks are in memory: too few to see what becomes of them", full>>20)
 	}
-	done, err := db.ReleaseBlocks(ctx)
+	if done, err := db.ReleaseBlocks(ctx, full); !done || err != nil {
+		t.Errorf("of no more than they are: %v, %v", done, err)
+	}
+	if same, _, _ := look(); same != full {
+		t.Errorf("%d MB of blocks are left of %d, which is no more than may stay", same>>20, full>>20)
+	}
+	done, err := db.ReleaseBlocks(ctx, 0)
 	if !done || err != nil {
 		t.Fatalf("%v, %v", done, err)
 	}
@@ -69,7 +75,7 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 		return nil
 	}))
 	must(db.Close())
-	if done, err := db.ReleaseBlocks(ctx); done || err != nil {
+	if done, err := db.ReleaseBlocks(ctx, 0); done || err != nil {
 		t.Errorf("once it is closed: %v, %v", done, err)
 	}
 }

@@ -32,7 +32,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	k.imported(r)
 	k.cfg.Log.Debug().Str("source", r.File).Str("feed", r.Feed).Int64("read", r.Read).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).Msg("batch committed")
 	if coming.Fills > 0 || !k.deferred.since.IsZero() {
-		k.boundMemoryBehind()
+		k.boundMemoryBehind(ctx)
 	} else {
 		k.boundMemory(ctx)
 	}
@@ -57,14 +57,26 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 const (
 	followedGarbage = 32 << 20
 	behindGarbage   = 48 << 20
+	behindBlocks    = 48 << 20 // that DuckDB has read or written
 	memoryLooks     = time.Minute
 )
 
 // boundMemoryBehind gives back what a batch of who catches up needed: the next one needs it elsewhere.
-func (k *Keeper) boundMemoryBehind() {
+func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 	engine.BoundGarbage(behindGarbage)
 	k.garbageAt = k.cfg.Now()
 	engine.TrimMemory()
+	k.releaseBlocks(ctx, behindBlocks)
+}
+
+// releaseBlocks gives back the blocks that DuckDB has read where they are more than most bytes and nobody is
+// reading, and tells whether nobody was.
+func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
+	done, err := k.db.ReleaseBlocks(ctx, most)
+	if err != nil && ctx.Err() == nil {
+		k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
+	}
+	return done
 }
 
 // boundMemory has Go hold little garbage, and DuckDB few blocks, where batches come one by one.
@@ -77,14 +89,8 @@ func (k *Keeper) boundMemory(ctx context.Context) {
 		k.garbageAt = now
 		engine.BoundGarbage(followedGarbage)
 	}
-	if now.Sub(k.releasedAt) >= memoryLooks {
-		done, err := k.db.ReleaseBlocks(ctx)
-		if done {
-			k.releasedAt = now // else behind the next batch
-		}
-		if err != nil && ctx.Err() == nil {
-			k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
-		}
+	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
+		k.releasedAt = now // else behind the next batch
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -247,6 +248,20 @@ func TestWhoFollowsKeepsFewBlocks(t *testing.T) {
 		}
 		if left := blocks(false); full < 12 || left <= 5 != step.want {
 			t.Errorf("batch %d, %s later, beside a reader: %v: %d MB of blocks, %d before it", i, step.later, step.reading, left, full)
+		}
+	}
+	// Who catches up may hold more, and gives back whatever is beyond it behind each batch.
+	for i, step := range []struct {
+		rows int
+		few  bool
+	}{{1_000_000, false}, {6_000_000, true}} {
+		run(fmt.Sprintf("INSERT INTO much SELECT hash(range) FROM range(%d); CHECKPOINT", step.rows))
+		full := blocks(true)
+		if _, err := k.Commit(t.Context(), batchOf(1000+10*i, 10), ingest.Remaining{Fills: 1_000_000}); err != nil {
+			t.Fatal(err)
+		}
+		if left := blocks(false); left <= 5 != step.few {
+			t.Errorf("batch %d of many: %d MB of blocks, %d before it", i, left, full)
 		}
 	}
 }

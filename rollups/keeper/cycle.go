@@ -95,8 +95,10 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 
 func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
-	if !k.deferred.since.IsZero() {
+	behind := !k.deferred.since.IsZero()
+	if behind {
 		k.unboundGarbage()
+		k.releaseBlocks(ctx, 0)
 		engine.ReturnMemory() // what the batches needed: a rebuild needs as much, elsewhere
 	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
@@ -108,6 +110,9 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
+	if behind {
+		k.releaseBlocks(ctx, 0)
+	}
 	engine.TrimMemory() // what follows is Go's
 	shown := k.show(ctx)
 	err = k.checkpoint(ctx) // nobody waits for it
