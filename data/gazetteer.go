@@ -76,7 +76,7 @@ func (g *Gazetteer) addName(name string, i int) error {
 
 func (g *Gazetteer) addStation(id string, s Station) error {
 	if _, ok := g.bySlug[s.City]; !ok {
-		return fmt.Errorf("the station %s is of the city %q, which is not in the table", id, s.City)
+		return fmt.Errorf("the station %s belongs to the city %q, which is not in the table", id, s.City)
 	}
 	if old, taken := g.stations[id]; taken && old != s {
 		return fmt.Errorf("the station %s is listed for both %s and %s", id, old.City, s.City)

@@ -29,8 +29,8 @@ func (BackupCmd) Help() string {
 imports wait at most for a checkpoint. A later backup into the same folder writes only the blocks that
 changed, but each backup is complete.
 
-The files in the folder never change under their names, apart from CURRENT, which names the newest backup and is replaced
-last: restic, rclone or rsync may carry the folder elsewhere. Whoever has it has the data and the hashes of the keys.
+The files in the folder never change, apart from CURRENT, which names the newest backup and is replaced
+last: restic, rclone or rsync can copy the folder elsewhere. Whoever has the folder has the data and the hashes of the keys.
 
   pmx backup /mnt/backup/pmx --keep 14
   pmx backup /mnt/backup/pmx --verify      exit status 0 if and only if every file is as it was written

@@ -46,7 +46,7 @@ Facts in canonical columns, exact to the last digit; pmx import reads them back:
 
 The file appears under its name only once it is complete.
 
-Everything for other engines, as a folder of files that never change under their names:
+Everything for other engines, as a folder of files that never change:
   lake                fills by day, tokens, conditions, resolutions, wallets; a later run adds what changed
 
   pmx export wallet_pnl --out wallets.parquet

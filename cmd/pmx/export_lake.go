@@ -273,7 +273,7 @@ func (t *lakeFolder) hasShards(m *cluster.Lake) error {
 	for _, d := range days {
 		first, over := export.ShardBlock(d.Day, days[len(days)-1].Day)
 		if b := blocks[first]; over && (b.Wallets == nil || b.Tokens == nil) {
-			return fmt.Errorf("no shards came of the days from %s on: the running server is of an earlier version of pmx. Start it with this one, or leave out --shards",
+			return fmt.Errorf("the running server wrote no shards of the days from %s on, because it is an earlier version of pmx. Start it with this one, or leave out --shards",
 				time.Unix(first*86_400, 0).UTC().Format(time.DateOnly))
 		}
 	}

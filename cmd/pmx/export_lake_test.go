@@ -98,7 +98,7 @@ func TestShardsThatDoNotComeAreNoticed(t *testing.T) {
 		days   []string
 		why    string
 	}{
-		{"a block is over", true, []string{"2026-01-12", "2026-01-27"}, "no shards came of the days from 2026-01-11 on"},
+		{"a block is over", true, []string{"2026-01-12", "2026-01-27"}, "wrote no shards of the days from 2026-01-11 on"},
 		{"no block is over", true, []string{"2026-01-12", "2026-01-26"}, ""},
 		{"shards are not asked for", false, []string{"2026-01-12", "2026-01-27"}, ""},
 	} {

@@ -65,7 +65,7 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operat
 // VerifyCmd proves the database.
 type VerifyCmd struct {
 	JSON    bool   `help:"End with one JSON object instead of text."`
-	Against string `help:"Compare the rollups that Spark or Sail published in this folder, instead of recomputing them here." placeholder:"DIR"`
+	Against string `help:"Compare the rollups that another engine published in this folder, instead of recomputing them here." placeholder:"DIR"`
 	Lake    string `help:"With --against: prove what was published from the lake in this folder, without a database." placeholder:"DIR"`
 	Prefix  string `help:"With --lake: compute the rollups of the wallets again whose addresses begin so." default:"0x0" placeholder:"0x…"`
 }
@@ -77,7 +77,7 @@ day and market must agree. In a resolved market that has both sides of each matc
 and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.
 
 With --against, the rollups of the database are compared with those that rollups/cluster published, all columns
-and both ways, after every file was held against its manifest. With --lake as well, no database is needed: sums of days
+and both ways, after every file was checked against its manifest. With --lake as well, no database is needed: sums of days
 must be those of the lake, profits and losses of complete markets must cancel out, and everything about the wallets
 of --prefix is computed again.`
 }

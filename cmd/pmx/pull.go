@@ -26,18 +26,19 @@ type PullCmd struct {
 
 // Help is the longer help.
 func (PullCmd) Help() string {
-	return `Makes the data directory that --data-dir names from rollups that Spark or Sail computed, in place of computing them.
-It must not exist yet, be empty, or have been pulled before; keys and settings in it stay. Every file is checked against its
-manifest, and what is torn, or of another version of the definitions, is refused as a whole. The database is made beside
-the final place (in DIR.restoring) and only then gets its name: to run the command again is safe, whenever it was interrupted.
+	return `Makes the data directory that --data-dir names from rollups that another engine (Spark, Sail or Trino) computed,
+instead of computing them. The directory must not exist yet, or be empty, or come from an earlier pull; its keys and settings
+stay. Every file is checked against its manifest. Rollups that are incomplete, or that follow other definitions, are refused.
+The database is created in DIR.restoring and then renamed to its final place, so it is safe to run the command again after
+an interruption.
 
-Such a database has every figure and no single fill. The server reads fills from the lake, if it is given one:
+Such a database has every figure but no single fills. The server reads those from the lake, if it is given one:
 
   pmx pull out --lake lake --data-dir reader
   pmx serve --data-dir reader --lake lake`
 }
 
-// pulled is what a pull came to.
+// pulled is the result of a pull.
 type pulled struct {
 	DataDir string          `json:"data_dir"`
 	Same    bool            `json:"unchanged"` // it was there already

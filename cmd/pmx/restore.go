@@ -29,16 +29,16 @@ type RestoreCmd struct {
 func (RestoreCmd) Help() string {
 	return `Makes the data directory that --data-dir names from a backup. It must not exist yet, or be empty.
 
-Every block is checked. The data are opened and verified as pmx verify does, beside the final place
-(in DIR.restoring), and only then get their name: there is no half data directory, whenever this is interrupted.
-To run the command again is safe. Keys that were revoked since the backup are valid again: look at pmx keys list.
+Every block is checked. The data is opened and verified, as by pmx verify, in DIR.restoring, and only then renamed to
+its final place. An interrupted restore leaves no data directory, and it is safe to run the command again. Keys that were
+revoked since the backup are valid again: check pmx keys list.
 
   pmx restore /mnt/backup/pmx --data-dir /var/lib/pmx
   pmx restore /mnt/backup/pmx --data-dir before --backup 12
   pmx restore /mnt/backup/pmx --data-dir trial --quick`
 }
 
-// restored is what a restore came to.
+// restored is the result of a restore.
 type restored struct {
 	DataDir string    `json:"data_dir"`
 	Number  int64     `json:"number"`

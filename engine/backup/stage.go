@@ -98,7 +98,7 @@ func makeRoom(path string) error {
 // refusedBeside says what is needed where err is for want of rights to the folder that path is in.
 func refusedBeside(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: a folder is made beside %s and then renamed, so %s has to be writable: restore as a user who may, or name a folder in %s", err, path, filepath.Dir(path), path)
+		return fmt.Errorf("%w: a folder is created next to %s and then renamed, so %s has to be writable: restore as a user who may, or name a folder in %s", err, path, filepath.Dir(path), path)
 	}
 	return err
 }

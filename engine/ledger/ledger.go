@@ -47,7 +47,7 @@ var ErrOverlap = errors.New("the range overlaps one that is committed")
 
 // ErrFork is returned for a range that does not follow upon, or lead to, a committed one
 // beside it: one of both is not of the chain.
-var ErrFork = errors.New("the range and the one beside it are of different chains")
+var ErrFork = errors.New("the range and the one next to it are from different chains")
 
 // Commit adds a range, within the transaction that conn is in. It becomes one with its
 // neighbours where the hash chain says that they are of one chain.

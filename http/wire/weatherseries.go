@@ -21,7 +21,7 @@ func (d Degrees) MarshalJSON() ([]byte, error) { return data.AppendHundredths(ni
 func (d *Degrees) UnmarshalJSON(text []byte) error {
 	m, err := data.ParseMicro(string(text))
 	if err != nil || m%10_000 != 0 {
-		return fmt.Errorf("%s is no number of degrees with at most two decimals", text)
+		return fmt.Errorf("%s is not a number of degrees with at most two decimals", text)
 	}
 	*d = Degrees(m / 10_000)
 	return nil

@@ -46,7 +46,7 @@ var (
 func (s Statement) OfDays(days []int64) (string, error) {
 	line := dayLine.FindStringSubmatch(s.SQL)
 	if line == nil {
-		return "", fmt.Errorf("%s does not tell of which day its rows are", s.Name)
+		return "", fmt.Errorf("%s does not say to which day its rows belong", s.Name)
 	}
 	units := int64(1)
 	if line[2] != "" {

@@ -216,7 +216,7 @@ func (c *Chain) date(ctx context.Context, r *result) error {
 		}
 		for _, h := range headers {
 			if said := undated[h.Number]; !said.IsZero() && said != h.Hash {
-				return fmt.Errorf("the logs and the header of block %d are of different chains", h.Number)
+				return fmt.Errorf("the logs and the header of block %d are from different chains", h.Number)
 			}
 			times[h.Number] = h.Time
 		}

@@ -97,7 +97,7 @@ func (c *Chain) hopeless() error {
 		answered = answered || last.After(c.progress)
 	}
 	if unfit == len(c.nodes) {
-		return fmt.Errorf("no node is of the chain that is followed: %s", c.stats.Error)
+		return fmt.Errorf("no node serves the chain that is followed: %s", c.stats.Error)
 	}
 	if c.o.Now().Sub(c.progress) < c.patience {
 		return nil

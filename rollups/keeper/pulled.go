@@ -50,7 +50,7 @@ func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, 
 	case err != nil:
 		return nil, nil, err
 	case pulled == nil && k.cfg.Lake != "":
-		return nil, nil, fmt.Errorf("the lake %s is of no use: the database has fills of its own", k.cfg.Lake)
+		return nil, nil, fmt.Errorf("the lake %s is not needed: the database has its own fills", k.cfg.Lake)
 	case pulled == nil:
 		return nil, nil, nil
 	case k.cfg.Lake == "":
@@ -153,7 +153,7 @@ func readPublished(out, lake string) (*cluster.Rollups, *cluster.Lake, error) {
 		return nil, nil, err
 	}
 	if m.Version != export.LakeVersion || m.Method != export.Method {
-		return nil, nil, fmt.Errorf("the lake in %s is of another version of pmx: export it again, and compute its rollups again", lake)
+		return nil, nil, fmt.Errorf("the lake in %s was written by another version of pmx: export it again, and compute its rollups again", lake)
 	}
 	if m.AsOf != published.AsOf || m.WhaleMin != published.WhaleMin {
 		return nil, nil, fmt.Errorf("the manifests in %s and %s do not agree: compute the rollups again", out, lake)
