@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -52,15 +53,32 @@ type limiting struct{}
 
 var errLimit = errors.New("DuckDB's limit of memory is a setting of the process: a statement may read it, not set it")
 
-// permits gives an error where a statement that is none of ReleaseBlocks' sets the limit: it is named there
-// without quotation marks.
+// setsLimit is a statement that sets the limit. Names of files may have the word in them.
+var setsLimit = regexp.MustCompile(`(?i)\b(set|reset|pragma)\s+((global|session|local|variable)\s+)?"?(memory_limit|max_memory)\b`)
+
+// permits gives an error where a statement that is none of ReleaseBlocks' sets the limit. It is
+// a guard of the program's own statements; a comment between the words would get past it.
 func permits(ctx context.Context, query string) error {
-	for _, name := range [...]string{" memory_limit", " MEMORY_LIMIT", " max_memory", " MAX_MEMORY"} {
-		if strings.Contains(query, name) && ctx.Value(limiting{}) == nil {
-			return errLimit
+	if !namesLimit(query) || ctx.Value(limiting{}) != nil || !setsLimit.MatchString(query) {
+		return nil
+	}
+	return errLimit
+}
+
+// namesLimit tells whether a statement has the name of the limit in it, in letters of any size.
+func namesLimit(query string) bool {
+	for i := range len(query) {
+		if query[i] == '_' && (around(query, i, "memory", "limit") || around(query, i, "max", "memory")) {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// around tells whether the words stand on both sides of a byte of the text.
+func around(text string, at int, before, after string) bool {
+	return at >= len(before) && at+1+len(after) <= len(text) &&
+		strings.EqualFold(text[at-len(before):at], before) && strings.EqualFold(text[at+1:at+1+len(after)], after)
 }
 
 // ExecContext runs a command.

@@ -55,7 +55,7 @@ const blockSize = 128 << 10
 const maxReaders = 8
 
 // DB is an open database: one writer at a time and any number of readers, which
-// never wait for the writer.
+// never wait for the writer, and for the moment of ReleaseBlocks alone.
 type DB struct {
 	opts Options
 	// gate is held for reading by every use and for writing while the instance
@@ -69,6 +69,7 @@ type DB struct {
 	frozen           freezing
 	states           *states // of a replica, which has no pools of its own; nil: it is none
 	named            named
+	release          release
 }
 
 // pools are the two connection pools over one connector.
@@ -436,6 +437,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 			return nil
 		}
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
+		db.release.stuck.Store(0)
 		return err
 	})
 }

@@ -100,6 +100,9 @@ func TestNothingOutsideTheDataDirectoryCanBeRead(t *testing.T) {
 		"COPY (SELECT 1) TO '" + filepath.Join(t.TempDir(), "out.csv") + "'",
 		"SET enable_external_access = true",
 		"SET memory_limit = '1TB'",
+		"SET\n Memory_Limit = '1TB'",
+		`SET GLOBAL	"max_memory" = '1TB'`,
+		"SELECT 1; RESET memory_limit",
 		"INSTALL httpfs",
 		"ATTACH '" + filepath.Join(t.TempDir(), "x.duckdb") + "'",
 	} {

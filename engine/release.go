@@ -4,18 +4,36 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strconv"
+	"sync/atomic"
 )
 
-// keptBlocks is how many bytes of blocks ReleaseBlocks leaves: DuckDB's count is not exact to the
-// megabyte, and asked for more than there is it would write temporary tables to the disk.
-const keptBlocks = 4 << 20
+const (
+	// keptBlocks is how many bytes of blocks ReleaseBlocks leaves at least: DuckDB's count is not exact to the
+	// megabyte, and asked for more than there is it would write temporary tables to the disk.
+	keptBlocks = 4 << 20
+	// releasedAtOnce is how many bytes are released at once: readers wait meanwhile, some 0.1 s for so many.
+	releasedAtOnce = 256 << 20
+)
+
+// ErrLimitLow is a limit of memory that could not be raised again: the next ReleaseBlocks tries again.
+var ErrLimitLow = errors.New("DuckDB's limit of memory is lower than it should be")
+
+// release is what is known of releasing blocks; under the gate, but for stuck.
+type release struct {
+	// stuck is how many bytes were left of the blocks when they were released last, where that was more than
+	// was to be left. DuckDB counts what it knows of deleted rows as blocks and cannot
+	// evict it, and would write temporary tables to the disk instead. A checkpoint may free some of it.
+	stuck   atomic.Int64
+	lowered bool // the limit may be low
+}
 
 // ReleaseBlocks gives the system the memory of the blocks that DuckDB has read from the file, and what its allocator and the C
 // library do not use: DuckDB keeps every block that it ever read until its limit is reached. Who needs one
 // again has it from the system's cache of files. It does nothing where somebody is reading or writing, and
-// tells whether it was done: the limit is lowered for a moment, in which no query may run. It leaves them all where they are no
-// more than most bytes.
+// tells whether it was done: the limit is lowered for a moment, in which no query may run, and who asks one waits. It leaves
+// them all where they are no more than most bytes. It can fail with ErrLimitLow.
 func (db *DB) ReleaseBlocks(ctx context.Context, most int64) (done bool, err error) {
 	if db.states != nil || !db.gate.TryLock() {
 		return false, nil
@@ -28,17 +46,60 @@ func (db *DB) ReleaseBlocks(ctx context.Context, most int64) (done bool, err err
 	if err != nil {
 		return false, err
 	}
-	return true, withConn(conn, func(conn *sql.Conn) error { return db.releaseBlocks(ctx, conn, max(most, keptBlocks)) })
+	return true, withConn(conn, func(conn *sql.Conn) error {
+		if err := db.raiseLimit(ctx, conn); err != nil {
+			return err
+		}
+		return db.releaseBlocks(ctx, conn, most)
+	})
 }
 
 func (db *DB) releaseBlocks(ctx context.Context, conn *sql.Conn, most int64) error {
-	var blocks, all int64
-	if err := conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, coalesce(sum(memory_usage_bytes), 0)::BIGINT
-		FROM duckdb_memory()`).Scan(&blocks, &all); err != nil || blocks <= most {
+	blocks, all, err := blocksInMemory(ctx, conn)
+	keep := keptBlocks + db.release.stuck.Load()
+	if err != nil || blocks <= max(most, keep) {
 		return err
 	}
-	whole := context.WithValue(context.WithoutCancel(ctx), limiting{}, true) // cancelled, the limit would stay low
-	_, lowered := conn.ExecContext(whole, "SET memory_limit = '"+strconv.FormatInt((all-blocks+keptBlocks)>>10, 10)+"KiB'")
-	_, raised := conn.ExecContext(whole, "SET memory_limit = '"+db.opts.memoryLimit()+"'")
-	return errors.Join(lowered, raised)
+	going := min(blocks-keep, releasedAtOnce)
+	lowered := db.lowerLimit(ctx, conn, all-going)
+	left, _, err := blocksInMemory(ctx, conn)
+	if left > blocks-going+1<<20 {
+		db.release.stuck.Store(left)
+		if !errors.Is(lowered, ErrLimitLow) {
+			lowered = nil // it could not be lowered so far for these
+		}
+	}
+	return errors.Join(lowered, err)
+}
+
+// lowerLimit sets the limit for a moment.
+func (db *DB) lowerLimit(ctx context.Context, conn *sql.Conn, to int64) (err error) {
+	db.release.lowered = true
+	defer func() { err = errors.Join(err, db.raiseLimit(ctx, conn)) }()
+	return setLimit(ctx, conn, strconv.FormatInt(to>>10, 10)+"KiB")
+}
+
+// raiseLimit sets the limit to what it should be, where it may be lower.
+func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
+	if !db.release.lowered {
+		return nil
+	}
+	if err := setLimit(ctx, conn, db.opts.memoryLimit()); err != nil {
+		return fmt.Errorf("%w: %w", ErrLimitLow, err)
+	}
+	db.release.lowered = false
+	return nil
+}
+
+func setLimit(ctx context.Context, conn *sql.Conn, to string) error {
+	ctx = context.WithValue(context.WithoutCancel(ctx), limiting{}, true) // cancelled, the limit would stay low
+	_, err := conn.ExecContext(ctx, "SET memory_limit = '"+to+"'")
+	return err
+}
+
+// blocksInMemory is how many bytes DuckDB has of blocks, and of everything.
+func blocksInMemory(ctx context.Context, conn *sql.Conn) (blocks, all int64, err error) {
+	err = conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, coalesce(sum(memory_usage_bytes), 0)::BIGINT
+		FROM duckdb_memory()`).Scan(&blocks, &all)
+	return blocks, all, err
 }

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"testing"
 )
 
@@ -77,5 +78,49 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	must(db.Close())
 	if done, err := db.ReleaseBlocks(ctx, 0); done || err != nil {
 		t.Errorf("once it is closed: %v, %v", done, err)
+	}
+}
+
+// TestDeletedRowsStayWhereTheyAre: what DuckDB knows of rows that were deleted cannot be evicted. That is found out once, and
+// then left, until a checkpoint.
+func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
+	ctx, db := context.Background(), open(t, t.TempDir())
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CREATE TABLE kept AS SELECT (hash(range) >> 20)::BIGINT AS n FROM range(3_000_000)")
+		return err
+	}))
+	must(db.Checkpoint(ctx))
+	must(db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "DELETE FROM kept WHERE n % 7 = 0")
+		return err
+	}))
+	release := func() (left, spilled int64) {
+		t.Helper()
+		must(db.Write(ctx, func(conn *sql.Conn) error {
+			_, err := conn.ExecContext(ctx, "CREATE OR REPLACE TEMP TABLE beside AS SELECT hash(range) AS h FROM range(1_000_000)")
+			return errors.Join(err, conn.QueryRowContext(ctx, "SELECT (sum(n) % 2)::BIGINT FROM kept").Scan(new(int64)))
+		}))
+		done, err := db.ReleaseBlocks(ctx, 0)
+		if !done || err != nil {
+			t.Fatalf("%v, %v", done, err)
+		}
+		must(db.Read(ctx, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, `SELECT sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE')::BIGINT, sum(temporary_storage_bytes)::BIGINT
+				FROM duckdb_memory()`).Scan(&left, &spilled)
+		}))
+		return left, spilled
+	}
+	first, _ := release()
+	if first < 8<<20 {
+		t.Fatalf("%d MB stay: DuckDB evicts what it knows of deleted rows, and nothing needs to be kept", first>>20)
+	}
+	if again, spilled := release(); spilled != 0 || again > first+1<<20 {
+		t.Errorf("the second time %d MB stay and %d bytes are in temporary files; the first time %d MB stayed", again>>20, spilled, first>>20)
 	}
 }

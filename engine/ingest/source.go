@@ -32,12 +32,12 @@ type source struct {
 
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
 
-// smallFile is up to how many bytes a file is taken to have few rows.
-const smallFile = 256 << 10
+// fewBytes is up to how many bytes files are taken to have few rows.
+const fewBytes = 1 << 20
 
 // small tells whether the rows are likely few. How many there are in memory is not known before
 // they are read.
-func (s *source) small() bool { return len(s.members) == 0 && s.plain.Size <= smallFile }
+func (s *source) small() bool { return s.plain.Size <= fewBytes }
 
 func (s *source) close() { _ = os.RemoveAll(s.dir) }
 

@@ -24,7 +24,7 @@ import (
 
 // DocVersion is the version of the document, after semver.org: the last number
 // moves when words change, the middle one when something is added, the first one
-// when a client could break. A test fails where the document changed without it.
+// when a client could break: the names of schemas are only those of generated code. A test fails where the document changed without it.
 const DocVersion = "3.57.0"
 
 // overview is what the document says before its endpoints, in Markdown.

@@ -73,7 +73,10 @@ func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 // reading, and tells whether nobody was.
 func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	done, err := k.db.ReleaseBlocks(ctx, most)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case errors.Is(err, engine.ErrLimitLow):
+		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
+	case err != nil && ctx.Err() == nil:
 		k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
 	}
 	return done

@@ -110,12 +110,12 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
-	if behind {
-		k.releaseBlocks(ctx, 0)
-	}
 	engine.TrimMemory() // what follows is Go's
 	shown := k.show(ctx)
 	err = k.checkpoint(ctx) // nobody waits for it
+	if behind {
+		k.releaseBlocks(ctx, 0) // behind the checkpoint: what is known of the rows that were deleted cannot be evicted
+	}
 	engine.TrimMemory()
 	if shown == nil {
 		err = errors.Join(err, k.readBeside(ctx))
