@@ -227,7 +227,7 @@ func (in *installation) run(args ...string) []byte {
 		}
 	}
 	cmd := exec.Command("pmx", args...)
-	cmd.Dir = in.dir
+	cmd.Dir, cmd.Env = in.dir, append(os.Environ(), oneThread()...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
