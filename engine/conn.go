@@ -41,10 +41,15 @@ type conn struct {
 	tell func(text string)
 }
 
-func (c *conn) told(query string) {
+// begin tells of a statement, unless it is one that may not run.
+func (c *conn) begin(ctx context.Context, query string) error {
+	if err := permits(ctx, query); err != nil {
+		return err
+	}
 	if c.tell != nil {
 		c.tell(query)
 	}
+	return nil
 }
 
 // limiting marks the context of those who may change DuckDB's limit of memory: of all settings it is
@@ -83,10 +88,9 @@ func around(text string, at int, before, after string) bool {
 
 // ExecContext runs a command.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if err := permits(ctx, query); err != nil {
+	if err := c.begin(ctx, query); err != nil {
 		return nil, err
 	}
-	c.told(query)
 	result, err := c.Conn.ExecContext(ctx, query, args)
 	if err != nil && ctx.Err() != nil {
 		c.endStatement()
@@ -96,10 +100,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 
 // QueryContext runs a query.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := permits(ctx, query); err != nil {
+	if err := c.begin(ctx, query); err != nil {
 		return nil, err
 	}
-	c.told(query)
 	rows, err := c.Conn.QueryContext(ctx, query, args)
 	if err != nil && ctx.Err() != nil {
 		c.endStatement()
@@ -109,10 +112,9 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 
 // PrepareContext prepares a statement. It is reported once, however often it is run.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if err := permits(ctx, query); err != nil {
+	if err := c.begin(ctx, query); err != nil {
 		return nil, err
 	}
-	c.told(query)
 	return c.Conn.PrepareContext(ctx, query)
 }
 

@@ -437,7 +437,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 			return nil
 		}
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
-		db.release.stuck.Store(0)
+		db.release.stuck = 0
 		return err
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync/atomic"
 )
 
 const (
@@ -20,12 +19,12 @@ const (
 // ErrLimitLow is a limit of memory that could not be raised again: the next ReleaseBlocks tries again.
 var ErrLimitLow = errors.New("DuckDB's limit of memory is lower than it should be")
 
-// release is what is known of releasing blocks; under the gate, but for stuck.
+// release is what is known of releasing blocks. Who writes changes it, or who has the gate alone.
 type release struct {
 	// stuck is how many bytes were left of the blocks when they were released last, where that was more than
 	// was to be left. DuckDB counts what it knows of deleted rows as blocks and cannot
 	// evict it, and would write temporary tables to the disk instead. A checkpoint may free some of it.
-	stuck   atomic.Int64
+	stuck   int64
 	lowered bool // the limit may be low
 }
 
@@ -56,7 +55,7 @@ func (db *DB) ReleaseBlocks(ctx context.Context, most int64) (done bool, err err
 
 func (db *DB) releaseBlocks(ctx context.Context, conn *sql.Conn, most int64) error {
 	blocks, all, err := blocksInMemory(ctx, conn)
-	keep := keptBlocks + db.release.stuck.Load()
+	keep := keptBlocks + db.release.stuck
 	if err != nil || blocks <= max(most, keep) {
 		return err
 	}
@@ -64,7 +63,7 @@ func (db *DB) releaseBlocks(ctx context.Context, conn *sql.Conn, most int64) err
 	lowered := db.lowerLimit(ctx, conn, all-going)
 	left, _, err := blocksInMemory(ctx, conn)
 	if left > blocks-going+1<<20 {
-		db.release.stuck.Store(left)
+		db.release.stuck = left
 		if !errors.Is(lowered, ErrLimitLow) {
 			lowered = nil // it could not be lowered so far for these
 		}
