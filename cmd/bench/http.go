@@ -79,12 +79,12 @@ func (b *bench) serve(name string) (*service, error) {
 	s.addr = srv.Addr().String()
 	ctx, cancel := context.WithCancel(b.ctx)
 	s.stop = cancel
-	boards := make(chan error, 1)
-	go func() { boards <- a.KeepLeaderboards(ctx, api.LeaderboardsPause, zerolog.Nop()) }()
+	leaderboards := make(chan error, 1)
+	go func() { leaderboards <- a.KeepLeaderboards(ctx, api.LeaderboardsPause, zerolog.Nop()) }()
 	go func() {
 		err := srv.Serve(ctx)
 		cancel() // where it ended by itself
-		s.done <- errors.Join(err, <-boards)
+		s.done <- errors.Join(err, <-leaderboards)
 	}()
 	return s, nil
 }

@@ -15,7 +15,10 @@ type lakeDay struct {
 	day, rows, last int64
 }
 
-func (d lakeDay) date() string { return time.UnixMicro(d.day * dayMicros).UTC().Format(time.DateOnly) }
+func (d lakeDay) date() string { return dateOf(d.day) }
+
+// dateOf is the UTC date of a day since 1970.
+func dateOf(day int64) string { return time.UnixMicro(day * dayMicros).UTC().Format(time.DateOnly) }
 
 // printOfRows is how the print of a day with so many fills begins.
 func (d lakeDay) printOfRows() string { return fmt.Sprintf("%d-%d-", LakeVersion, d.rows) }

@@ -45,7 +45,7 @@ type lakeBlock struct {
 }
 
 // date is that of the first day, whether or not it has fills.
-func (b lakeBlock) date() string { return lakeDay{day: b.first}.date() }
+func (b lakeBlock) date() string { return dateOf(b.first) }
 
 func (b lakeBlock) span() []string {
 	return lakeSpan(b.first, b.first+ShardDays)

@@ -50,7 +50,7 @@ func (d fillDay) where() string {
 
 // partitionName is the name of the file of a day.
 func partitionName(day int64) string {
-	return "fills/day=" + lakeDay{day: day}.date() + "/fills.parquet"
+	return "fills/day=" + dateOf(day) + "/fills.parquet"
 }
 
 // partitions gives the days there are with the prints of their rows, and the state. Where an earlier export of the same history is known, only the rows of
