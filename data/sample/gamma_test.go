@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 )
 
 func TestManifestTotalsAreThoseOfTheFiles(t *testing.T) {
@@ -50,7 +51,7 @@ func TestManifestTotalsAreThoseOfTheFiles(t *testing.T) {
 }
 
 func TestRecordsAreUniqueAndWhole(t *testing.T) {
-	v := load(t, Config{Fills: 100_000, Seed: 2})
+	v := load(t, Config{Fills: int64(testfiles.Cases(30_000, 100_000)), Seed: 2})
 	ids := map[string]bool{}
 	once := func(kind string, value any) {
 		key := kind + " " + value.(string)
@@ -202,7 +203,7 @@ func TestWeatherDaysBeginAtLocalMidnight(t *testing.T) {
 
 // Over many orders, outcomes bought at a price p must pay in about a share p of cases.
 func TestPricesAreAsOftenRightAsTheyClaim(t *testing.T) {
-	v := load(t, Config{Fills: 200_000})
+	v := load(t, Config{Fills: int64(testfiles.Cases(80_000, 200_000))})
 	var paid, n [5]float64
 	for _, row := range v.rows {
 		s := decode(t, row)

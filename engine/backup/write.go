@@ -57,7 +57,8 @@ const (
 
 // Begin begins a backup.
 func (r *Repo) Begin() (*Writer, error) {
-	zip, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(workers))
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(workers),
+		zstd.WithWindowSize(BlockSize), zstd.WithLowerEncoderMem(true)) // no block is larger: 0.4 MB for each worker instead of 8
 	if err != nil {
 		return nil, err
 	}
