@@ -14,7 +14,7 @@ const (
 	TMin Metric = 1
 )
 
-// String gives "tmax" or "tmin".
+// String returns "tmax" or "tmin".
 func (m Metric) String() string {
 	if m == TMin {
 		return "tmin"
@@ -57,7 +57,7 @@ func (c City) Located() (City, error) {
 	return c, err
 }
 
-// Location gives the city's time zone.
+// Location returns the city's time zone.
 func (c City) Location() (*time.Location, error) {
 	if c.loc != nil {
 		return c.loc, nil
@@ -80,12 +80,12 @@ func (c City) clock() *time.Location {
 	return time.UTC
 }
 
-// DateOf gives the city's local day at t.
+// DateOf returns the city's local day at t.
 func (c City) DateOf(t time.Time) Date { return DateOf(t.In(c.clock())) }
 
-// Day gives the instants the city's local day begins and ends at. A day is 23 or
-// 25 hours long where clocks change; where they change at midnight, a day begins
-// when its date first stands on the clock.
+// Day returns the instants the city's local day begins and ends at. A day is 23 or 25 hours long
+// where clocks change; where they change at midnight, a day begins when its date first stands on
+// the clock.
 func (c City) Day(d Date) (start, end time.Time) {
 	return c.midnight(d), c.midnight(d + 1)
 }
@@ -100,8 +100,8 @@ func (c City) midnight(d Date) time.Time {
 	return change
 }
 
-// StandardDay gives the instants of the day on the city's standard time, which
-// climate reports and airport summaries keep all year.
+// StandardDay returns the instants of the day on the city's standard time, which climate reports
+// and airport summaries keep all year.
 func (c City) StandardDay(d Date) (start, end time.Time) {
 	y, m, day := d.Time().Date()
 	winter := c.standardOffset(y)

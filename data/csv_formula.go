@@ -7,9 +7,9 @@ import "strings"
 // https://owasp.org/www-community/attacks/CSV_Injection
 const FormulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// EscapeFormula gives a cell of CSV that a spreadsheet takes for text: one that it would run
-// gets an apostrophe in front. So does one that has apostrophes there already, so
-// that UnescapeFormula gives every text back.
+// EscapeFormula returns a cell of CSV that a spreadsheet takes for text: one that it would run gets
+// an apostrophe in front. So does one that has apostrophes there already, so that UnescapeFormula
+// gives every text back.
 func EscapeFormula(cell string) string {
 	if isFormula(strings.TrimLeft(cell, "'")) {
 		return "'" + cell
@@ -17,7 +17,7 @@ func EscapeFormula(cell string) string {
 	return cell
 }
 
-// UnescapeFormula gives the text of which EscapeFormula made the cell.
+// UnescapeFormula returns the text of which EscapeFormula made the cell.
 func UnescapeFormula(cell string) string {
 	if text, ok := strings.CutPrefix(cell, "'"); ok && isFormula(strings.TrimLeft(text, "'")) {
 		return text

@@ -11,10 +11,10 @@ var (
 	lineUnescapes = strings.NewReplacer(`\b`, `\`, `\n`, "\n", `\r`, "\r")
 )
 
-// EscapeCell gives a cell of CSV that is on one line, and that a spreadsheet takes for
-// text. A text with a line end gets LineMark in front, and \n, \r and \b for its line feeds,
-// carriage returns and backslashes; so does one that begins with LineMark itself. All
-// others are as EscapeFormula gives them.
+// EscapeCell returns a cell of CSV that is on one line, and that a spreadsheet takes for text. A
+// text with a line end gets LineMark in front, and \n, \r and \b for its line feeds, carriage
+// returns and backslashes; so does one that begins with LineMark itself. All others are as
+// EscapeFormula gives them.
 func EscapeCell(text string) string {
 	if strings.ContainsAny(text, "\r\n") || strings.HasPrefix(text, LineMark) {
 		return LineMark + lineEscapes.Replace(text)
@@ -22,7 +22,7 @@ func EscapeCell(text string) string {
 	return EscapeFormula(text)
 }
 
-// UnescapeCell gives the text of which EscapeCell, or EscapeFormula, made the cell.
+// UnescapeCell returns the text of which EscapeCell, or EscapeFormula, made the cell.
 func UnescapeCell(cell string) string {
 	if text, ok := strings.CutPrefix(cell, LineMark); ok {
 		return lineUnescapes.Replace(text)

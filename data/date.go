@@ -22,25 +22,25 @@ func ParseDate(s string) (Date, error) {
 	return DateOf(t), nil
 }
 
-// DateOf gives the day on t's own clock.
+// DateOf returns the day on t's own clock.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return DateFrom(y, m, d)
 }
 
-// DateFrom gives the day of a year, month and day of the month, which are
-// normalised as time.Date does.
+// DateFrom returns the day of a year, month and day of the month, which are normalised as time.Date
+// does.
 func DateFrom(year int, month time.Month, day int) Date {
 	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / 86_400)
 }
 
-// Time gives midnight UTC of d.
+// Time returns midnight UTC of d.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*86_400, 0).UTC() }
 
-// String gives YYYY-MM-DD.
+// String returns YYYY-MM-DD.
 func (d Date) String() string { return d.Time().Format(time.DateOnly) }
 
-// MonthDay gives month × 100 + day: 229 for 29 February.
+// MonthDay returns month × 100 + day: 229 for 29 February.
 func (d Date) MonthDay() int {
 	_, m, day := d.Time().Date()
 	return int(m)*100 + day

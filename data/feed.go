@@ -118,10 +118,9 @@ type Sink interface {
 	Reject(line int64, reason, detail, raw string) error
 	// Pass counts a row that gives nothing and is not wrong, by a short stable reason.
 	Pass(line int64, why Passed) error
-	// Lines tells what n lines of a file of text are. It is called once all that the
-	// lines hold was given, so that every line of the file is accounted for: a record of
-	// which nothing was given until then is passed over as empty. Of JSON and Parquet it
-	// is called for every record.
+	// Lines reports what n lines of a file of text are. It is called once all that the lines hold
+	// was given, so that every line of the file is accounted for: a record of which nothing was
+	// given until then is passed over as empty. Of JSON and Parquet it is called for every record.
 	Lines(part LineKind, n int64) error
 }
 
@@ -166,7 +165,7 @@ type Feed struct {
 	Kind     Kind
 	Identity Identity
 	Formats  []Format
-	// Match tells whether h is of this feed.
+	// Match reports whether h is of this feed.
 	Match func(h Head) bool
 	// Read streams the records of r into sink. Bad records go to sink.Reject;
 	// an error means the file as a whole cannot be read (it names the line).

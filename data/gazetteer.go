@@ -85,10 +85,10 @@ func (g *Gazetteer) addStation(id string, s Station) error {
 	return nil
 }
 
-// Cities gives all cities in table order; the slice is the caller's own.
+// Cities returns all cities in table order; the slice is the caller's own.
 func (g *Gazetteer) Cities() []City { return slices.Clone(g.cities) }
 
-// City gives the city of a slug.
+// City returns the city of a slug.
 func (g *Gazetteer) City(slug string) (City, bool) {
 	i, ok := g.bySlug[slug]
 	if !ok {
@@ -107,9 +107,8 @@ func (g *Gazetteer) Named(name string) (City, bool) {
 	return g.cities[i], true
 }
 
-// Station gives the station of an id of any network, and its city: an ICAO code
-// in any letter case, a GHCN id, or the three letters that a US code has after its
-// K.
+// Station returns the station of an id of any network, and its city: an ICAO code in any letter
+// case, a GHCN id, or the three letters that a US code has after its K.
 func (g *Gazetteer) Station(id string) (Station, City, bool) {
 	id = strings.ToUpper(strings.TrimSpace(id))
 	s, ok := g.stations[id]
@@ -122,8 +121,8 @@ func (g *Gazetteer) Station(id string) (Station, City, bool) {
 	return s, g.cities[g.bySlug[s.City]], true
 }
 
-// Nearest gives the city whose position is nearest to a point, and the distance in
-// kilometres; false for an empty table.
+// Nearest returns the city whose position is nearest to a point, and the distance in kilometres;
+// false for an empty table.
 func (g *Gazetteer) Nearest(lat, lon float64) (c City, km float64, ok bool) {
 	km = math.Inf(1)
 	for _, next := range g.cities {
@@ -134,7 +133,7 @@ func (g *Gazetteer) Nearest(lat, lon float64) (c City, km float64, ok bool) {
 	return c, km, ok
 }
 
-// Distance gives the kilometres from the city's position to a point, on a sphere.
+// Distance returns the kilometres from the city's position to a point, on a sphere.
 func (c City) Distance(lat, lon float64) float64 {
 	const radius = 6371.0
 	rad := math.Pi / 180

@@ -2,8 +2,8 @@ package data
 
 import "math/bits"
 
-// MulDiv gives a×b÷c rounded half away from zero, computed in 128 bits. c must
-// not be zero, and the result must fit in 63 bits: it saturates otherwise.
+// MulDiv returns a×b÷c rounded half away from zero, computed in 128 bits. c must not be zero, and
+// the result must fit in 63 bits: it saturates otherwise.
 func MulDiv(a, b, c Micro) Micro {
 	neg := (a < 0) != (b < 0) != (c < 0)
 	hi, lo := bits.Mul64(abs(a), abs(b))

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// IsNoSpace tells whether err says, by its code, that a disk or a quota is full.
+// IsNoSpace reports whether err says, by its code, that a disk or a quota is full.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -16,11 +16,11 @@ type NoSpace struct {
 	Cause error // may be nil
 }
 
-// Error gives the sentence.
+// Error returns the sentence.
 func (e *NoSpace) Error() string { return e.Text }
 
 // Is tells that the error is ENOSPC.
 func (*NoSpace) Is(target error) bool { return target == syscall.ENOSPC }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NoSpace) Unwrap() error { return e.Cause }

@@ -21,7 +21,7 @@ func CreateRegular(path string) (*os.File, error) {
 	return regular(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 }
 
-// ReadRegular gives what a regular file holds.
+// ReadRegular returns what a regular file holds.
 func ReadRegular(path string) ([]byte, error) {
 	file, err := OpenRegular(path)
 	if err != nil {

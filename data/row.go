@@ -104,8 +104,8 @@ type Market struct {
 	// Stub marks what a trade row says of its market in passing: it fills gaps only.
 	Stub       bool
 	Resolution *Resolution
-	// Untaken says why final prices that the record has are no Resolution; "" where it
-	// has one, or no such prices. It is for receipts and not kept.
+	// Untaken says why final prices that the record has are no Resolution; "" if it has one, or no
+	// such prices. It is for receipts and not kept.
 	Untaken Untaken
 }
 
@@ -235,7 +235,7 @@ func (s TimeSource) String() string {
 	return timeSources[s]
 }
 
-// ParseTimeSource gives the source of a name; false where there is none such.
+// ParseTimeSource gives the source of a name; false if there is none such.
 func ParseTimeSource(name string) (TimeSource, bool) {
 	i := slices.Index(timeSources[:], name)
 	return TimeSource(max(i, 0)), i > 0
@@ -252,8 +252,8 @@ type Resolution struct {
 	AtSource TimeSource
 	Source   ResolutionSource
 	Version  time.Time // the feed's own update time, zero where unknown
-	// CorrectedAt is when somebody declared these payouts right, against others of
-	// their source and version; zero where nobody did.
+	// CorrectedAt is when somebody declared these payouts right, against others of their source and
+	// version; zero if nobody did.
 	CorrectedAt time.Time
 	// AtVersion is the version of the record that ResolvedAt is of, where another
 	// record was put into this one; zero: Version.

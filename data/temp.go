@@ -41,7 +41,7 @@ func (u Unit) zero() int64 {
 	return 0
 }
 
-// String gives "C" or "F".
+// String returns "C" or "F".
 func (u Unit) String() string { return string(rune(u)) }
 
 // ParseUnit reads a scale as the sources write it: "C", "°F", "celsius",
@@ -91,8 +91,8 @@ func ParseTemp(s string, u Unit) (Temp, error) {
 	return t, nil
 }
 
-// tempOf gives the Temp of micro-degrees of u: exact for hundredths, else the
-// nearest hundredth of either scale, of its own where both are as near.
+// tempOf returns the Temp of micro-degrees of u: exact for hundredths, else the nearest hundredth
+// of either scale, of its own where both are as near.
 func tempOf(m Micro, u Unit) Temp {
 	own := nearest(m, u, u)
 	other := Celsius
@@ -108,7 +108,7 @@ func tempOf(m Micro, u Unit) Temp {
 	return own
 }
 
-// nearest gives the Temp of the hundredth of scale to that lies nearest m of u.
+// nearest returns the Temp of the hundredth of scale to that lies nearest m of u.
 func nearest(m Micro, u, to Unit) Temp {
 	step := Micro(to.Degree()) / 100 // Temps in a hundredth of to
 	scaled := Micro(int64(m)*int64(u.Degree()) + (u.zero()-to.zero())*int64(One))
@@ -121,21 +121,21 @@ func distance(t Temp, m Micro, u Unit) int64 {
 	return max(d, -d)
 }
 
-// Degrees gives t of n whole degrees of u.
+// Degrees returns t of n whole degrees of u.
 func Degrees(n int, u Unit) Temp { return Temp(int64(n)*int64(u.Degree()) + u.zero()) }
 
-// Hundredths gives t in hundredths of a degree of u, rounded half away from zero.
+// Hundredths returns t in hundredths of a degree of u, rounded half away from zero.
 func (t Temp) Hundredths(u Unit) int64 { return t.in(u, 100) }
 
-// In gives t in degrees of u, rounded half away from zero to a millionth.
+// In returns t in degrees of u, rounded half away from zero to a millionth.
 func (t Temp) In(u Unit) Micro { return Micro(t.in(u, int64(One))) }
 
 func (t Temp) in(u Unit, scale int64) int64 {
 	return int64(MulDiv(Micro(int64(t)-u.zero()), Micro(scale), Micro(u.Degree())))
 }
 
-// Difference gives t as a difference between two temperatures, in degrees of u: a
-// difference has no zero point to be moved, so 1 °C is 1.8 °F.
+// Difference returns t as a difference between two temperatures, in degrees of u: a difference has
+// no zero point to be moved, so 1 °C is 1.8 °F.
 func (t Temp) Difference(u Unit) Micro { return MulDiv(Micro(t), One, Micro(u.Degree())) }
 
 // Scale is the scale on which t has at most two decimals: Celsius where both
@@ -166,5 +166,5 @@ func AppendHundredths(b []byte, h int64) []byte {
 	return b
 }
 
-// Text gives the degrees of u as Append writes them.
+// Text returns the degrees of u as Append writes them.
 func (t Temp) Text(u Unit) string { return string(t.Append(nil, u)) }

@@ -67,22 +67,22 @@ func parseHex(dst []byte, s string) error {
 	return nil
 }
 
-// String gives 0x + 40 lower-case hex digits.
+// String returns 0x + 40 lower-case hex digits.
 func (a Address) String() string { return string(a.Append(nil)) }
 
 // Append adds the text of a to b.
 func (a Address) Append(b []byte) []byte { return hex.AppendEncode(append(b, "0x"...), a[:]) }
 
-// IsZero tells whether a is the zero address.
+// IsZero reports whether a is the zero address.
 func (a Address) IsZero() bool { return a == Address{} }
 
-// String gives 0x + 64 lower-case hex digits.
+// String returns 0x + 64 lower-case hex digits.
 func (h Hash) String() string { return string(h.Append(nil)) }
 
 // Append adds the text of h to b.
 func (h Hash) Append(b []byte) []byte { return hex.AppendEncode(append(b, "0x"...), h[:]) }
 
-// IsZero tells whether h is the zero hash, which stands for "none".
+// IsZero reports whether h is the zero hash, which stands for "none".
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 // Micro is an exact amount in millionths: of a US dollar for money, of one
@@ -161,7 +161,7 @@ func (m Micro) Append(b []byte) []byte {
 	return b
 }
 
-// String gives the shortest exact decimal text of m.
+// String returns the shortest exact decimal text of m.
 func (m Micro) String() string { return string(m.Append(nil)) }
 
 // MarshalJSON writes m as an exact JSON number with at most six decimals.
@@ -177,12 +177,11 @@ func (m *Micro) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Float gives m in whole units, rounded to the nearest float64; for display and
-// for the typed columns of exports, never for arithmetic.
+// Float returns m in whole units, rounded to the nearest float64; for display and for the typed
+// columns of exports, never for arithmetic.
 func (m Micro) Float() float64 { return float64(m) / 1e6 }
 
-// Ratio gives num/den as a Micro, rounded half away from zero, and false when
-// den is zero.
+// Ratio returns num/den as a Micro, rounded half away from zero, and false when den is zero.
 func Ratio(num, den Micro) (Micro, bool) {
 	if den == 0 {
 		return 0, false

@@ -36,7 +36,7 @@ const (
 	KindReanalysis ActualKind = 2 // computed on a grid from what was measured round about
 )
 
-// String gives "station" or "reanalysis".
+// String returns "station" or "reanalysis".
 func (k ActualKind) String() string {
 	if k == KindReanalysis {
 		return "reanalysis"
@@ -123,7 +123,7 @@ func ParseDifference(s string, u Unit) (Temp, error) {
 	return t - Degrees(0, u), err
 }
 
-// MonthDayOf checks a month and a day of some year; false where no year has it.
+// MonthDayOf checks a month and a day of some year; false if no year has it.
 func MonthDayOf(month, day int) (int, bool) {
 	if month < 1 || month > 12 || day < 1 || day > 31 {
 		return 0, false

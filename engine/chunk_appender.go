@@ -45,8 +45,8 @@ const (
 	appendBytes = 8 << 20   // that DuckDB holds before they go to the table, where it would have a second copy of 200,000 rows
 )
 
-// TempChunkAppender gives what adds rows to a temporary table of a driver's connection, as sql.Conn.Raw
-// hands it out. It must be closed.
+// TempChunkAppender returns what adds rows to a temporary table of a driver's connection, as
+// sql.Conn.Raw hands it out. It must be closed.
 func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
 	connection, err := connectionOf(dc)
 	if err != nil {
@@ -117,8 +117,8 @@ func (a *ChunkAppender) begin() {
 	}
 }
 
-// at is where the value of a column of this row belongs, which is not NULL from here on; nil where it
-// is not so wide.
+// at is where the value of a column of this row belongs, which is not NULL from here on; nil if it is
+// not so wide.
 func (a *ChunkAppender) at(column int, width uintptr) unsafe.Pointer {
 	c := &a.columns[column]
 	if c.width != width {
@@ -176,7 +176,7 @@ func (a *ChunkAppender) assign(column int, v []byte) {
 }
 
 // place writes a string as DuckDB has it in a vector: its length, and behind that all of it, or its
-// first four bytes and where it is. It tells whether there was room.
+// first four bytes and where it is. It reports whether there was room.
 func (a *ChunkAppender) place(p unsafe.Pointer, v []byte) bool {
 	n := uintptr(len(v))
 	if n > inlined && n > textsRoom-a.used {

@@ -24,8 +24,8 @@ type chunkColumn struct {
 	mask unsafe.Pointer // a bit for each row that is not NULL; nil: none is
 }
 
-// resultOf is DuckDB's own result of rows of which none was read yet, nil where the driver has
-// it elsewhere than this package knows: it is in no exported field.
+// resultOf is DuckDB's own result of rows of which none was read yet, nil if the driver has it
+// elsewhere than this package knows: it is in no exported field.
 func resultOf(rows driver.Rows) *mapping.Result {
 	v := reflect.ValueOf(rows)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -38,8 +38,8 @@ func resultOf(rows driver.Rows) *mapping.Result {
 	return (*mapping.Result)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// newChunkReader makes one of rows of which none was read yet; nil where a column is of a type
-// that only the driver takes apart.
+// newChunkReader makes one of rows of which none was read yet; nil if a column is of a type that
+// only the driver takes apart.
 func newChunkReader(rows driver.Rows, fields []field) *chunkReader {
 	result := resultOf(rows)
 	if result == nil {
@@ -159,7 +159,7 @@ func at[T any](c *chunkColumn, row uintptr) T {
 // length; of a longer one it keeps a pointer.
 const inlined = 12
 
-// text gives a string where DuckDB has it: it is gone with the chunk.
+// text returns a string where DuckDB has it: it is gone with the chunk.
 func (c *chunkColumn) text(row uintptr) string {
 	p := unsafe.Add(c.data, row*16)
 	n := *(*uint32)(p)

@@ -33,15 +33,15 @@ func (c sharedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // conn is a connection of DuckDB that leaves no statement behind. The driver drops a statement whose
 // context ends between planning it and running it, but DuckDB ends it only with the next one of the
-// connection: until then its threads work on it and its transaction is open. If the connection
-// is closed first, the statement and the connection keep each other, and with them the closed
-// database, whose file cannot be opened again: DuckDB waits for its end in a loop, for ever.
+// connection: until then its threads work on it and its transaction is open. If the connection is
+// closed first, the statement and the connection keep each other, and with them the closed database,
+// whose file cannot be opened again: DuckDB waits for its end in a loop, forever.
 type conn struct {
 	*duckdb.Conn
 	tell func(text string)
 }
 
-// begin tells of a statement, unless it is one that may not run.
+// begin reports a statement, unless it is one that may not run.
 func (c *conn) begin(ctx context.Context, query string) error {
 	if err := permits(ctx, query); err != nil {
 		return err
@@ -70,7 +70,7 @@ func permits(ctx context.Context, query string) error {
 	return errLimit
 }
 
-// namesLimit tells whether a statement has the name of the limit in it, in letters of any size.
+// namesLimit reports whether a statement has the name of the limit in it, in letters of any size.
 func namesLimit(query string) bool {
 	for i := range len(query) {
 		if query[i] == '_' && (around(query, i, "memory", "limit") || around(query, i, "max", "memory")) {
@@ -80,7 +80,7 @@ func namesLimit(query string) bool {
 	return false
 }
 
-// around tells whether the words stand on both sides of a byte of the text.
+// around reports whether the words stand on both sides of a byte of the text.
 func around(text string, at int, before, after string) bool {
 	return at >= len(before) && at+1+len(after) <= len(text) &&
 		strings.EqualFold(text[at-len(before):at], before) && strings.EqualFold(text[at+1:at+1+len(after)], after)
@@ -131,7 +131,7 @@ func (c *conn) endStatement() {
 	}
 }
 
-// TempAppender gives what adds rows to a temporary table of a driver's connection, as
+// TempAppender returns what adds rows to a temporary table of a driver's connection, as
 // sql.Conn.Raw hands it out, without a statement.
 func TempAppender(dc any, table string) (*duckdb.Appender, error) {
 	return newAppender(dc, "temp", table)

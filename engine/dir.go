@@ -52,8 +52,8 @@ func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
 
 func (d Dir) spill() string { return filepath.Join(d.Tmp(), "spill") }
 
-// Abs gives the directory as an absolute path, so that a later change of the
-// working directory cannot move it.
+// Abs returns the directory as an absolute path, so that a later change of the working directory
+// cannot move it.
 func (d Dir) Abs() (Dir, error) {
 	abs, err := filepath.Abs(string(d))
 	return Dir(abs), err
@@ -64,7 +64,7 @@ func (d Dir) folders() []string {
 	return []string{d.Inbox(), d.Rejected(), d.Exports(), d.Segments(), d.Tmp(), d.spill()}
 }
 
-// Exists tells whether there is a data directory, in use or not.
+// Exists reports whether there is a data directory, in use or not.
 func (d Dir) Exists() bool {
 	info, err := os.Stat(string(d))
 	return err == nil && info.IsDir()
@@ -92,8 +92,8 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// shared tells of a folder of all users, such as /tmp, that is in use by others: to take
-// their rights away would stop them. A volume of its own may have the mode of one.
+// shared reports a folder of all users, such as /tmp, that is in use by others: to take their
+// rights away would stop them. A volume of its own may have the mode of one.
 func (d Dir) shared() bool {
 	info, err := os.Stat(string(d))
 	if err != nil || info.Mode()&os.ModeSticky == 0 {

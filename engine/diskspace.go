@@ -22,8 +22,8 @@ const (
 	reserveShare = 16
 )
 
-// CheckSpace tells whether the disk has room for an import, a checkpoint or a compaction:
-// nil, or an error that is ErrDiskFull and says how much is missing.
+// CheckSpace reports whether the disk has room for an import, a checkpoint or a compaction: nil, or
+// an error that is ErrDiskFull and says how much is missing.
 func (db *DB) CheckSpace() error {
 	err := db.opts.Dir.checkSpace(db.diskFull.Load())
 	if err == nil {
@@ -65,8 +65,8 @@ func (d Dir) canTake(bytes int64) bool {
 	return !data.IsNoSpace(allocate(f, bytes))
 }
 
-// RoomAdvice is what to do about an error that ended a command, "" where it is not a
-// full disk or the error says it.
+// RoomAdvice is what to do about an error that ended a command, "" if it is not a full disk or the
+// error says it.
 func RoomAdvice(err error) string {
 	var advised fullError
 	if !data.IsNoSpace(err) || errors.As(err, &advised) {
@@ -91,10 +91,10 @@ func inMegabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }
 // fullError is ErrDiskFull in words that say what is missing.
 type fullError struct{ text string }
 
-// Error gives the sentence.
+// Error returns the sentence.
 func (e fullError) Error() string { return e.text }
 
-// Unwrap gives ErrDiskFull.
+// Unwrap returns ErrDiskFull.
 func (e fullError) Unwrap() error { return ErrDiskFull }
 
 // wal is the log of the database that its next checkpoint takes in.

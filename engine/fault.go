@@ -21,8 +21,8 @@ var ErrClosed = errors.New("the database is closed")
 // ErrMemory is in the error of work that needs more memory than the database may use.
 var ErrMemory = errors.New("the database's memory is too small")
 
-// errorTypes gives the types of all errors of DuckDB in err. What an error says is
-// never looked at: it may quote data.
+// errorTypes returns the types of all errors of DuckDB in err. What an error says is never looked
+// at: it may quote data.
 func errorTypes(err error) (types []duckdb.ErrorType) {
 	for err != nil {
 		if de, ok := err.(*duckdb.Error); ok {
@@ -43,8 +43,8 @@ func errorTypes(err error) (types []duckdb.ErrorType) {
 	return types
 }
 
-// isFault tells whether err has poisoned the DuckDB instance: after a FATAL or
-// INTERNAL error every later statement fails until the file is opened again.
+// isFault reports whether err has poisoned the DuckDB instance: after a FATAL or INTERNAL error
+// every later statement fails until the file is opened again.
 func isFault(err error) bool {
 	for _, t := range errorTypes(err) {
 		if t == duckdb.ErrorTypeFatal || t == duckdb.ErrorTypeInternal {
@@ -54,8 +54,8 @@ func isFault(err error) bool {
 	return false
 }
 
-// IsFault tells whether err spoiled the open database, which was opened again since.
-// What the failed call had committed may be there.
+// IsFault reports whether err spoiled the open database, which was opened again since. What the
+// failed call had committed may be there.
 func IsFault(err error) bool { return isFault(err) }
 
 // operatorError is an error in words for the operator; its kind and cause are in it.
@@ -64,10 +64,10 @@ type operatorError struct {
 	kind, cause error
 }
 
-// Error gives the sentence.
+// Error returns the sentence.
 func (e *operatorError) Error() string { return e.text }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *operatorError) Unwrap() []error {
 	if e.kind == nil {
 		return []error{e.cause}
@@ -75,8 +75,8 @@ func (e *operatorError) Unwrap() []error {
 	return []error{e.kind, e.cause}
 }
 
-// explain says what to do about an error of DuckDB that comes of the surroundings: a
-// full disk, or too little memory.
+// explain says what to do about an error of DuckDB that comes from the surroundings: a full disk,
+// or too little memory.
 func (db *DB) explain(err error) error {
 	memory := false
 	for _, t := range errorTypes(err) {

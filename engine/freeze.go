@@ -117,8 +117,8 @@ func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, r
 		if _, err := writer.ExecContext(ctx, "CHECKPOINT"); err != nil {
 			return err
 		}
-		// Write has the gate as well: where somebody waits for it, to wait for it a second
-		// time would be for ever.
+		// Write has the gate as well: where somebody waits for it, to wait for it a second time
+		// would be forever.
 		if !db.gate.TryRLock() {
 			return errThawClosing
 		}
@@ -209,7 +209,7 @@ func headOf(file *os.File) (size int64, head []byte, err error) {
 	return st.Size(), head, err
 }
 
-// sameHead tells whether no checkpoint was made since head was read.
+// sameHead reports whether no checkpoint was made since head was read.
 func sameHead(file io.ReaderAt, head []byte) error {
 	now := make([]byte, len(head))
 	if _, err := file.ReadAt(now, 0); err != nil {

@@ -16,7 +16,7 @@ const (
 
 // BoundGarbage has the collector run often enough that Go holds no more than about so many bytes
 // beside what lives; 0: as it does by itself. A server that holds a venue in memory and takes in a
-// little every second would else hold as much garbage as venue. It changes nothing where the one who
+// little every second would else hold as much garbage as venue. It changes nothing if the one who
 // started the process said how often the collector is to run (GOGC).
 func BoundGarbage(most int64) {
 	if _, told := os.LookupEnv("GOGC"); told {

@@ -47,8 +47,8 @@ type crew struct {
 	gone  <-chan struct{}
 }
 
-// handleOf is DuckDB's own handle of a connector's database, nil where the driver has it
-// elsewhere than this package knows: it is in no exported field.
+// handleOf is DuckDB's own handle of a connector's database, nil if the driver has it elsewhere
+// than this package knows: it is in no exported field.
 func handleOf(c *duckdb.Connector) unsafe.Pointer {
 	handle := reflect.ValueOf(c).Elem().FieldByName("db")
 	if handle.Kind() == reflect.Struct {
@@ -120,7 +120,7 @@ func (h *helpers) bury(wait bool) {
 	h.leaving = staying
 }
 
-// isGone tells whether all threads of a crew that was sent away have left; with wait, it waits
+// isGone reports whether all threads of a crew that was sent away have left; with wait, it waits
 // for it.
 func (c *crew) isGone(wait bool) bool {
 	for {
@@ -192,8 +192,8 @@ func (db *DB) AloneBeside(atMost time.Duration) (release func()) {
 }
 
 func (db *DB) holdOff(atMost func(*helpers) time.Duration) (release func()) {
-	// Who asks from within Write has the gate already: where somebody waits to close or replace
-	// the pools, to wait for it a second time would be for ever.
+	// Who asks from within Write has the gate already: where somebody waits to close or replace the
+	// pools, to wait for it a second time would be forever.
 	if !db.gate.TryRLock() {
 		return func() {}
 	}

@@ -12,12 +12,12 @@ import (
 	"pmx/engine/schema"
 )
 
-// Holder gives the process that has the database open, and its program in brackets where
-// that can be known; 0 for none. It must not be called by a process that has it open.
+// Holder returns the process that has the database open, and its program in brackets where that can
+// be known; 0 for none. It must not be called by a process that has it open.
 func (d Dir) Holder() (pid int, exe string) { return lockHolder(d.Database()) }
 
-// CheckSpace tells whether the disk has room for an import: nil, or an error that is
-// ErrDiskFull and says how much is missing.
+// CheckSpace reports whether the disk has room for an import: nil, or an error that is ErrDiskFull
+// and says how much is missing.
 func (d Dir) CheckSpace() error { return d.checkSpace(false) }
 
 // DamagedLogs lists the copies of damaged logs in the data directory, by time. They stay
@@ -33,9 +33,9 @@ func (d Dir) DamagedLogs() []string {
 	return names
 }
 
-// SchemaVersions gives the version of the tables of a database that no process has open,
-// and the newest that this program knows, without changing anything. An older one is
-// brought up to date when the database is opened, a newer one is refused.
+// SchemaVersions returns the version of the tables of a database that no process has open, and the
+// newest that this program knows, without changing anything. An older one is brought up to date
+// when the database is opened, a newer one is refused.
 func SchemaVersions(ctx context.Context, d Dir) (at, newest int64, err error) {
 	db, err := sql.Open("duckdb", d.Database()+"?"+url.Values{"access_mode": {"READ_ONLY"}, "memory_limit": {"512MB"}}.Encode())
 	if err != nil {

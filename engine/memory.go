@@ -59,8 +59,8 @@ func divideMemory(total int64) Memory {
 // DuckDBLimit is DuckDB's part as Options.MemoryLimit, of each of so many databases that are open at once.
 func (m Memory) DuckDBLimit(databases int64) string { return sizeText(m.DuckDB / databases) }
 
-// LimitGo has Go keep within its part, as far as what lives allows. It changes nothing where the one who started the process
-// set GOMEMLIMIT, and gives what holds.
+// LimitGo has Go keep within its part, as far as what lives allows. It changes nothing if the one who started the process
+// set GOMEMLIMIT, and returns what holds.
 func (m Memory) LimitGo() int64 {
 	if _, told := os.LookupEnv("GOMEMLIMIT"); !told {
 		debug.SetMemoryLimit(m.Go)

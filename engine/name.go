@@ -11,8 +11,8 @@ import (
 // before it and an ending behind it, it stays within what file systems allow.
 const maxName = 100
 
-// ShortName gives the name of a file as part of another file's name: itself where it is
-// short, else its beginning, a mark of the whole name, and its extension.
+// ShortName returns the name of a file as part of another file's name: itself where it is short,
+// else its beginning, a mark of the whole name, and its extension.
 func ShortName(name string) string {
 	if len(name) <= maxName {
 		return name

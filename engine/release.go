@@ -29,10 +29,10 @@ type release struct {
 }
 
 // ReleaseBlocks gives the system the memory of the blocks that DuckDB has read from the file, and what its allocator and the C
-// library do not use: DuckDB keeps every block that it ever read until its limit is reached. Who needs one
-// again has it from the system's cache of files. It does nothing where somebody is reading or writing, and
-// tells whether it was done: the limit is lowered for a moment, in which no query may run, and who asks one waits. It leaves
-// them all where they are no more than most bytes. It can fail with ErrLimitLow.
+// library do not use: DuckDB keeps every block that it ever read until its limit is reached. Who needs one again has it from
+// the system's cache of files. It does nothing where somebody is reading or writing, and reports whether it was done: the
+// limit is lowered for a moment, in which no query may run, and who asks one waits. It leaves them all where they are no more
+// than most bytes. It can fail with ErrLimitLow.
 func (db *DB) ReleaseBlocks(ctx context.Context, most int64) (done bool, err error) {
 	if db.states != nil || !db.gate.TryLock() {
 		return false, nil

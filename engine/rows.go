@@ -76,7 +76,7 @@ func appendRows(conn *sql.Conn, catalog, table string, n int, row func(i int) []
 	})
 }
 
-// Int gives a driver integer of any width as int64, 0 for NULL.
+// Int returns a driver integer of any width as int64, 0 for NULL.
 func Int(v driver.Value) int64 {
 	n, _ := integer(v)
 	return n
@@ -96,7 +96,7 @@ func integer(v driver.Value) (int64, bool) {
 	return 0, false
 }
 
-// Text gives a driver string, "" for NULL.
+// Text returns a driver string, "" for NULL.
 func Text(v driver.Value) string {
 	s, _ := v.(string)
 	return s

@@ -59,9 +59,8 @@ func MustStatements(fsys fs.FS) Statements {
 	return all
 }
 
-// Get gives the statement with each pair of replacements (old, new) applied, the first
-// one that fits at each place. An unknown name, or an old without a new, is a programming
-// error and panics.
+// Get returns the statement with each pair of replacements (old, new) applied, the first one that
+// fits at each place. An unknown name, or an old without a new, is a programming error and panics.
 func (s Statements) Get(name string, replace ...string) string {
 	text, ok := s[name]
 	if !ok {

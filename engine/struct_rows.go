@@ -152,7 +152,7 @@ func (f *field) set(v driver.Value) error {
 	return nil
 }
 
-// assign tells whether it could write v.
+// assign reports whether it could write v.
 func assign(to reflect.Value, v driver.Value) bool {
 	switch to.Kind() {
 	case reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8, reflect.Int:

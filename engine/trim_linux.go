@@ -22,5 +22,5 @@ import "C"
 func TrimMemory() { C.trim() }
 
 // TrimBlocks gives the system what DuckDB's blocks and hash tables were in: its allocator keeps it for
-// seconds, and for ever where nothing is asked of it any more.
+// seconds, and forever where nothing is asked of it any more.
 func TrimBlocks() { C.purge() }

@@ -5,10 +5,10 @@ import (
 	"reflect"
 )
 
-// Uninterrupted gives a context for statements that are short. The end of ctx is noticed before
+// Uninterrupted returns a context for statements that are short. The end of ctx is noticed before
 // each of them, and none is interrupted: to be able to, the driver begins a goroutine for every
-// statement and waits for it, and database/sql another for every query. On a thread of its own,
-// as Write has, each is a switch to another thread and one back.
+// statement and waits for it, and database/sql another for every query. On a thread of its own, as
+// Write has, each is a switch to another thread and one back.
 func Uninterrupted(ctx context.Context) context.Context { return uninterrupted{ctx} }
 
 type uninterrupted struct{ context.Context }

@@ -29,12 +29,11 @@ func (d Dir) DiskUse() map[string]int64 {
 	return use
 }
 
-// DiskSpace gives what is free for this user and all there is on the disk of the data
-// directory, in bytes; false where the system does not say.
+// DiskSpace returns what is free for this user and all there is on the disk of the data directory,
+// in bytes; false if the system does not say.
 func (d Dir) DiskSpace() (free, total int64, ok bool) { return diskSpace(string(d)) }
 
-// Memory gives the bytes that DuckDB holds in memory, and those that it moved to
-// temporary files.
+// Memory returns the bytes that DuckDB holds in memory, and those that it moved to temporary files.
 func (db *DB) Memory(ctx context.Context) (held, spilled int64, err error) {
 	err = db.Read(ctx, func(conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT, coalesce(sum(temporary_storage_bytes), 0)::BIGINT FROM duckdb_memory()").

@@ -41,8 +41,8 @@ const (
 
 var walBegin = []byte{0x64, 0, 0x62, 0x65, 0}
 
-// scanLog reads the log at path; with sums it holds every body against its checksum. It
-// gives nil where there is none or it ends with a complete transaction.
+// scanLog reads the log at path; with sums it holds every body against its checksum. It returns nil
+// if there is none or it ends with a complete transaction.
 func scanLog(path string, sums bool) (*LogDamage, error) {
 	f, err := data.OpenRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -87,8 +87,8 @@ func scanLog(path string, sums bool) (*LogDamage, error) {
 	return d, nil
 }
 
-// scanEntry reads one entry of at most left bytes. good is false where it is cut short,
-// with a length of -1, or does not fit its checksum.
+// scanEntry reads one entry of at most left bytes. good is false if it is cut short, with a length
+// of -1, or does not fit its checksum.
 func scanEntry(in *bufio.Reader, left int64, sums bool) (kind byte, length int64, good bool, err error) {
 	head := make([]byte, walEntry)
 	if left < walEntry {
@@ -192,7 +192,7 @@ func openTruncated(dir Dir, err error, open func() (*pools, error)) (*pools, *Lo
 	return p, d, err
 }
 
-// LogDamage tells what was wrong with the log when the database was opened, nil for nothing.
+// LogDamage reports what was wrong with the log when the database was opened, nil for nothing.
 func (db *DB) LogDamage() *LogDamage { return db.damage }
 
 // DamagedLogs lists the copies of damaged logs as Dir.DamagedLogs does.

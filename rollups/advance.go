@@ -19,14 +19,15 @@ const mostAdvanced = 500_000
 // Served is the state that is served, as the one that takes its place sees it.
 type Served struct {
 	File string // its database, which nobody changes
-	// Unchanged tells whether the database file holds the same in both, from a place behind its head on, for so many bytes.
+	// Unchanged reports whether the database file holds the same in both, from a place behind its head on, for so many
+	// bytes.
 	Unchanged func(at, size int64) bool
 }
 
-// Prepare makes the snapshot of another state of the venue, as a server has it that follows the
-// backups of another, and show publishes it. Where served tells what is served now, what differs is added to what
-// was read for that; else, and where too much differs, everything is read. whole tells which it was. The settings are those that
-// Prepare had before, where served is given.
+// Prepare makes the snapshot of another state of the venue, as a server has it that follows the backups of another, and show
+// publishes it. Where served reports what is served now, what differs is added to what was read for that; else, and where too
+// much differs, everything is read. whole reports which it was. The settings are those that Prepare had before, where served is
+// given.
 func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Address]bool, cities *data.Gazetteer, served *Served) (show func(), whole bool, err error) {
 	next := l.ahead
 	l.ahead = nil // of no use any more, unless it is shown
@@ -61,8 +62,8 @@ func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Addre
 	}, !advanced, nil
 }
 
-// advance follows what differs from the state that was read, as Absorb follows a batch. It gives false, and has changed
-// nothing, where everything is to be read.
+// advance follows what differs from the state that was read, as Absorb follows a batch. It returns false, and has
+// changed nothing, where everything is to be read.
 func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (done bool, err error) {
 	if err := execNamed(ctx, conn, "AttachServed", "@file", strings.ReplaceAll(served.File, "'", "''")); err != nil {
 		return false, err
@@ -110,7 +111,7 @@ type difference struct {
 	err      error             // of since
 }
 
-// goesOn gives the state that follows from the one that was read; nil where it does not, or by too much.
+// goesOn returns the state that follows from the one that was read; nil if it does not, or by too much.
 func (d *difference) goesOn(read state) (*state, error) {
 	next, err := readState(d.ctx, d.conn)
 	if err != nil {
@@ -190,7 +191,8 @@ func (d *difference) catalog(l *Live) error {
 // deskTables are what the weather desk is made from, besides markets and what was traded of them.
 var deskTables = []string{"weather_issue", "weather_report", "weather_obs", "weather_normal", "weather_lead", "desk_market", "desk_state"}
 
-// sections tells which sections are to be loaded whole: what they would add is not in what came in.
+// sections reports which sections are to be loaded whole: what they would add is not in what came
+// in.
 func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 	desk := l.kinds.has("markets", "mappings")
 	for _, table := range deskTables {
@@ -233,7 +235,7 @@ func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 	}, nil
 }
 
-// since gives the query of what a rollup differs in.
+// since returns the query of what a rollup differs in.
 func (d *difference) since(t table) string {
 	query, known := d.rows[t.name]
 	if known || d.err != nil {
@@ -268,7 +270,8 @@ func (d *difference) differs(t table) (string, error) {
 	return t.grouped(statements.Get("BothRows", "@rows", all, "@less", less)), nil
 }
 
-// grew tells whether a rollup has nothing but further rows behind its delta, and notes the query of these.
+// grew reports whether a rollup has nothing but further rows behind its delta, and notes the query of
+// these.
 func (d *difference) grew(t table) (bool, error) {
 	if grew, known := d.appended[t.name]; known {
 		return grew, nil
@@ -295,7 +298,8 @@ func (d *difference) grew(t table) (bool, error) {
 	return true, nil
 }
 
-// same tells whether a table certainly has the same rows: they are in the same blocks of the file, and these hold the same.
+// same reports whether a table certainly has the same rows: they are in the same blocks of the file, and these hold the
+// same.
 func (d *difference) same(table string) (bool, error) {
 	if same, known := d.alike[table]; known {
 		return same, nil

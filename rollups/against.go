@@ -15,7 +15,7 @@ type Published struct {
 	WhaleMin int64          // millionths
 	Days     []PublishedDay // what the facts of each day add up to
 	// Rows gives a query of a rollup's rows, in which wallets, tokens and markets have their names; ""
-	// where it was not published.
+	// if it was not published.
 	Rows func(table string) string
 	// Tables are those that were published, those without rows too.
 	Tables []string
@@ -113,7 +113,7 @@ func (t table) noRows() string {
 	return statements.Get("NoRows", "@columns", strings.Join(columns, ", "))
 }
 
-// published gives rows with names as rows of the rollup.
+// published returns rows with names as rows of the rollup.
 func (t table) published(rows string) string {
 	columns, joins := slices.Clone(t.columns()), ""
 	for i, column := range columns {

@@ -109,8 +109,8 @@ func (h *holding) redemption() data.Micro {
 	return h.whole + data.Micro(abs.Int64())
 }
 
-// readHeld reads the tokens whose holders are valued again, and what these hold without the
-// batch. It tells whether they are few enough for that.
+// readHeld reads the tokens whose holders are valued again, and what these hold without the batch.
+// It reports whether they are few enough for that.
 func (m *merge) readHeld() (few bool, err error) {
 	s := m.sums
 	var markets []int32

@@ -17,8 +17,8 @@ type sums[K comparable, R any] struct {
 	rows  []R
 }
 
-// at gives the row of a key, which is first where there is none. The pointer holds until the
-// next call.
+// at returns the row of a key, which is first where there is none. The pointer holds until the next
+// call.
 func (s *sums[K, R]) at(key K, first R) *R {
 	i, known := s.index[key]
 	if !known {
@@ -92,7 +92,7 @@ func columnValue(v reflect.Value) driver.Value {
 	return v.Interface()
 }
 
-// tradeKey is a trade as statement PriceKey has it; nil where there is none.
+// tradeKey is a trade as statement PriceKey has it; nil if there is none.
 func (q pricedTrade) key() *big.Int {
 	if q == (pricedTrade{}) {
 		return nil

@@ -243,7 +243,7 @@ func (b *batchSums) findDays(last *lastTradeDays) {
 	})
 }
 
-// addKey adds a key, and tells whether it was there.
+// addKey adds a key, and reports whether it was there.
 func addKey[K comparable](all map[K]bool, key K) (known bool) {
 	known = all[key]
 	all[key] = true
@@ -299,7 +299,7 @@ type undatedWindowRow struct {
 	Markets int64         `sql:"markets"`
 }
 
-// late tells whether the batch changes what is stored of the index.
+// late reports whether the batch changes what is stored of the index.
 func (b *batchSums) late(stored int32) bool {
 	return slices.ContainsFunc(b.fills, func(f batchFill) bool { return f.Role != data.Maker && flowBucket(f.TS) <= stored })
 }

@@ -17,9 +17,9 @@ const (
 	minDeltaRows = 100_000
 )
 
-// Compact folds one key range of one rollup's delta into its sorted base, in one
-// transaction. It does nothing, and gives false, where no delta is long enough.
-// Sums do not change, so readers and the snapshot need not know.
+// Compact folds one key range of one rollup's delta into its sorted base, in one transaction. It
+// does nothing, and returns false, where no delta is long enough. Sums do not change, so readers
+// and the snapshot need not know.
 func Compact(ctx context.Context, conn *sql.Conn) (worked bool, err error) {
 	for _, t := range tables {
 		due, err := t.compactionDue(ctx, conn)
@@ -56,8 +56,8 @@ func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 	return nil
 }
 
-// compactionDue tells whether the delta is long, or its compaction has begun: then key
-// ranges below the first left over are done.
+// compactionDue reports whether the delta is long, or its compaction has begun: then key ranges
+// below the first left over are done.
 func (t table) compactionDue(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var base, delta int64
 	err := conn.QueryRowContext(ctx, t.named("BaseAndDeltaRows")).Scan(&base, &delta)

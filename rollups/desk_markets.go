@@ -107,9 +107,9 @@ func (d *desk) rebuild() error {
 	return d.exec("DeskMake", "@by", now)
 }
 
-// RefreshDesk rebuilds the weather desk where it was made by other cities or by
-// another grammar, or never was, and the figures of its traders with it; nil stands for
-// the built-in cities. It tells whether one was there that had to go.
+// RefreshDesk rebuilds the weather desk where it was made by other cities or by another grammar, or
+// never was, and the figures of its traders with it; nil stands for the built-in cities. It reports
+// whether one was there that had to go.
 func RefreshDesk(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) (bool, error) {
 	d := &desk{ctx: ctx, conn: conn, cities: cities}
 	was, now, err := d.versions()
@@ -162,7 +162,7 @@ func (d *desk) read() error {
 	return nil
 }
 
-// listings gives the rows of desk_market of all events in n_desk_event.
+// listings returns the rows of desk_market of all events in n_desk_event.
 func (d *desk) listings() (rows [][]driver.Value, err error) {
 	var name string
 	var l weather.Listing
@@ -230,9 +230,8 @@ func (row *listingRow) addTo(l *weather.Listing) error {
 	return nil
 }
 
-// brackets gives the rows of one event; none where it is not on the desk. An event
-// whose brackets leave a gap, as where some are not imported, is on it all the same:
-// what was traded counts.
+// brackets returns the rows of one event; none where it is not on the desk. An event whose brackets
+// leave a gap, as where some are not imported, is on it all the same: what was traded counts.
 func (d *desk) brackets(name string, l weather.Listing, markets []int32) (rows [][]driver.Value) {
 	e, err := weather.Parse(d.gazetteer(), l)
 	var gap *weather.LadderError

@@ -127,8 +127,8 @@ func deskWalletAfter(m *merge) error {
 			"@before", contribution("-1", statements.Get("DeskHeldThen"))))
 }
 
-// deskGained gives the figures of tokens that came to the desk with a history, the
-// batch's fills of them with it.
+// deskGained returns the figures of tokens that came to the desk with a history, the batch's fills
+// of them with it.
 func (m *merge) deskGained(moves deskMoves) (string, error) {
 	which, _, err := m.few(statements.Get("DeskTokensGained"))
 	if err != nil {

@@ -109,8 +109,7 @@ func eventAfter(m *merge) error {
 	return engine.AppendTemp(m.conn, "n_event_wallets", len(rows), func(i int) []driver.Value { return rows[i] })
 }
 
-// regroup recounts what no longer belongs together as it did, and gives the
-// markets of it.
+// regroup recounts what no longer belongs together as it did, and returns the markets of it.
 func (m *merge) regroup() (map[int32]bool, error) {
 	if !m.regroups && m.pairs.loaded {
 		return nil, nil

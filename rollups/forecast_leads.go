@@ -23,8 +23,8 @@ func leadVertical() vertical {
 	}
 }
 
-// calendar makes n_calendar: the local days on which the forecasts of a table were
-// given. It tells whether there are any.
+// calendar makes n_calendar: the local days on which the forecasts of a table were given. It
+// reports whether there are any.
 func (d *desk) calendar(issue string) (bool, error) {
 	var rows [][]driver.Value
 	type issuedRow struct {

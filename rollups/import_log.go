@@ -15,7 +15,7 @@ func LastBatch(ctx context.Context, conn *sql.Conn, known int64) (batch int64, e
 	return batch, err
 }
 
-// Stale tells whether facts are in that the rollups lack.
+// Stale reports whether facts are in that the rollups lack.
 func Stale(ctx context.Context, conn *sql.Conn) (bool, error) {
 	s, err := readState(ctx, conn)
 	return s.stale, err

@@ -13,8 +13,8 @@ import (
 	"pmx/rollups/index"
 )
 
-// fineBuckets is how many buckets back snapshots of every five minutes are kept: 90
-// days. Those of full hours are kept for ever.
+// fineBuckets is how many buckets back snapshots of every five minutes are kept: 90 days. Those of
+// full hours are kept forever.
 const fineBuckets = 90 * index.DayBuckets
 
 func keptSnapshot(bucket, at int32) bool {
@@ -150,7 +150,7 @@ func (st *indexStore) history(where string) (*index.History, error) {
 	return h, err
 }
 
-// snapshotRow gives the columns of index_snapshot.
+// snapshotRow returns the columns of index_snapshot.
 func snapshotRow(bucket int32, in index.Inputs) []driver.Value {
 	row := []driver.Value{bucket}
 	for _, v := range in.Values() {

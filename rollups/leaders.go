@@ -37,7 +37,8 @@ func (b *leaders) touch(id int32) {
 	}
 }
 
-// first gives the first n, in order. The list must not be changed, and is valid until the next call.
+// first returns the first n, in order. The list must not be changed, and is valid until the next
+// call.
 func (b *leaders) first(n int, c *contest) []int32 {
 	if b.ready && len(b.touched) <= mostTouched {
 		b.follow(n, c)

@@ -69,15 +69,15 @@ type liveData struct {
 	walletsRead      func() (read bool, err error) // waits until beside has read them; nil: it does not
 }
 
-// gazetteer gives the cities of the weather desk.
+// gazetteer returns the cities of the weather desk.
 func (l *Live) gazetteer() *data.Gazetteer { return (&desk{cities: l.Cities}).gazetteer() }
 
-// Wallet gives the id of a wallet; false where Live has not seen it.
+// Wallet returns the id of a wallet; false where Live has not seen it.
 func (l *Live) Wallet(a data.Address) (data.WalletID, bool) {
 	return l.walletBuilder.Wallets().Lookup(a)
 }
 
-// Token gives the id of a token; false where Live has not seen it.
+// Token returns the id of a token; false where Live has not seen it.
 func (l *Live) Token(tokenID string) (data.TokenID, bool) {
 	id, ok := l.tokenIDs[tokenID]
 	return id, ok
@@ -192,7 +192,7 @@ func (l *Live) walletSteps(from func(table) string, names string, whole bool) []
 			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }))
 }
 
-// known gives a statement that reads what comes after the first n.
+// known returns a statement that reads what comes after the first n.
 func known(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
 
 // marketSteps add the rows of tokens and markets. Wallets in them are ids, which need not be loaded.

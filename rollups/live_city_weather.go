@@ -132,7 +132,7 @@ func (r *cityReader) places() error {
 	return r.fill("PlacesEmpty", "n_place", rows)
 }
 
-// at gives the extreme of a day to write to.
+// at returns the extreme of a day to write to.
 func (c *cityDays) at(day data.Date, metric data.Metric) *serving.WeatherExtreme {
 	key := dayKey{day, metric}
 	x := c.days[key]
@@ -168,8 +168,8 @@ func (r *cityReader) events() error {
 	})
 }
 
-// settles tells how a day of the city settles: as its event says, else as the
-// city's events of that day did.
+// settles reports how a day of the city settles: as its event says, else as the city's events of
+// that day did.
 func (c *cityDays) settles(m data.Metric, day data.Date) settling {
 	if s, ok := c.settled[m][day]; ok {
 		return s
@@ -327,7 +327,7 @@ func wonFrom(won *weather.Settled) []driver.Value {
 	return row
 }
 
-// measuredOf gives what stations say.
+// measuredOf returns what stations say.
 func measuredOf(actuals []serving.WeatherActual) (list []weather.Measured) {
 	for _, a := range actuals {
 		if a.Kind == data.KindStation {

@@ -55,7 +55,7 @@ type deskDay struct {
 	legs
 }
 
-// on gives what was traded on a day, to be added to.
+// on returns what was traded on a day, to be added to.
 func (m *deskMarket) on(day int32) *legs {
 	i := slices.IndexFunc(m.days, func(d deskDay) bool { return d.day == day })
 	if i < 0 {
@@ -181,7 +181,7 @@ type bracketRow struct {
 	Stated    bool             `sql:"stated"`
 }
 
-// bracket gives the bounds; nil is open.
+// bracket returns the bounds; nil is open.
 func bracket(lo, hi *int, unit data.Unit) weather.Bracket {
 	b := weather.Bracket{OpenLow: lo == nil, OpenHigh: hi == nil, Unit: unit}
 	if lo != nil {

@@ -151,8 +151,8 @@ func (p *deskSection) city(c *serving.Catalog, place data.City, clock int64) *se
 	return out
 }
 
-// bracketOpen tells whether a bracket can be traded: its market is open, no source
-// said that it is not active, and its day is not over.
+// bracketOpen reports whether a bracket can be traded: its market is open, no source said that it
+// is not active, and its day is not over.
 func bracketOpen(m *serving.Market, day, today data.Date) bool {
 	return weather.Open(day, today, m.Active == nil || *m.Active, m.Status() != serving.Open)
 }

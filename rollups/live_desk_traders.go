@@ -85,12 +85,12 @@ func (p *deskTraders) add(l *Live, row *deskWalletRow) {
 	}
 }
 
-// counts tells whether a row counts as one of the desk's traders.
+// counts reports whether a row counts as one of the desk's traders.
 func (p *deskTraders) counts(l *Live, i int32) bool {
 	return p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet]
 }
 
-// ranked gives the first of all in an order.
+// ranked returns the first of all in an order.
 func (p *deskTraders) ranked(l *Live, s serving.DeskSort) []int32 {
 	return p.first[s].first(serving.LeaderboardSize, &contest{
 		all: func(yield func(int32, data.Micro) bool) {

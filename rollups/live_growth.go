@@ -224,7 +224,7 @@ func activity(l *legs, basis serving.VolumeBasis) (a serving.Activity) {
 	return a
 }
 
-// servedHours gives the hours up to last, and forgets those before them.
+// servedHours returns the hours up to last, and forgets those before them.
 func (g *growth) servedHours(last int64, basis serving.VolumeBasis) []serving.HourStats {
 	for hour := range g.hours {
 		if hour <= last-keptHours {
@@ -242,7 +242,7 @@ func (g *growth) servedHours(last int64, basis serving.VolumeBasis) []serving.Ho
 	return out
 }
 
-// servedDays gives all days up to last.
+// servedDays returns all days up to last.
 func (g *growth) servedDays(last int64, basis serving.VolumeBasis) []serving.DayStats {
 	venue := map[int64]int64{}
 	for _, days := range g.venueDays {

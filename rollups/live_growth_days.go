@@ -23,8 +23,7 @@ type dayActivity struct {
 	newWallets, newMarkets, markets int64
 }
 
-// at gives a day, making room for it on either side. The pointer holds until the
-// next call.
+// at returns a day, making room for it on either side. The pointer holds until the next call.
 func (d *days) at(day int64) *dayActivity {
 	switch {
 	case len(d.rows) == 0:

@@ -22,7 +22,7 @@ func readKinds(ctx context.Context, conn *sql.Conn) (batchKinds, error) {
 	return kinds, err
 }
 
-// has tells whether the batch has any of the named kinds.
+// has reports whether the batch has any of the named kinds.
 func (p batchKinds) has(any ...string) bool {
 	for _, name := range any {
 		if p[name] {

@@ -24,7 +24,7 @@ func (l *Live) refresh() {
 	}
 }
 
-// figures adds up a market's tokens, and gives what was traded in each window.
+// figures adds up a market's tokens, and returns what was traded in each window.
 func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.Periods]legs) {
 	var ever legs
 	var last, ago pricedTrade
@@ -73,8 +73,8 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	return f, windows
 }
 
-// twoOutcomes tells whether a market's second outcome is the complement of its
-// first. Where nobody listed the outcomes, the tokens seen decide.
+// twoOutcomes reports whether a market's second outcome is the complement of its first. Where
+// nobody listed the outcomes, the tokens seen decide.
 func (l *Live) twoOutcomes(m *serving.Market, tokens []data.TokenID) bool {
 	n := max(len(m.Outcomes), len(m.Payouts), len(m.Prices))
 	for _, id := range tokens {

@@ -12,7 +12,7 @@ type pricedTrade struct {
 	price int32 // millionths, 0 to 1,000,000
 }
 
-// later tells whether q came after o, which may be none.
+// later reports whether q came after o, which may be none.
 func (q pricedTrade) later(o pricedTrade) bool { return q.ts > o.ts || q.ts == o.ts && q.log > o.log }
 
 // supersede is the greater of two trades of one token.

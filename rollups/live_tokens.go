@@ -38,7 +38,7 @@ func (l *legs) basis() serving.VolumeBasis {
 	return serving.TakerUSD
 }
 
-// by gives the volume in a basis.
+// by returns the volume in a basis.
 func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Micro) {
 	if basis == serving.MakerUSD {
 		return l.MakerFills, data.Micro(l.MakerUSD), data.Micro(l.MakerShares)
@@ -95,7 +95,7 @@ func (l *Live) mapToken(row *tokenRow) {
 	t.id, t.market, t.outcome = ref.ID, ref.Market, ref.Outcome
 }
 
-// touchToken gives a token and notes that the figures of its market change.
+// touchToken returns a token and notes that the figures of its market change.
 func (l *Live) touchToken(id data.TokenID) *tokenLifetime {
 	t := &l.tokens[id]
 	if t.market >= 0 {

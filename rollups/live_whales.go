@@ -109,7 +109,7 @@ func addedUp(changes []serving.Move) []serving.Move {
 	return out
 }
 
-// mergedMoves gives moves with changes added up, without those that are no more.
+// mergedMoves returns moves with changes added up, without those that are no more.
 func mergedMoves(moves, changes []serving.Move) []serving.Move {
 	all := make([]serving.Move, 0, len(moves)+len(changes)+64)
 	for len(moves) > 0 || len(changes) > 0 {

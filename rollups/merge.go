@@ -73,7 +73,7 @@ func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
 	return errors.Join(g.pairs.load(ctx, conn), g.lastDays.load(ctx, conn))
 }
 
-// Warmed tells whether the Merger has in memory all that it keeps there.
+// Warmed reports whether the Merger has in memory all that it keeps there.
 func (g *Merger) Warmed() bool { return g.pairs.loaded && g.lastDays.loaded }
 
 // Committed tells the Merger that its last Merge was committed.
@@ -247,13 +247,13 @@ func (m *merge) readSizes() error {
 	return nil
 }
 
-// has tells whether the batch has any of the sources.
+// has reports whether the batch has any of the sources.
 func (m *merge) has(any source) bool {
 	return any&withFills != 0 && m.fills > 0 || any&withHolders != 0 && m.touched > 0 ||
 		any&withMarkets != 0 && m.moved+m.described > 0
 }
 
-// statementIf is a statement, "" where there is nothing for it to read.
+// statementIf is a statement, "" if there is nothing for it to read.
 func statementIf(anything bool, name string, replace ...string) string {
 	if !anything {
 		return ""
@@ -303,7 +303,7 @@ func (m *merge) touch() error {
 	return err
 }
 
-// keep makes a temporary table of a query, and tells how many rows it has.
+// keep makes a temporary table of a query, and reports how many rows it has.
 func (m *merge) keep(table, rows string) (n int64, err error) {
 	query := statements.Get("KeepRows", "@table", table, "@rows", rows)
 	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&n); err != nil { // as a command it says nothing of rows
@@ -312,8 +312,8 @@ func (m *merge) keep(table, rows string) (n int64, err error) {
 	return n, nil
 }
 
-// few gives the tokens of a query written out where they are few, and else the
-// query; n is how many there are, or just more than few.
+// few returns the tokens of a query written out where they are few, and else the query; n is how
+// many there are, or just more than few.
 func (m *merge) few(which string) (tokens string, n int, err error) {
 	var list sql.NullString
 	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(maxListedTokens+1))

@@ -37,7 +37,7 @@ func (g *eventGroups) load(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// of gives the event of a market, none: noEvent.
+// of returns the event of a market, none: noEvent.
 func (g *eventGroups) of(market int32) int32 {
 	if int(market) >= len(g.event) {
 		return noEvent
@@ -45,7 +45,7 @@ func (g *eventGroups) of(market int32) int32 {
 	return g.event[market]
 }
 
-// next gives the event that a market belongs to with the merge that is going on.
+// next returns the event that a market belongs to with the merge that is going on.
 func (g *eventGroups) next(market int32) int32 {
 	if event, changed := g.pending[market]; changed {
 		return event
@@ -95,7 +95,7 @@ func (g *eventGroups) commit() {
 	g.pending = nil
 }
 
-// firstOf gives the first market of an event that a wallet traded, none: noEvent.
+// firstOf returns the first market of an event that a wallet traded, none: noEvent.
 func (p *tradedPairs) firstOf(wallet data.WalletID, event int32) int32 {
 	if p.has(wallet, event) {
 		return event
@@ -112,8 +112,8 @@ func (p *tradedPairs) firstOf(wallet data.WalletID, event int32) int32 {
 	return noEvent
 }
 
-// countFirsts gives by how much the wallets of each market change that are new to
-// its event, or have it for their first there now. Markets in but are left out.
+// countFirsts returns by how much the wallets of each market change that are new to its event, or
+// have it for their first there now. Markets in but are left out.
 func (p *tradedPairs) countFirsts(but map[int32]bool) map[int32]int64 {
 	type walletEvent struct {
 		wallet data.WalletID

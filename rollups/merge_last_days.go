@@ -168,9 +168,9 @@ func (m *merge) newDays() (err error) {
 // is quicker.
 const fewFills = 20_000
 
-// daysInMemory gives the days and wallets of newDays by the last days in memory: who trades on a
-// later day than ever does so for the first time. known is false where a wallet trades on a day
-// before its last one, about which the database must be asked, and where nothing is in memory.
+// daysInMemory returns the days and wallets of newDays by the last days in memory: who trades on a
+// later day than ever does so for the first time. known is false if a wallet trades on a day before
+// its last one, about which the database must be asked, and where nothing is in memory.
 func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
 	if !m.lastDays.loaded || m.fills > fewFills {
 		return nil, false, nil

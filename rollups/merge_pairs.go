@@ -33,7 +33,7 @@ func pairOf(row []driver.Value) tradedPair {
 	return tradedPair{data.WalletID(engine.Int(row[0])), int32(engine.Int(row[1]))}
 }
 
-// has tells whether wallet traded market.
+// has reports whether wallet traded market.
 func (p *tradedPairs) has(wallet data.WalletID, market int32) bool {
 	if int(wallet) >= len(p.markets) {
 		return false
@@ -105,8 +105,8 @@ func (p *tradedPairs) commit() {
 // rollback drops what a merge found that was not committed.
 func (p *tradedPairs) rollback() { p.pending, p.events.pending = nil, nil }
 
-// newPairs leaves in d_pair the wallets that trade an open market for the first
-// time, and tells how many; any is whether the batch has fills.
+// newPairs leaves in d_pair the wallets that trade an open market for the first time, and reports
+// how many; any is whether the batch has fills.
 func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn, any bool) (int64, error) {
 	if _, err := conn.ExecContext(ctx, statements.Get("PairsEmpty")); err != nil || !any {
 		return 0, err

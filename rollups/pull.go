@@ -22,7 +22,7 @@ type Pulled struct {
 	At      time.Time `json:"at"`
 }
 
-// ReadPulled tells what a database was pulled from, nil where it has facts of its own.
+// ReadPulled reports what a database was pulled from, nil if it has facts of its own.
 func ReadPulled(ctx context.Context, conn *sql.Conn) (*Pulled, error) {
 	p := &Pulled{}
 	var at int64
@@ -44,7 +44,8 @@ func spansOf(asOf int64) (spans [][2]int64) {
 	return append(spans, [2]int64{min(asOf-dayLength, (asOf/hourLength-keptHours)*hourLength), asOf})
 }
 
-// NeedsFills tells whether fills of a day, since 1970, are needed of a lake whose newest fill is at asOf.
+// NeedsFills reports whether fills of a day, since 1970, are needed of a lake whose newest fill is at
+// asOf.
 func NeedsFills(day, asOf int64) bool {
 	for _, s := range spansOf(asOf) {
 		if day >= s[0]/dayLength && day <= s[1]/dayLength {

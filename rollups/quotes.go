@@ -12,9 +12,9 @@ import (
 	"pmx/engine"
 )
 
-// StoreQuotes puts aside, in one transaction, the quotes of markets that are open and of
-// which nothing later was told, and gives how many these are. Each market is there once. A
-// book whose bid is above its ask is none.
+// StoreQuotes puts aside, in one transaction, the quotes of markets that are open and of which
+// nothing later was told, and returns how many these are. Each market is there once. A book whose
+// bid is above its ask is none.
 func StoreQuotes(ctx context.Context, conn *sql.Conn, quotes []data.Quote) (stored int64, err error) {
 	var rows bytes.Buffer
 	for i := range quotes {

@@ -36,8 +36,8 @@ type factRow struct {
 	Batch int64 `sql:"batch"`
 }
 
-// SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
-// it in. number is the last import.
+// SegmentBatch returns what the batch merged last on conn changed, as segments of fills take it in.
+// number is the last import.
 func SegmentBatch(ctx context.Context, conn *sql.Conn, number int64) (b fillseg.Batch, err error) {
 	b.Number = number
 	err = eachRow(statements.Get("SegmentBatch"), func(row *signedFill) {
@@ -53,7 +53,7 @@ func SegmentBatch(ctx context.Context, conn *sql.Conn, number int64) (b fillseg.
 	return b, nil
 }
 
-// MissedImport gives the last import, and tells whether one that brought anything lies between
+// MissedImport returns the last import, and reports whether one that brought anything lies between
 // it and the one after which all is to be known.
 func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (last int64, passed bool, err error) {
 	if last, err = LastBatch(ctx, conn, after); err != nil || last <= after+1 {
@@ -76,7 +76,7 @@ func FactCount(ctx context.Context, conn *sql.Conn, after, upTo int64) (n int64,
 	return n, err
 }
 
-// sameHistory tells whether a file was made from this database's imports.
+// sameHistory reports whether a file was made from this database's imports.
 func sameHistory(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
 	last, err := LastBatch(ctx, conn, -1)
 	if err != nil || last < c.Batch {
@@ -86,7 +86,7 @@ func sameHistory(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool
 	return ledger == c.ImportLogHash, err
 }
 
-// FillSegmentFits tells whether a segment is of this database and still holds its facts.
+// FillSegmentFits reports whether a segment is of this database and still holds its facts.
 func FillSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
 	if ours, err := sameHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
@@ -155,8 +155,8 @@ func eachFactBySpan(ctx context.Context, conn *sql.Conn, want FactQuery, add fun
 	return nil
 }
 
-// SegmentBatches gives the imports after one and up to another as segments of fills take
-// them in, oldest first.
+// SegmentBatches returns the imports after one and up to another as segments of fills take them in,
+// oldest first.
 func SegmentBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]fillseg.Batch, error) {
 	found := map[int64][]serving.Fill{upTo: nil}
 	err := EachFact(ctx, conn, FactQuery{Batch: upTo, After: after}, func(batch int64, f *serving.Fill) error {

@@ -88,8 +88,8 @@ func (n *NameIndex) CompareWallets(a, b data.WalletID) int {
 	return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a, b))
 }
 
-// token gives a token's id; "" of one that nobody has learned of. What is not among
-// the later names was in a snapshot when these were read, and is in each one since.
+// token returns a token's id; "" of one that nobody has learned of. What is not among the later
+// names was in a snapshot when these were read, and is in each one since.
 func (n *NameIndex) token(id data.TokenID) string {
 	if l := n.later.Load(); l != nil && int(id) >= l.firstToken && int(id)-l.firstToken < len(l.tokens) {
 		return l.tokens[int(id)-l.firstToken]

@@ -32,7 +32,7 @@ func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err e
 	return markets, ids, err
 }
 
-// TextSegmentFits tells whether a segment is of this database and still holds its texts.
+// TextSegmentFits reports whether a segment is of this database and still holds its texts.
 func TextSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
 	if ours, err := sameHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
@@ -45,8 +45,8 @@ func TextSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (
 	return markets == c.Facts, err
 }
 
-// ChangedTexts gives the texts of the markets that the batch merged last on conn made or
-// changed; false where there are too many to hold.
+// ChangedTexts returns the texts of the markets that the batch merged last on conn made or changed;
+// false if there are too many to hold.
 func ChangedTexts(ctx context.Context, conn *sql.Conn) (changed map[int32]serving.MarketTexts, few bool, err error) {
 	var n int64
 	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&n); err != nil || n == 0 || n > maxChangedTexts {

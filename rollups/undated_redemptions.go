@@ -40,8 +40,8 @@ func (m *merge) undated() error {
 	return m.exec("WindowsUndated", "@parts", unionAll(parts))
 }
 
-// revaluesUndated tells whether holders of markets resolved at an unknown time are valued again, or
-// any holders where statements do that.
+// revaluesUndated reports whether holders of markets resolved at an unknown time are valued again,
+// or any holders where statements do that.
 func (m *merge) revaluesUndated() bool {
 	if m.sums != nil {
 		return len(m.sums.held.undated[0])+len(m.sums.held.undated[1]) > 0
@@ -49,8 +49,7 @@ func (m *merge) revaluesUndated() bool {
 	return m.touched > 0
 }
 
-// anyUndated tells whether the batch may change undated, or moves a row of it out of a
-// window.
+// anyUndated reports whether the batch may change undated, or moves a row of it out of a window.
 func (m *merge) anyUndated() (any bool, err error) {
 	if m.revaluesUndated() || m.to == m.from {
 		return m.revaluesUndated(), nil
@@ -120,7 +119,7 @@ func (b *rebuilder) undated() error {
 	return nil
 }
 
-// windowUndated gives the statement that puts undated_after into the windows.
+// windowUndated returns the statement that puts undated_after into the windows.
 func (b *rebuilder) windowUndated() string {
 	var parts []string
 	for span, length := range windows {

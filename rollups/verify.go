@@ -174,7 +174,8 @@ func (v *verifier) assert(name string) error {
 	return nil
 }
 
-// assertion gives the statements of an assertion, whose rows add up: several of those that group all facts.
+// assertion returns the statements of an assertion, whose rows add up: several of those that group all
+// facts.
 func (v *verifier) assertion(name string) (queries []string, err error) {
 	switch name {
 	case "unique_fills":

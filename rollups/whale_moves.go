@@ -66,7 +66,7 @@ func whaleInputs(b *rebuilder) error {
 	return nil
 }
 
-// WhaleRule gives from how many dollars on an order is a whale move.
+// WhaleRule returns from how many dollars on an order is a whale move.
 func WhaleRule(ctx context.Context, conn *sql.Conn) (least data.Micro, err error) {
 	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&least); err != nil {
 		return 0, fmt.Errorf("whale rule: %w", err)

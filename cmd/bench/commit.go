@@ -105,7 +105,7 @@ func rowsOf(fills []data.Fill) func(context.Context, data.Sink) error {
 	}
 }
 
-// newest gives the newest n fills of a venue, oldest first.
+// newest returns the newest n fills of a venue, oldest first.
 func (b *bench) newest(k *keeper.Keeper, n int) (fills []data.Fill, err error) {
 	err = k.Read(b.ctx, func(conn *sql.Conn) error {
 		rows, err := conn.QueryContext(b.ctx, substituted([]string{newestFills}, "@rows", fmt.Sprint(n))[0])

@@ -147,7 +147,7 @@ func (p *picker) wallet() string {
 	return snap.WalletAt(data.WalletID(p.rng.IntN(snap.Wallets()))).String()
 }
 
-// paths gives requests for a route; nil where the venue has nothing that fits.
+// paths returns requests for a route; nil if the venue has nothing that fits.
 func (p *picker) paths(r api.Route) []string {
 	var out []string
 	n := 1

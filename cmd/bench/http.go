@@ -140,8 +140,8 @@ func (b *bench) compareWithFloor(s *service, what string, paths []string, bar st
 	return nil
 }
 
-// alternate asks s and Fiber's constant body of the same size for paths, three times
-// each by turns, and gives the run of each whose rate is in the middle.
+// alternate asks s and Fiber's constant body of the same size for paths, three times each by turns,
+// and returns the run of each whose rate is in the middle.
 func (b *bench) alternate(s *service, paths []string, each time.Duration) (ours, floor load.Result, err error) {
 	run := func(addr string) (load.Result, error) {
 		return ask(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: s.keys, Conns: b.Conns, Duration: each})

@@ -65,7 +65,7 @@ func (b *bench) logs() error {
 	return nil
 }
 
-// quickest gives the shortest time that f took.
+// quickest returns the shortest time that f took.
 func quickest(f func() error) (time.Duration, error) {
 	least := time.Hour
 	for range logsAnswers {

@@ -56,7 +56,7 @@ func withRun(runs []measuredRun, r measuredRun) []measuredRun {
 	return runs
 }
 
-// readRuns reads what is kept in a file; there is nothing where there is no file.
+// readRuns reads what is kept in a file; there is nothing if there is no file.
 func readRuns(file string) (runs []measuredRun, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -12,12 +12,11 @@ import (
 // resetPeak makes Linux forget the process's highest memory use so far.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) }
 
-// peakMemory is the highest resident size since resetPeak, in bytes; 0 where
-// the system does not tell.
+// peakMemory is the highest resident size since resetPeak, in bytes; 0 if the system does not tell.
 func peakMemory() int64 { return statusBytes("VmHWM:") }
 
-// anonymousMemory is the resident size without pages of files, in bytes; 0 where the system does
-// not tell.
+// anonymousMemory is the resident size without pages of files, in bytes; 0 if the system does not
+// tell.
 func anonymousMemory() int64 { return statusBytes("RssAnon:") }
 
 // sampledMemory is what the anonymous memory was, over a while.

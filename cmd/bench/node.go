@@ -92,7 +92,7 @@ func startNode(ctx context.Context, p played) (*node, error) {
 	return n, nil
 }
 
-// follow gives a lane of the node's fills from a block on, which asks as often as it wants.
+// follow returns a lane of the node's fills from a block on, which asks as often as it wants.
 func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.Node) (*follow.Chain, func(), error) {
 	h, err := fetch.New(fetch.Options{Name: "node", Base: n.URL + "/rpc", Contact: "bench@example.org", Version: "bench",
 		Budget: fetch.Budget{PerSecond: 1000, Burst: 8, InFlight: 4}})
@@ -104,7 +104,7 @@ func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.
 	return c, h.Close, err
 }
 
-// worked ends the node and tells what it took to answer, of all cores.
+// worked ends the node and reports what it took to answer, of all cores.
 func (n *node) worked() (time.Duration, error) {
 	if err := n.stop(); err != nil {
 		return 0, fmt.Errorf("node: %w", err)
@@ -175,7 +175,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// describe gives where the fills of a venue are on the chain, and the steps that were asked for.
+// describe returns where the fills of a venue are on the chain, and the steps that were asked for.
 func describe(v *sample.Venue, p played) *node {
 	n := &node{First: sample.BlockOf(v.Matches[0].At), Last: sample.BlockOf(v.Matches[len(v.Matches)-1].At)}
 	n.Before = finalFrom(n.Last)

@@ -135,8 +135,8 @@ func (p *postgres) sql(ctx context.Context, text string) error {
 	return err
 }
 
-// ask runs a statement from as many clients as the API is asked by, with a wallet
-// at random in :w, and gives its rate and latencies.
+// ask runs a statement from as many clients as the API is asked by, with a wallet at random in :w,
+// and returns its rate and latencies.
 func (p *postgres) ask(ctx context.Context, script string, clients, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
 	file, log := filepath.Join(p.dir, "ask.sql"), filepath.Join(p.dir, "log")
 	text := fmt.Sprintf("\\set w random(0, %d)\n%s;\n", wallets-1, strings.ReplaceAll(script, "\n", " "))

@@ -160,7 +160,7 @@ func (f *following) timeReaders(paths []string, quiet load.Result) error {
 	return nil
 }
 
-// memoryShares tells what of the memory is Go's, live and held, and what DuckDB's own count is.
+// memoryShares reports what of the memory is Go's, live and held, and what DuckDB's own count is.
 func (b *bench) memoryShares(s *service) (string, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -171,7 +171,7 @@ func (b *bench) memoryShares(s *service) (string, error) {
 	return fmt.Sprintf("Go's heap %s in use, %s held; DuckDB's buffers %s", mega(int64(m.HeapAlloc)), mega(int64(m.HeapSys-m.HeapReleased)), mega(duck)), err
 }
 
-// readers measures requests, a few at once, and gives the round whose p99 is in the middle.
+// readers measures requests, a few at once, and returns the round whose p99 is in the middle.
 func (b *bench) readers(s *service, paths []string) (load.Result, error) {
 	var all []load.Result
 	for range readerRounds {
@@ -351,7 +351,7 @@ const longestTail = 30 * time.Second
 
 var asOf = regexp.MustCompile(`"as_of":"([^"]+)"`)
 
-// waitFor asks for a leaderboard until it is of a time or later, and gives when it was.
+// waitFor asks for a leaderboard until it is of a time or later, and returns when it was.
 func (s *service) waitFor(ctx context.Context, newest time.Time) (time.Time, error) {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

@@ -47,7 +47,7 @@ func backUp(ctx context.Context, k *keeper.Keeper, req keeper.BackupRequest, emi
 	return k.Backup(ctx, req, shares(emit))
 }
 
-// shares tells of progress in steps of a hundredth, one at a time, whoever it comes from.
+// shares reports progress in steps of a hundredth, one at a time, whoever it comes from.
 func shares(emit func(share)) func(done float64) {
 	var mu sync.Mutex
 	told := 0.0

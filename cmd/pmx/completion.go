@@ -141,7 +141,7 @@ func flagWords(node *kong.Node) (all []string) {
 	return all
 }
 
-// findFlag gives the flag that a word names; nil for none.
+// findFlag returns the flag that a word names; nil for none.
 func findFlag(node *kong.Node, word string) *kong.Flag {
 	for _, group := range node.AllFlags(false) {
 		for _, f := range group {

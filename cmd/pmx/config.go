@@ -141,8 +141,7 @@ func allFlags(n *kong.Node) []*kong.Flag {
 	return all
 }
 
-// Resolve gives the value of a flag that neither the command line nor the
-// environment sets.
+// Resolve returns the value of a flag that neither the command line nor the environment sets.
 func (r *configResolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if _, set := environment(flag); set || r.file == nil {
 		return nil, nil
@@ -161,7 +160,7 @@ func (r *configResolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag)
 	return value, nil
 }
 
-// environment names the variable that sets flag; false where none does.
+// environment names the variable that sets flag; false if none does.
 func environment(flag *kong.Flag) (string, bool) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
@@ -200,7 +199,7 @@ func asGiven(flag *kong.Flag, value any) (any, error) {
 	return value, nil
 }
 
-// fits tells whether flag takes value, as kong does later without saying where it is.
+// fits reports whether flag takes value, as kong does later without saying where it is.
 func fits(flag *kong.Flag, value any) error {
 	target := reflect.New(flag.Target.Type()).Elem()
 	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: kong.Scan().PushTyped(value, kong.FlagValueToken)}, target); err != nil {

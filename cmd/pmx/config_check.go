@@ -85,7 +85,7 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 	return nil
 }
 
-// memoryShares tells how memory is divided.
+// memoryShares reports how memory is divided.
 func memoryShares(m engine.Memory) string {
 	return fmt.Sprintf("%s in all: DuckDB %s, Go %s, what neither counts %s", bytesOf(m.Total), bytesOf(m.DuckDB), bytesOf(m.Go), bytesOf(m.Rest))
 }

@@ -134,7 +134,7 @@ func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std s
 	return err
 }
 
-// checkSettings tells what pmx serve would refuse.
+// checkSettings reports what pmx serve would refuse.
 func (c *DoctorCmd) checkSettings(ctx context.Context, kctx *kong.Context, cli *CLI) []finding {
 	var all []finding
 	for _, err := range append(cli.checkEngine(ctx), c.Serve.check(cli)...) {

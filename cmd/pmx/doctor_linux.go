@@ -19,7 +19,7 @@ func openFilesLimit() uint64 {
 	return l.Cur
 }
 
-// checkOwner tells whether this user owns the data directory, and may write there.
+// checkOwner reports whether this user owns the data directory, and may write there.
 func checkOwner(dir engine.Dir, info os.FileInfo) []finding {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if ok && int(stat.Uid) != os.Geteuid() {
@@ -35,7 +35,7 @@ func checkOwner(dir engine.Dir, info os.FileInfo) []finding {
 // unsynchronized is the state of a clock that nothing sets, see adjtimex(2).
 const unsynchronized = 5
 
-// checkClock tells whether something keeps the clock right.
+// checkClock reports whether something keeps the clock right.
 func checkClock() finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)

@@ -174,7 +174,7 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	return known, nil
 }
 
-// isThere tells whether a file is as it was left.
+// isThere reports whether a file is as it was left.
 func (t *lakeFolder) isThere(f export.LakeFile) bool {
 	return filepath.IsLocal(filepath.FromSlash(f.Name)) && cluster.CheckFile(t.dir, f, t.check) == nil
 }

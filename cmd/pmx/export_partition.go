@@ -33,7 +33,7 @@ const (
 	factsKind    = "facts"
 )
 
-// readManifest gives the manifest of a folder; nil where it has none of facts.
+// readManifest returns the manifest of a folder; nil if it has none of facts.
 func readManifest(dir string) (*factsManifest, error) {
 	text, err := data.ReadRegular(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -235,8 +235,8 @@ func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 	t.err = t.manifest(false).write(t.dir, t.std)
 }
 
-// manifest tells of the files so far, and of those of an earlier export that
-// this one has not come to.
+// manifest reports the files so far, and of those of an earlier export that this one has not come
+// to.
 func (t *partitionWriter) manifest(complete bool) *factsManifest {
 	m := &factsManifest{Generator: "pmx", Kind: factsKind, Complete: complete, Files: slices.Clone(t.files)}
 	for _, p := range t.had {

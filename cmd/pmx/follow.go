@@ -143,7 +143,7 @@ func (f *followFlags) host(to *follower, name, base string, budget fetch.Budget)
 	return h, err
 }
 
-// data gives the data API, which several sources ask.
+// data returns the data API, which several sources ask.
 func (f *followFlags) data(to *follower) (_ *fetch.Host, err error) {
 	if to.dataAPI == nil {
 		to.dataAPI, err = f.host(to, "data-api", f.DataAPI, dataBudget)
@@ -256,7 +256,7 @@ func (f *follower) close() {
 	}
 }
 
-// status tells how each source stands.
+// status reports how each source stands.
 func (f *follower) status() followStatus {
 	var s followStatus
 	if f.chain != nil {
@@ -310,7 +310,7 @@ func (f *follower) tasks(watch *guard.Watch) (out []func(context.Context) error)
 	return append(out, func(ctx context.Context) error { return watch.Supervise(ctx, "look after sources", f.tells.Run) })
 }
 
-// sources gives what the status shows of the sources that are followed; nil where none is.
+// sources returns what the status shows of the sources that are followed; nil if none is.
 func (f *follower) sources() func() []serving.Source {
 	if f == nil {
 		return nil
@@ -337,7 +337,7 @@ func (f *follower) once(ctx context.Context) (err error) {
 	return err
 }
 
-// newestTrades are those that are shown; nil where none are followed.
+// newestTrades are those that are shown; nil if none are followed.
 func (f *follower) newestTrades() *serving.NewestTrades {
 	if f == nil {
 		return nil

@@ -44,12 +44,12 @@ const (
 	mostLook  = time.Minute
 )
 
-// followed tells whether a lane is.
+// followed reports whether a lane is.
 func (f *followFlags) followed(lane string) bool {
 	return len(f.Only) == 0 || slices.Contains(f.Only, lane)
 }
 
-// check tells what is wrong with the flags, prefix being that of their names, and points
+// check reports what is wrong with the flags, prefix being that of their names, and points
 // everything at --at where it is given.
 func (f *followFlags) check(prefix string) error {
 	if err := f.redirect(); err != nil {
@@ -79,7 +79,7 @@ func (f *followFlags) check(prefix string) error {
 	return f.checkURLs(prefix)
 }
 
-// checkURLs tells which flag's URL is none. No error repeats one: it may have a key.
+// checkURLs reports which flag's URL is none. No error repeats one: it may have a key.
 func (f *followFlags) checkURLs(prefix string) error {
 	for i, u := range f.RPC {
 		err := fetch.CheckURL(u)

@@ -96,8 +96,8 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return nil
 }
 
-// cutShort tells what an import that ended in an error has done: the files that have
-// their receipts are in.
+// cutShort reports what an import that ended in an error has done: the files that have their
+// receipts are in.
 func (c *ImportCmd) cutShort(ctx context.Context, out io.Writer, done keeper.Result, err error) error {
 	if c.JSON && len(done.Receipts) > 0 {
 		err = errors.Join(err, json.NewEncoder(out).Encode(done))

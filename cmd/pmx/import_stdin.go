@@ -20,8 +20,8 @@ type stdinFile struct{ file *os.File }
 
 const stdinPrefix = ".stdin-"
 
-// sources makes the paths absolute, since a server may do the work, and keeps
-// standard input in a file; the spool is nil where none of the paths is -.
+// sources makes the paths absolute, since a server may do the work, and keeps standard input in a
+// file; the spool is nil if none of the paths is -.
 func (c *ImportCmd) sources(ctx context.Context, dir engine.Dir, in io.Reader) (paths []string, s *stdinFile, err error) {
 	defer func() {
 		if err != nil {

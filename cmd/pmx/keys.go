@@ -211,7 +211,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// validityOf tells whether a key is valid, and for how long.
+// validityOf reports whether a key is valid, and for how long.
 func validityOf(k *control.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:

@@ -231,7 +231,7 @@ type whaleThreshold struct {
 // maxWhaleUSD bounds the threshold: a trillion dollars.
 const maxWhaleUSD = 1_000_000_000_000
 
-// usd gives the mark, 0 where it is not to be changed.
+// usd returns the mark, 0 if it is not to be changed.
 func (w whaleThreshold) usd() (data.Micro, error) {
 	if w.WhaleThreshold < 0 || w.WhaleThreshold > maxWhaleUSD {
 		return 0, wrong("whale-threshold", " %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(maxWhaleUSD))

@@ -155,7 +155,7 @@ func escaped(text, but string) string {
 	return b.String()
 }
 
-// isUnseen tells of control characters and of format characters, which turn or hide text.
+// isUnseen reports control characters and of format characters, which turn or hide text.
 func isUnseen(r rune) bool {
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }

@@ -23,7 +23,7 @@ func lines(text string) []string {
 	return out
 }
 
-// isTerminal tells whether w is a screen that a bar may be drawn on.
+// isTerminal reports whether w is a screen that a bar may be drawn on.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

@@ -83,7 +83,7 @@ func (c *PullCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return err
 }
 
-// before tells what the data directory was pulled from, nil where it is free.
+// before reports what the data directory was pulled from, nil if it is free.
 func (c *PullCmd) before(ctx context.Context, cli *CLI, dir engine.Dir) (was *rollups.Pulled, err error) {
 	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

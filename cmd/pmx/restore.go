@@ -121,8 +121,8 @@ func (c *RestoreCmd) restore(ctx context.Context, cli *CLI, std stdio, repo *bac
 	return nil
 }
 
-// setAside renames what the operator put beside the database and cannot be read, as a file that was being
-// written when the backup was made: pmx would not start with it, and the database can be had without. It gives the names.
+// setAside renames what the operator put beside the database and cannot be read, as a file that was being written when
+// the backup was made: pmx would not start with it, and the database can be had without. It returns the names.
 func setAside(dir engine.Dir, std stdio) (names []string, err error) {
 	_, wallets := venueWallets(dir)
 	text, err := data.ReadRegular(underDir(dir, citiesName))
@@ -170,8 +170,8 @@ func extract(ctx context.Context, repo *backup.Repo, m *backup.Manifest, dir str
 	return nil
 }
 
-// prove opens what was restored and verifies it. It gives how many checks hold, which is all
-// of them or an error.
+// prove opens what was restored and verifies it. It returns how many checks hold, which is all of
+// them or an error.
 func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *backup.Manifest, bar *progressBar) (held int, err error) {
 	if err := checkKeys(ctx, dir); err != nil {
 		return 0, err

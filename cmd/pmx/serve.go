@@ -148,7 +148,7 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// answer serves what k keeps until ctx ends, and the metrics of registry on scraped, if that is there. r is nil where no
+// answer serves what k keeps until ctx ends, and the metrics of registry on scraped, if that is there. r is nil if no
 // other server is followed.
 func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, registry *prometheus.Registry, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log := k.DB().Dir(), at.Log
@@ -213,7 +213,7 @@ func (c *ServeCmd) scrape(ctx context.Context, scraped *admin.Metrics, registry 
 	return scraped.Serve(ctx, registry)
 }
 
-// followed is what follows a venue, and what it runs; nil where the server follows none.
+// followed is what follows a venue, and what it runs; nil if the server follows none.
 func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) (*follower, []func(context.Context) error, error) {
 	if c.Sync == "" {
 		return nil, nil, nil

@@ -27,7 +27,7 @@ type settingError struct {
 
 func (e *settingError) Error() string { return e.err.Error() }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *settingError) Unwrap() error { return e.err }
 
 // wrong is a settingError whose text is the flag's name and what follows.
@@ -35,8 +35,8 @@ func wrong(flag, format string, args ...any) error {
 	return &settingError{flag, fmt.Errorf("--"+flag+format, args...)}
 }
 
-// check gives an error for every setting with which c would not serve, as far as
-// nothing needs to be opened for it.
+// check returns an error for every setting with which c would not serve, as far as nothing needs to
+// be opened for it.
 func (c *ServeCmd) check(cli *CLI) []error {
 	var all []error
 	add := func(flag string, err error) {
@@ -90,7 +90,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	return all
 }
 
-// checkBackup tells whether backups can be made as they are asked for.
+// checkBackup reports whether backups can be made as they are asked for.
 func (c *ServeCmd) checkBackup(cli *CLI) error {
 	if c.BackupKeep < 0 {
 		return wrong("backup-keep", " %d: give how many backups to keep, or 0 to keep all", c.BackupKeep)
@@ -143,7 +143,7 @@ func (c *ServeCmd) serverConfig(cli *CLI, log zerolog.Logger) (server.Config, er
 	return cfg, nil
 }
 
-// checkAddress tells whether HOST:PORT, or nothing, is given.
+// checkAddress reports whether HOST:PORT, or nothing, is given.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil
@@ -158,7 +158,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// checkLog tells whether a log can be written to path, without making it.
+// checkLog reports whether a log can be written to path, without making it.
 func checkLog(path string) error {
 	if path == "" || path == "-" {
 		return nil
@@ -176,7 +176,7 @@ func checkLog(path string) error {
 	return nil
 }
 
-// checkEngine gives an error for every limit that cannot be kept to.
+// checkEngine returns an error for every limit that cannot be kept to.
 func (c *CLI) checkEngine(ctx context.Context) []error {
 	var all []error
 	if _, err := engine.ParseMemory(c.Memory); err != nil {
@@ -188,7 +188,7 @@ func (c *CLI) checkEngine(ctx context.Context) []error {
 	return all
 }
 
-// checkLake tells whether fills can be read from where they are said to be.
+// checkLake reports whether fills can be read from where they are said to be.
 func (c *ServeCmd) checkLake() error {
 	if c.Lake == "" {
 		return nil

@@ -25,7 +25,7 @@ import (
 	"pmx/rollups/replica"
 )
 
-// checkFollow tells whether another server's backups can be followed as asked for.
+// checkFollow reports whether another server's backups can be followed as asked for.
 func (c *ServeCmd) checkFollow(cli *CLI) error {
 	if c.FollowDir == "" {
 		return nil
@@ -55,7 +55,7 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	return nil
 }
 
-// checkPublish tells whether states can be published as asked for.
+// checkPublish reports whether states can be published as asked for.
 func (c *ServeCmd) checkPublish(cli *CLI) error {
 	if c.PublishDir == "" {
 		return nil

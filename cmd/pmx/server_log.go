@@ -18,7 +18,7 @@ type logFlags struct {
 	LogLevel  string `help:"The lowest level that is logged: ${enum}. Batches of followed sources are logged at debug." enum:"debug,info,warn,error" default:"info"`
 }
 
-// logger gives a log that is written to w.
+// logger returns a log that is written to w.
 func (f *logFlags) logger(w io.Writer) zerolog.Logger {
 	if f.LogFormat == "text" || f.LogFormat != "json" && isTerminal(w) {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !isTerminal(w), TimeFormat: time.DateTime, TimeLocation: time.UTC}

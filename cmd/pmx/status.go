@@ -66,7 +66,7 @@ type serverStatus struct {
 	Replica    *replica.Status    `json:"replica"`             // null where no other server is followed
 }
 
-// waits tells whether it is a replica that has not opened its first backup yet.
+// waits reports whether it is a replica that has not opened its first backup yet.
 func (s *serverStatus) waits() bool { return s.Replica != nil && s.Replica.Takes == 0 }
 
 // memoryStatus is what a server takes of memory, in bytes.
@@ -120,7 +120,7 @@ func (s *statusTeller) register(socket *admin.Server) {
 	socket.Handle(opStatus, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) { return s.tell(ctx) })
 }
 
-// tell gives the status as it is now. What a part does not say is left out.
+// tell returns the status as it is now. What a part does not say is left out.
 func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	out := serverStatus{Version: version, PID: os.Getpid(), Started: s.started, URL: s.url, Historical: s.historical,
 		Fresh: s.keeper.Freshness(), Tally: s.keeper.Tally(), Background: s.watch.Statuses(), OpenFiles: openFilesLimit(), Jobs: map[string]int{}}
@@ -152,8 +152,8 @@ func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	return out, nil
 }
 
-// askStatus gives the status of the server of dir; nil where none answers, or one that does
-// not know the question, of which the finding tells.
+// askStatus returns the status of the server of dir; nil if none answers, or one that does not know
+// the question, of which the finding tells.
 func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, error) {
 	raw, err := admin.Call(ctx, dir.AdminSocket(), opStatus, none{}, nil)
 	var remote *admin.Error
@@ -172,7 +172,7 @@ func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, er
 	return s, nil, nil
 }
 
-// keysByTier counts the keys that are valid now; nil where there is no file of keys.
+// keysByTier counts the keys that are valid now; nil if there is no file of keys.
 func keysByTier(ctx context.Context, dir engine.Dir, now time.Time) (map[string]int, error) {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -275,7 +275,7 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 	return printFindings(w, r.Findings)
 }
 
-// backups tells of the last backups, by the schedule and by pmx backup.
+// backups reports the last backups, by the schedule and by pmx backup.
 func (s *serverStatus) backups(now time.Time) string {
 	told := func(b serving.BackupStatus) string {
 		text := ago(b.Made, now)
@@ -291,7 +291,7 @@ func (s *serverStatus) backups(now time.Time) string {
 	return fmt.Sprintf("%s by the schedule; %s by pmx backup", scheduled, asked)
 }
 
-// lines tells of a running server.
+// lines reports a running server.
 func (s *serverStatus) lines(line func(name, format string, args ...any), now time.Time) {
 	if s.waits() {
 		what := "opens its first backup"

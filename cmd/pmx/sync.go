@@ -121,7 +121,7 @@ func atOrNever(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// stopped tells whether nobody follows the markets now.
+// stopped reports whether nobody follows the markets now.
 func stopped(m *follow.MarketsStatus) bool {
 	return len(m.Tasks) > 0 && m.Tasks[0].Phase == follow.Stopped
 }
@@ -137,8 +137,8 @@ func completeUpTo(c *follow.ChainStatus) string {
 	return fmt.Sprintf("block %d, %s", c.Committed, atOrNever(c.AsOf))
 }
 
-// missingBlocks tells how many blocks are missing: where no node says what is final by now,
-// at least so many.
+// missingBlocks reports how many blocks are missing: where no node says what is final by now, at
+// least so many.
 func missingBlocks(c *follow.ChainStatus) string {
 	n := thousands(c.GapBlocks) + " blocks"
 	if c.GapBlocks == 1 {

@@ -26,7 +26,7 @@ func newSyncScreen(std stdio) *syncScreen {
 	return s
 }
 
-// log gives the log: sentences on a terminal, else one JSON object a line.
+// log returns the log: sentences on a terminal, else one JSON object a line.
 func (s *syncScreen) log() zerolog.Logger {
 	if s.bar.on {
 		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).With().Timestamp().Logger()

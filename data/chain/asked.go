@@ -11,7 +11,7 @@ import (
 	"pmx/data"
 )
 
-// IsAsked tells whether logs of the contract are asked for.
+// IsAsked reports whether logs of the contract are asked for.
 func (c *Contract) IsAsked() bool { return len(Topics([]Contract{*c})) > 0 }
 
 // Topics are the first topics of the events that are read of the contracts, each once, in
@@ -50,8 +50,7 @@ const firstOfV2 = 84_902_353
 func (c *Contract) Start() int64 { return cmp.Or(c.FromBlock, firstOfV2) }
 
 // Extended are the venue's contracts and those of an operator's list, which has the form of
-// contracts.json; a contract that is in both is as the operator says. text is "" where there
-// is none.
+// contracts.json; a contract that is in both is as the operator says. text is "" if there is none.
 func Extended(text string) ([]Contract, error) {
 	list := Contracts()
 	if text == "" {

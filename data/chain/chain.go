@@ -67,8 +67,7 @@ type Fill struct {
 	// zero hash of other tokens.
 	Condition data.Hash
 	Outcome   int
-	// Odd is why a position of protocol V2 names no condition that can be taken, "" where
-	// it does.
+	// Odd is why a position of protocol V2 names no condition that can be taken, "" if it does.
 	Odd string
 }
 
@@ -91,7 +90,7 @@ type Resolution struct {
 // Fault is why a log that should be read cannot be: a short stable reason.
 type Fault string
 
-// Error gives the reason.
+// Error returns the reason.
 func (f Fault) Error() string { return string(f) }
 
 // The faults.
@@ -127,7 +126,7 @@ const (
 	maxWords    = maxOutcomes + 3
 )
 
-// NewDecoder gives a Decoder of the logs of these contracts.
+// NewDecoder returns a Decoder of the logs of these contracts.
 func NewDecoder(contracts []Contract) *Decoder {
 	d := &Decoder{contracts: make(map[data.Address]*Contract, len(contracts)), topics: topics()}
 	for i := range contracts {
@@ -136,7 +135,7 @@ func NewDecoder(contracts []Contract) *Decoder {
 	return d
 }
 
-// Decode gives what a log, a JSON object, says. The error is a Fault.
+// Decode returns what a log, a JSON object, says. The error is a Fault.
 func (d *Decoder) Decode(text []byte) (*Event, error) {
 	e := &d.event
 	l := &e.Log
@@ -169,7 +168,7 @@ func (e *Event) pass(why string) *Event {
 	return e
 }
 
-// emits tells whether the event is read from such a contract.
+// emits reports whether the event is read from such a contract.
 func (c *Contract) emits(e event) bool {
 	switch e {
 	case filledV1:
@@ -190,7 +189,7 @@ func (c *Contract) emits(e event) bool {
 	return false
 }
 
-// located tells why the log has no place in the chain.
+// located reports why the log has no place in the chain.
 func (l *Log) located(c *Contract) error {
 	switch {
 	case l.unread&hasRemoved != 0, l.has&hasData == 0, l.noWords:
@@ -334,13 +333,13 @@ func (d *Decoder) refunded(words []data.Hash) error {
 	return nil
 }
 
-// address gives the address of a topic; false where it is none.
+// address returns the address of a topic; false if it is none.
 func address(h data.Hash) (a data.Address, ok bool) {
 	copy(a[:], h[12:])
 	return a, [12]byte(h[:12]) == [12]byte{}
 }
 
-// amount gives a uint256 of millionths; false where it does not fit.
+// amount returns a uint256 of millionths; false if it does not fit.
 func amount(h data.Hash) (data.Micro, bool) {
 	n := uint64(0)
 	for _, b := range h[24:] {

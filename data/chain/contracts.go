@@ -32,7 +32,7 @@ type Contract struct {
 	Module    byte  // of a module, the first byte of its ids
 }
 
-// IsExchange tells whether the contract matches orders.
+// IsExchange reports whether the contract matches orders.
 func (c *Contract) IsExchange() bool {
 	return c.Kind == ExchangeV1 || c.Kind == ExchangeV2 || c.Kind == ExchangeV3
 }
@@ -40,7 +40,7 @@ func (c *Contract) IsExchange() bool {
 //go:embed contracts.json
 var contractsJSON []byte
 
-// Contracts gives the venue's contracts. The slice is the caller's own.
+// Contracts returns the venue's contracts. The slice is the caller's own.
 func Contracts() []Contract {
 	list, err := embedded()
 	if err != nil {

@@ -82,7 +82,7 @@ func (l *Log) parse(text []byte) bool {
 	}
 }
 
-// member takes a member of the object; false where it was there before.
+// member takes a member of the object; false if it was there before.
 func (l *Log) member(key, value []byte) bool {
 	var f field
 	var ok bool
@@ -145,7 +145,7 @@ func (l *Log) readTopics(value []byte) bool {
 	return true
 }
 
-// digits gives the hex digits of a string of 0x and digits.
+// digits returns the hex digits of a string of 0x and digits.
 func digits(value []byte) ([]byte, bool) {
 	n := len(value)
 	if n < 4 || value[0] != '"' || value[1] != '0' || value[2] != 'x' && value[2] != 'X' {
@@ -198,7 +198,7 @@ func nibble(c byte) byte {
 	return 255
 }
 
-// SkipSpace gives where the JSON white space at i ends.
+// SkipSpace returns where the JSON white space at i ends.
 func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
@@ -206,7 +206,7 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// SkipValue gives where the JSON value at i ends; false where it does not, or where its arrays and
+// SkipValue returns where the JSON value at i ends; false if it does not, or where its arrays and
 // objects are more than DeepestJSON deep. It does not look at whether what is in it is right.
 func SkipValue(b []byte, i int) (end int, ok bool) {
 	if i >= len(b) {
@@ -223,13 +223,13 @@ func SkipValue(b []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// plain tells whether c is a letter of a number or a word.
+// plain reports whether c is a letter of a number or a word.
 func plain(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// SkipString gives where the JSON string of b ends whose quote is before i: the place behind its
-// closing quote, false where it has none.
+// SkipString returns where the JSON string of b ends whose quote is before i: the place behind its
+// closing quote, false if it has none.
 func SkipString(b []byte, i int) (end int, ok bool) {
 	for from := i; ; {
 		n := bytes.IndexByte(b[from:], '"')
@@ -250,7 +250,7 @@ func SkipString(b []byte, i int) (end int, ok bool) {
 // DeepestJSON is how deep arrays and objects may be in each other.
 const DeepestJSON = 64
 
-// skipNested gives where the array or object at i ends. Its brackets fit each other.
+// skipNested returns where the array or object at i ends. Its brackets fit each other.
 func skipNested(b []byte, i int) (end int, ok bool) {
 	var open [DeepestJSON]byte
 	for depth := 0; i < len(b); i++ {
@@ -278,8 +278,8 @@ func skipNested(b []byte, i int) (end int, ok bool) {
 	return 0, false
 }
 
-// Members calls fn with every element of the list that stands under key in the JSON object
-// text. there tells whether the object has the key, list whether a list stands there.
+// Members calls fn with every element of the list that stands under key in the JSON object text.
+// there reports whether the object has the key, list whether a list stands there.
 func Members(text []byte, key string, fn func(element []byte) error) (there, list bool, err error) {
 	i := SkipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {

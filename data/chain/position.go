@@ -43,7 +43,7 @@ func reservedIsZero(id data.Hash) bool {
 	return [8]byte(id[atReserved:atReserved+8]) == [8]byte{}
 }
 
-// conditionOf tells whether an id is that of a condition of the module.
+// conditionOf reports whether an id is that of a condition of the module.
 func (c *Contract) conditionOf(id data.Hash) bool {
 	return id[0] == c.Module && id[atOutcome] == 0 && reservedIsZero(id)
 }
@@ -128,13 +128,13 @@ func (d *Decoder) migrated(c *Contract, words []data.Hash) error {
 // "other", which its id says.
 func conditionsOf(id data.Hash) int { return int(binary.BigEndian.Uint16(id[atConditions:])) }
 
-// InGroup tells whether an id looks like that of a condition of the module of negative risk,
+// InGroup reports whether an id looks like that of a condition of the module of negative risk,
 // whose events have several.
 func InGroup(condition data.Hash) bool {
 	return condition[0] == negRisk && condition[atOutcome] == 0 && reservedIsZero(condition)
 }
 
-// Group gives the event of a condition of protocol V2 and the condition's number in it.
+// Group returns the event of a condition of protocol V2 and the condition's number in it.
 func Group(condition data.Hash) (event data.Hash, number int) {
 	number = int(binary.BigEndian.Uint16(condition[atCondition:]))
 	condition[atCondition], condition[atCondition+1] = 0, 0

@@ -108,7 +108,7 @@ type topic struct {
 	why   string // of notRead
 }
 
-// topics gives both tables by the bytes of the topic.
+// topics returns both tables by the bytes of the topic.
 func topics() map[data.Hash]topic {
 	all := make(map[data.Hash]topic, len(readEvents)+len(notReadEvents))
 	put := func(hex string, t topic) {

@@ -74,7 +74,7 @@ func All() []Dataset {
 	return all
 }
 
-// Find gives the dataset of that id; false where there is none.
+// Find returns the dataset of that id; false if there is none.
 func Find(id string) (Dataset, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(d Dataset) bool { return d.ID == id })

@@ -27,8 +27,8 @@ func Facts() []Fact {
 	return []Fact{fills(), conditions(), resolutions(), forecasts(), actuals(), observations(), normals()}
 }
 
-// Meanings gives what the columns of a dataset mean as pairs for the metadata of a
-// file: the key is column. and the column's name. It is empty for an unknown dataset.
+// Meanings returns what the columns of a dataset mean as pairs for the metadata of a file: the key
+// is column. and the column's name. It is empty for an unknown dataset.
 func Meanings(id string) (pairs [][2]string) {
 	var columns []Column
 	if d, ok := Find(id); ok {

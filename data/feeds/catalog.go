@@ -20,20 +20,20 @@ func (Catalog) Head(path string) (data.Head, error) { return ReadHead(path) }
 // Open opens a file and takes its compression off.
 func (Catalog) Open(path string) (io.ReadCloser, error) { return Open(path) }
 
-// Detect gives the one feed that h is of: see the errors of the function Detect.
+// Detect returns the one feed that h is of: see the errors of the function Detect.
 func (Catalog) Detect(h data.Head) (data.Feed, error) { return Detect(h) }
 
-// ByName gives the feed of that name.
+// ByName returns the feed of that name.
 func (Catalog) ByName(name string) (data.Feed, error) { return ByName(name) }
 
-// Fits tells whether a file that begins with h may be read as f, which somebody named: a
+// Fits reports whether a file that begins with h may be read as f, which somebody named: a
 // *MisfitError or a *ForeignError where it may not.
 func (Catalog) Fits(f data.Feed, h data.Head) error { return Fits(f, h) }
 
-// Explain gives the sentence of a reason that feeds reject rows for, "" where it has none.
+// Explain returns the sentence of a reason that feeds reject rows for, "" if it has none.
 func (Catalog) Explain(reason string) string { return shape.Detail(reason) }
 
-// Gazetteer gives the places that feeds may name, never nil.
+// Gazetteer returns the places that feeds may name, never nil.
 func (c Catalog) Gazetteer() *data.Gazetteer {
 	if c.Cities == nil {
 		return reference.Gazetteer()

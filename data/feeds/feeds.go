@@ -34,7 +34,7 @@ func All() []data.Feed {
 		nws.Feeds(), metar.Feeds(), iem.Feeds(), ghcn.Feeds(), hko.Feeds(), ncei.Feeds())
 }
 
-// Names gives the names of all feeds, as --as takes them.
+// Names returns the names of all feeds, as --as takes them.
 func Names() []string {
 	var out []string
 	for _, f := range All() {
@@ -43,7 +43,7 @@ func Names() []string {
 	return out
 }
 
-// ByName gives the feed of that name; the error names those that are spelt most like it.
+// ByName returns the feed of that name; the error names those that are spelt most like it.
 func ByName(name string) (data.Feed, error) {
 	for _, f := range All() {
 		if f.Name == name {
@@ -53,9 +53,8 @@ func ByName(name string) (data.Feed, error) {
 	return data.Feed{}, fmt.Errorf("no feed is named %q; the nearest are %s, and pmx import --help lists all", name, strings.Join(nearestNames(name), ", "))
 }
 
-// Detect gives the one feed that h is of. The error is a *ForeignError for a
-// file known to be something else, an *UnknownError where no feed fits and an
-// *AmbiguousError where several do.
+// Detect returns the one feed that h is of. The error is a *ForeignError for a file known to be
+// something else, an *UnknownError where no feed fits and an *AmbiguousError where several do.
 func Detect(h data.Head) (data.Feed, error) {
 	if err := foreign(h); err != nil {
 		return data.Feed{}, err

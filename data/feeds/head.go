@@ -164,7 +164,7 @@ func footer(file *os.File, h *data.Head) error {
 // keyDepth is how deep key paths go: a page, its list, a record, its list.
 const keyDepth = 4
 
-// keysOf gives the key paths of the first record of text: "id", "events[].slug",
+// keysOf returns the key paths of the first record of text: "id", "events[].slug",
 // "data[].condition_id", "data.orderFilledEvents[].id". Text may end anywhere.
 func keysOf(text []byte) []string {
 	k := keyReader{dec: json.NewDecoder(bufio.NewReader(bytes.NewReader(text)))}
@@ -191,7 +191,7 @@ type keyReader struct {
 	keys []string
 }
 
-// object adds the keys of the object just entered; false where the text ends.
+// object adds the keys of the object just entered; false if the text ends.
 func (k *keyReader) object(prefix string, depth int) bool {
 	for k.dec.More() {
 		tok, err := k.dec.Token()

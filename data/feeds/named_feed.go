@@ -18,9 +18,9 @@ type MisfitError struct {
 // Error says what the file is and what was asked for.
 func (e *MisfitError) Error() string { return fmt.Sprintf("it is not of %s: %s", e.As, e.Why) }
 
-// Fits tells whether a file that begins with h may be read as feed f, which somebody
-// named: one of f's shape or of none that is known may, one of another may not. The
-// error is a *MisfitError or a *ForeignError.
+// Fits reports whether a file that begins with h may be read as feed f, which somebody named: one
+// of f's shape or of none that is known may, one of another may not. The error is a *MisfitError or
+// a *ForeignError.
 func Fits(f data.Feed, h data.Head) error {
 	if slices.Contains(f.Formats, h.Format) && f.Match(h) {
 		return foreign(h)
@@ -42,7 +42,7 @@ func Fits(f data.Feed, h data.Head) error {
 	return nil
 }
 
-// walletIn gives the column or key that names a wallet, "" where none does.
+// walletIn returns the column or key that names a wallet, "" if none does.
 func walletIn(h data.Head) string {
 	for _, name := range slices.Concat(h.Columns, h.Keys) {
 		switch name[strings.LastIndexByte(name, '.')+1:] {

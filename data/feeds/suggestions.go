@@ -11,7 +11,7 @@ import (
 // nearest is how many feeds a refusal names.
 const nearest = 3
 
-// nearestNames gives the names of feeds that are spelt most like name.
+// nearestNames returns the names of feeds that are spelt most like name.
 func nearestNames(name string) []string {
 	names := Names()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
@@ -39,8 +39,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// nearestFeeds gives the feeds that have most names of columns or keys in common with a
-// head, by what they say of themselves; none where fewer than two are.
+// nearestFeeds returns the feeds that have most names of columns or keys in common with a head, by
+// what they say of themselves; none where fewer than two are.
 func nearestFeeds(h data.Head) []string {
 	seen := map[string]bool{}
 	for _, names := range [][]string{h.Columns, h.Keys} {

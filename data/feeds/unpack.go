@@ -78,7 +78,7 @@ func (g *gunzip) begin() (err error) {
 	return err
 }
 
-// Read gives the text of all members.
+// Read returns the text of all members.
 func (g *gunzip) Read(p []byte) (int, error) {
 	for {
 		n, err := g.member.Read(p)
@@ -145,5 +145,5 @@ type packError struct {
 // Error says what is wrong in words of its own.
 func (e *packError) Error() string { return e.what }
 
-// Unwrap gives the error of the decompressor.
+// Unwrap returns the error of the decompressor.
 func (e *packError) Unwrap() error { return e.cause }

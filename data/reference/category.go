@@ -26,10 +26,9 @@ type categoryRule struct {
 
 var categoryTable = sync.OnceValues(func() (map[string]categoryRule, error) { return parseCategories(categoriesCSV) })
 
-// CategoryOf gives the category of the tag slug with the highest priority, and
-// "" where none of them is in the table. The categories are weather, sports,
-// crypto, politics, world, economics, finance, tech, culture and other. Labels
-// such as "Pop Culture" are taken as well as slugs.
+// CategoryOf returns the category of the tag slug with the highest priority, and "" if none of them
+// is in the table. The categories are weather, sports, crypto, politics, world, economics, finance,
+// tech, culture and other. Labels such as "Pop Culture" are taken as well as slugs.
 func CategoryOf(tags []string) string {
 	table, err := categoryTable()
 	if err != nil {
@@ -60,9 +59,8 @@ func Categories() []string {
 // CategoryList is Categories as a text.
 func CategoryList() string { return strings.Join(Categories(), ", ") }
 
-// CategoryOfSlug gives the category that the beginning of a market's or event's
-// slug stands for, such as "nba-" or "highest-temperature-in-", and "" where it
-// tells nothing.
+// CategoryOfSlug returns the category that the beginning of a market's or event's slug stands for,
+// such as "nba-" or "highest-temperature-in-", and "" if it tells nothing.
 func CategoryOfSlug(slug string) string {
 	table, err := categoryTable()
 	if err != nil {

@@ -51,19 +51,19 @@ func mustDesk() desk {
 	return d
 }
 
-// Cities gives the 55 cities that have had a dated daily-temperature event on
-// the venue (Gamma events tagged "Highest temperature", 2025-01 to 2026-10),
-// oldest first. The slice is the caller's own.
+// Cities returns the 55 cities that have had a dated daily-temperature event on the venue (Gamma
+// events tagged "Highest temperature", 2025-01 to 2026-10), oldest first. The slice is the caller's
+// own.
 func Cities() []City { return slices.Clone(mustDesk().cities) }
 
-// CityBySlug gives the city of an event slug such as "kuala-lumpur", and false
-// for a slug that is not in the table.
+// CityBySlug returns the city of an event slug such as "kuala-lumpur", and false for a slug that is
+// not in the table.
 func CityBySlug(slug string) (City, bool) { return mustDesk().gazetteer.City(slug) }
 
-// Gazetteer gives the built-in cities with their other names and stations.
+// Gazetteer returns the built-in cities with their other names and stations.
 func Gazetteer() *data.Gazetteer { return mustDesk().gazetteer }
 
-// StationIDs gives the other ids that the built-in table knows a station by, in order.
+// StationIDs returns the other ids that the built-in table knows a station by, in order.
 func StationIDs(station string) []string {
 	table, err := parseStations("stations.csv", stationsCSV)
 	if err != nil {
@@ -79,10 +79,10 @@ func StationIDs(station string) []string {
 	return out
 }
 
-// Extended gives the built-in gazetteer with what the operator adds: cities is a
-// CSV with the header of the built-in table, whose rows add a city or replace the
-// one of that slug; stations one with the header "id,station,city,name". Either
-// may be "". An error names the file, the line and what is wrong with it.
+// Extended returns the built-in gazetteer with what the operator adds: cities is a CSV with the
+// header of the built-in table, whose rows add a city or replace the one of that slug; stations one
+// with the header "id,station,city,name". Either may be "". An error names the file, the line and
+// what is wrong with it.
 func Extended(cities, stations string) (*data.Gazetteer, error) {
 	added, err := parseCities("cities.csv", cities)
 	if err != nil {

@@ -23,10 +23,9 @@ var venueCSV string
 
 var venueTable = sync.OnceValues(func() ([]VenueWallet, error) { return parseVenue(venueCSV) })
 
-// VenueWallets gives the venue's own addresses on Polygon: all generations of
-// its exchanges, the NegRisk adapter, the token contract and the collateral
-// (ctf-exchange and neg-risk-ctf-adapter deployments). The slice is the caller's
-// own.
+// VenueWallets returns the venue's own addresses on Polygon: all generations of its exchanges, the
+// NegRisk adapter, the token contract and the collateral (ctf-exchange and neg-risk-ctf-adapter
+// deployments). The slice is the caller's own.
 func VenueWallets() []VenueWallet {
 	all, err := venueTable()
 	if err != nil {
@@ -35,8 +34,7 @@ func VenueWallets() []VenueWallet {
 	return append([]VenueWallet(nil), all...)
 }
 
-// Exchanges gives the addresses that stand as taker on the taker's own
-// OrderFilled event.
+// Exchanges returns the addresses that stand as taker on the taker's own OrderFilled event.
 func Exchanges() []data.Address {
 	var out []data.Address
 	for _, w := range VenueWallets() {
@@ -47,7 +45,7 @@ func Exchanges() []data.Address {
 	return out
 }
 
-// IsExchange tells whether a is one of Exchanges.
+// IsExchange reports whether a is one of Exchanges.
 func IsExchange(a data.Address) bool {
 	all, err := venueTable()
 	for _, w := range all {

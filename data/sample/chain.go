@@ -28,7 +28,7 @@ const (
 	exchange3        = "0xe3333700ca9d93003f00f0f71f8515005f6c00aa"
 )
 
-// BlockAt gives the newest block there is at a moment.
+// BlockAt returns the newest block there is at a moment.
 func BlockAt(at time.Time) int64 {
 	ms := at.UnixMilli() - swiftSince*1000
 	if ms < 0 {
@@ -37,7 +37,7 @@ func BlockAt(at time.Time) int64 {
 	return swiftBlock + ms/1500
 }
 
-// BlockTime gives the time of a block in whole unix seconds, as its header has it.
+// BlockTime returns the time of a block in whole unix seconds, as its header has it.
 func BlockTime(block int64) int64 {
 	n := block - swiftBlock
 	if n < 0 {
@@ -46,7 +46,7 @@ func BlockTime(block int64) int64 {
 	return swiftSince + n*3/2
 }
 
-// BlockOf gives the first block whose time is not before a second.
+// BlockOf returns the first block whose time is not before a second.
 func BlockOf(second int64) int64 {
 	s := second - swiftSince
 	if s < 0 {
@@ -55,8 +55,8 @@ func BlockOf(second int64) int64 {
 	return swiftBlock + (2*s+2)/3
 }
 
-// onBlock gives the time of a block, at the second or just before it, where the venue is
-// on a chain.
+// onBlock returns the time of a block, at the second or just before it, where the venue is on a
+// chain.
 func (c Config) onBlock(second int64) int64 {
 	if !c.Chain || BlockTime(BlockOf(second)) == second {
 		return second
@@ -64,7 +64,7 @@ func (c Config) onBlock(second int64) int64 {
 	return second - 1
 }
 
-// contract gives the exchange that matches orders of a market at a time.
+// contract returns the exchange that matches orders of a market at a time.
 func (c Config) contract(e *event, at int64) string {
 	switch {
 	case e.positions:
@@ -85,8 +85,8 @@ const (
 	negRiskModule = 2
 )
 
-// position gives the id of a condition of protocol V2, which is that of its first outcome
-// too: module, hash of the event, number of conditions, reserved, chain, condition, outcome.
+// position returns the id of a condition of protocol V2, which is that of its first outcome too:
+// module, hash of the event, number of conditions, reserved, chain, condition, outcome.
 func (m *market) position(seed uint64) (id data.Hash) {
 	e := m.event
 	id[0] = binaryModule

@@ -61,8 +61,8 @@ func (e *event) high() int64 {
 	return near
 }
 
-// rounded gives tenths of a degree Celsius as stations report them: in whole degrees
-// of their scale, rounded half up.
+// rounded returns tenths of a degree Celsius as stations report them: in whole degrees of their
+// scale, rounded half up.
 func rounded(tenths int64, unit data.Unit) int {
 	step := int64(unit.Degree())
 	n := 2*(tenths*90-int64(data.Degrees(0, unit))) + step
@@ -73,8 +73,8 @@ func (b bracket) holds(degrees int) bool {
 	return (b.low || degrees >= b.lo) && (b.high || degrees <= b.hi)
 }
 
-// noise gives a number of mean 0 and the deviation in whole units, the same for the
-// same city, day and purpose.
+// noise returns a number of mean 0 and the deviation in whole units, the same for the same city,
+// day and purpose.
 func (s *sky) noise(city int, d data.Date, purpose uint64, deviation float64) int64 {
 	r := rng{state: word(s.seed, streamWeather, uint64(city)<<32+uint64(uint32(d)), purpose)}
 	return int64(math.Round(float64(r.normal() * deviation)))
@@ -93,7 +93,7 @@ const (
 // usual is what the city's day is like on average.
 func (s *sky) usual(city int, d data.Date) int64 { return climate(s.cities[city].Lat, d.Time()) }
 
-// extremes gives a day's highest and lowest temperature.
+// extremes returns a day's highest and lowest temperature.
 func (s *sky) extremes(city int, d data.Date) (high, low int64) {
 	high, fixed := s.traded[s.cities[city].Slug][d]
 	if !fixed {
@@ -102,9 +102,9 @@ func (s *sky) extremes(city int, d data.Date) (high, low int64) {
 	return high, high - 85 - s.noise(city, d, forLow, 15)
 }
 
-// at gives the temperature at a moment: the day's low about 5 o'clock and its high
-// about 15 o'clock local time, each for an hour, and straight lines between, which a
-// much warmer or colder day beside it does not carry beyond its own extremes.
+// at returns the temperature at a moment: the day's low about 5 o'clock and its high about 15
+// o'clock local time, each for an hour, and straight lines between, which a much warmer or colder
+// day beside it does not carry beyond its own extremes.
 func (s *sky) at(city int, t time.Time) int64 {
 	c := s.cities[city]
 	d := c.DateOf(t)

@@ -122,7 +122,7 @@ func writeEvents(ctx context.Context, w io.Writer, cfg Config, events []*event, 
 	return nil
 }
 
-// seconds gives the times an event was created, and last changed.
+// seconds returns the times an event was created, and last changed.
 func (c Config) seconds(e *event) (created, updated int64) {
 	opened := c.start().Unix() + int64(e.openHour)*3600
 	created = opened - 1200 - int64(word(c.Seed, streamQuestion, uint64(e.id), 1)%7200)
@@ -250,8 +250,8 @@ func umaStatus(s state) (status, history string) {
 	return "", "[]"
 }
 
-// quotes fills in the order book's top and gives the outcome prices: the payouts
-// of a resolved market, the middle of the book of another.
+// quotes fills in the order book's top and returns the outcome prices: the payouts of a resolved
+// market, the middle of the book of another.
 func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
 	if m.last > 0 {
 		out.LastTradePrice = milli(m.last)

@@ -28,8 +28,8 @@ const (
 	PaidOut        // closed and resolved
 )
 
-// Listed gives how many events and markets are listed at a moment, unix seconds: those
-// that are come first.
+// Listed returns how many events and markets are listed at a moment, unix seconds: those that are
+// come first.
 func (v *Venue) Listed(at int64) (events, markets int) {
 	start := v.cfg.start().Unix()
 	events = sort.Search(len(v.events), func(i int) bool { return start+int64(v.events[i].openHour)*3600 > at })
@@ -37,13 +37,13 @@ func (v *Venue) Listed(at int64) (events, markets int) {
 	return events, markets
 }
 
-// EventMarkets gives the first market of an event and the one behind its last.
+// EventMarkets returns the first market of an event and the one behind its last.
 func (v *Venue) EventMarkets(event int) (from, to int) {
 	from = v.events[event].markets[0].id - firstMarketID
 	return from, from + len(v.events[event].markets)
 }
 
-// stateAt gives what the event's state was.
+// stateAt returns what the event's state was.
 func (e *event) stateAt(at, over, end int64) state {
 	switch {
 	case at >= end || e.state == trading:
@@ -56,7 +56,7 @@ func (e *event) stateAt(at, over, end int64) state {
 	return e.state
 }
 
-// Phase gives where the event is at a moment, unix seconds.
+// Phase returns where the event is at a moment, unix seconds.
 func (v *Venue) Phase(event int, at int64) Phase {
 	e := v.events[event]
 	start := v.cfg.start().Unix()
@@ -74,7 +74,7 @@ func (v *Venue) Phase(event int, at int64) Phase {
 	return PaidOut
 }
 
-// as gives the event as it was at a moment. At the end of the venue and later it is as the
+// as returns the event as it was at a moment. At the end of the venue and later it is as the
 // venue's files have it; before, quotes are made round the last trade.
 func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 	e := *v.events[place]
@@ -113,7 +113,7 @@ func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 	return &e
 }
 
-// Event gives an event that is listed as Gamma shows it at a moment, unix seconds.
+// Event returns an event that is listed as Gamma shows it at a moment, unix seconds.
 func (v *Venue) Event(place int, at int64, quote func(market int) Quote) ([]byte, error) {
 	g, err := v.cfg.gammaEvent(v.as(place, at, quote), v.table)
 	if err != nil {
@@ -129,8 +129,8 @@ type listedMarket struct {
 	Tags   []tag        `json:"tags,omitempty"`
 }
 
-// Market gives a market that is listed as Gamma shows it alone, with its event and, where
-// they are wanted, its tags.
+// Market returns a market that is listed as Gamma shows it alone, with its event and, where they
+// are wanted, its tags.
 func (v *Venue) Market(number int, at int64, tags bool, quote func(market int) Quote) ([]byte, error) {
 	m := &v.Markets[number]
 	e := v.as(m.Event, at, quote)
@@ -174,7 +174,7 @@ type Label struct {
 	Tags                                   []string
 }
 
-// Label gives how a market is called.
+// Label returns how a market is called.
 func (v *Venue) Label(number int) Label {
 	e := v.events[v.Markets[number].Event]
 	m := e.markets[number+firstMarketID-e.markets[0].id]
@@ -189,8 +189,8 @@ func (v *Venue) Label(number int) Label {
 	return out
 }
 
-// Numbers gives the numbers of the first event and the first market, which their ids are
-// counted from.
+// Numbers returns the numbers of the first event and the first market, which their ids are counted
+// from.
 func (v *Venue) Numbers() (event, market int) { return firstEventID, firstMarketID }
 
 // Follow adds a match to the quote of its market.

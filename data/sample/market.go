@@ -137,7 +137,7 @@ func onTick(milli, tick int64) int64 {
 	return min(max(milli, tick), 1000-tick)
 }
 
-// tokenIDs gives the two token ids, made at first use.
+// tokenIDs returns the two token ids, made at first use.
 func (m *market) tokenIDs(seed uint64) *[2]string {
 	if m.tokens[0] == "" {
 		for i := range m.tokens {

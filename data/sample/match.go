@@ -248,8 +248,8 @@ func (x *exchange) settle(m *match) {
 	}
 }
 
-// holding gives a remembered buy of at least so many shares of an outcome (any
-// outcome when negative) by another wallet than not, or nil.
+// holding returns a remembered buy of at least so many shares of an outcome (any outcome when
+// negative) by another wallet than not, or nil.
 func (m *market) holding(r *rng, outcome int8, shares int64, not int32) *holder {
 	if m.holders == nil {
 		return nil

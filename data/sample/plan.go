@@ -38,7 +38,7 @@ var share = [categories]uint64{
 	sports: 300, politics: 150, crypto: 150, weather: 260, economy: 40, tech: 30, culture: 35, world: 35,
 }
 
-// plan gives the venue's events in the order they open, numbered.
+// plan returns the venue's events in the order they open, numbered.
 func plan(cfg Config) ([]*event, error) {
 	p := &planner{
 		cfg: cfg, r: rng{state: word(cfg.Seed, streamPlan, 0, 0)}, normal: newNormalTable(),

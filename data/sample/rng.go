@@ -23,7 +23,7 @@ func (r *rng) next() uint64 {
 	return mix(r.state)
 }
 
-// below gives a number in [0, n); n must be positive.
+// below returns a number in [0, n); n must be positive.
 func (r *rng) below(n int) int {
 	hi, _ := bits.Mul64(r.next(), uint64(n))
 	return int(hi)
@@ -37,8 +37,8 @@ func (r *rng) below64(n uint64) uint64 {
 // chance is true in n of 1000 cases.
 func (r *rng) chance(n int) bool { return r.below(1000) < n }
 
-// normal gives a number of mean 0 and variance 1: the sum of four uniform
-// 16-bit numbers, which needs no logarithm and so is the same everywhere.
+// normal returns a number of mean 0 and variance 1: the sum of four uniform 16-bit numbers, which
+// needs no logarithm and so is the same everywhere.
 func (r *rng) normal() float64 {
 	v := r.next()
 	sum := int64(v&0xffff) + int64(v>>16&0xffff) + int64(v>>32&0xffff) + int64(v>>48)
@@ -46,8 +46,8 @@ func (r *rng) normal() float64 {
 	return float64(sum-131070) / deviation
 }
 
-// zipf gives a number in [0, n) whose probability falls like 1/(number+first):
-// an octave is drawn evenly, then a place in it.
+// zipf returns a number in [0, n) whose probability falls like 1/(number+first): an octave is drawn
+// evenly, then a place in it.
 func (r *rng) zipf(n, first int) int {
 	low := bits.Len(uint(first)) - 1
 	high := bits.Len(uint(n+first)) - 1
@@ -76,7 +76,7 @@ const (
 	streamOthers // and above
 )
 
-// word gives the i-th word of number n of a stream: random access, no state.
+// word returns the i-th word of number n of a stream: random access, no state.
 func word(seed uint64, stream, n, i uint64) uint64 {
 	return mix(mix(mix(seed+stream*golden)+n*golden) + (i+1)*golden)
 }
@@ -109,13 +109,13 @@ func newNormalTable() *normalTable {
 	return t
 }
 
-// at gives Φ(z) in millionths.
+// at returns Φ(z) in millionths.
 func (t *normalTable) at(z float64) int64 {
 	i := int(math.Round(float64((z + normalSpan) * normalSteps)))
 	return t[min(max(i, 0), len(t)-1)]
 }
 
-// inverse gives the first z of the table with Φ(z) of at least p millionths.
+// inverse returns the first z of the table with Φ(z) of at least p millionths.
 func (t *normalTable) inverse(p int64) float64 {
 	lo, hi := 0, len(t)-1
 	for lo < hi {
@@ -129,7 +129,7 @@ func (t *normalTable) inverse(p int64) float64 {
 	return float64(lo)/normalSteps - normalSpan
 }
 
-// draw gives a number distributed as the table says, half a step off its places.
+// draw returns a number distributed as the table says, half a step off its places.
 func (t *normalTable) draw(r *rng) float64 {
 	return t.inverse(int64(r.below(1_000_000))) - 0.5/normalSteps
 }

@@ -140,19 +140,19 @@ func (v *Venue) AppendRows(b []Row, m *Match) []Row {
 	return append(b, taker)
 }
 
-// Wallet gives the address of a wallet.
+// Wallet returns the address of a wallet.
 func (v *Venue) Wallet(n int32) (a data.Address) {
 	fill(a[:], v.cfg.Seed, streamWallet, uint64(n))
 	return a
 }
 
-// Tx gives the transaction of the match of a number.
+// Tx returns the transaction of the match of a number.
 func (v *Venue) Tx(number int) (h data.Hash) {
 	fill(h[:], v.cfg.Seed, streamTx, uint64(number))
 	return h
 }
 
-// Generation tells of which generation the exchange of a match is: 1, 2 or 3.
+// Generation reports which generation the exchange of a match is: 1, 2 or 3.
 func (v *Venue) Generation(m *Match) int {
 	switch v.cfg.contract(v.events[v.Markets[m.Market].Event], m.At) {
 	case exchange3:
@@ -163,7 +163,7 @@ func (v *Venue) Generation(m *Match) int {
 	return 1
 }
 
-// FindMatch gives the place of the first match that is not before a second.
+// FindMatch returns the place of the first match that is not before a second.
 func (v *Venue) FindMatch(second int64) int {
 	i, _ := slices.BinarySearchFunc(v.Matches, second, func(m Match, at int64) int {
 		if m.At < at {
@@ -177,8 +177,8 @@ func (v *Venue) FindMatch(second int64) int {
 // Config is that of the venue, with what it left out filled in.
 func (v *Venue) Config() Config { return v.cfg }
 
-// Random gives 32 bytes of a thing that the venue's files do not have, such as the hash
-// of a block: the same for the same purpose and number. Purposes begin at 0.
+// Random returns 32 bytes of a thing that the venue's files do not have, such as the hash of a
+// block: the same for the same purpose and number. Purposes begin at 0.
 func (v *Venue) Random(purpose, number uint64) (h data.Hash) {
 	fill(h[:], v.cfg.Seed, streamOthers+purpose, number)
 	return h

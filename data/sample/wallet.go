@@ -20,8 +20,8 @@ func newWallets(seed uint64, n, hours int) *wallets {
 	return &wallets{seed: seed, n: n, hours: hours, seen: make([]uint64, (n+63)/64)}
 }
 
-// arrived tells whether an ordinary wallet has joined by an hour: three of ten
-// are there when the venue's files begin, the others join evenly.
+// arrived reports whether an ordinary wallet has joined by an hour: three of ten are there when the
+// venue's files begin, the others join evenly.
 func (ws *wallets) arrived(w int32, hour int) bool {
 	if w < marketMakers+founders {
 		return true

@@ -15,7 +15,7 @@ import (
 // the moments of the venue's files it tells what they do.
 type Weather struct{ a *almanac }
 
-// Weather gives the weather of the venue.
+// Weather returns the weather of the venue.
 func (v *Venue) Weather() (*Weather, error) {
 	days, _ := v.cfg.weatherDays()
 	a := &almanac{sky: newSky(v.cfg, v.events), end: v.cfg.End, today: data.DateOf(v.cfg.End), days: min(days, weatherDaysMost)}
@@ -35,8 +35,8 @@ const (
 	runTakes = 6*time.Hour + 30*time.Minute
 )
 
-// Run gives when the newest run of a model came that is there at a moment, and when it
-// began. The runs of an ensemble come at other times.
+// Run returns when the newest run of a model came that is there at a moment, and when it began. The
+// runs of an ensemble come at other times.
 func (w *Weather) Run(at time.Time, ensemble bool) (begun, came time.Time) {
 	first := w.a.end.Add(30 * time.Minute)
 	if ensemble {
@@ -50,7 +50,7 @@ func (w *Weather) Run(at time.Time, ensemble bool) (begun, came time.Time) {
 	return came.Add(-runTakes), came
 }
 
-// Place gives the city nearest to a point.
+// Place returns the city nearest to a point.
 func (w *Weather) Place(lat, lon float64) int {
 	best, least := 0, math.Inf(1)
 	for i, c := range w.a.cities {
@@ -85,9 +85,9 @@ func source(model string) (number uint64, bias int64, err error) {
 	return 0, 0, ErrModel(model)
 }
 
-// Forecast gives the answer of Open-Meteo about a city: so many days from its own today on,
-// as the run that is there at the moment has them. Without models there is one without a
-// name, as with one.
+// Forecast returns the answer of Open-Meteo about a city: so many days from its own today on, as
+// the run that is there at the moment has them. Without models there is one without a name, as with
+// one.
 func (w *Weather) Forecast(city int, at time.Time, days int, names []string) ([]byte, error) {
 	_, came := w.Run(at, false)
 	ahead := w.a.ahead(city, at, days)
@@ -109,7 +109,7 @@ func (w *Weather) Forecast(city int, at time.Time, days int, names []string) ([]
 	return json.Marshal(x.Response)
 }
 
-// Ensemble gives what the members of an ensemble foretell of so many days.
+// Ensemble returns what the members of an ensemble foretell of so many days.
 func (w *Weather) Ensemble(city int, at time.Time, days int) ([]byte, error) {
 	_, came := w.Run(at, true)
 	ahead := w.a.ahead(city, at, days)
@@ -124,8 +124,8 @@ func (w *Weather) Ensemble(city int, at time.Time, days int) ([]byte, error) {
 	return json.Marshal(x.Response)
 }
 
-// Archive gives what the reanalysis says, at a moment, of the days between two, both among
-// them: nothing of those that are not over in the city.
+// Archive returns what the reanalysis says, at a moment, of the days between two, both among them:
+// nothing of those that are not over in the city.
 func (w *Weather) Archive(city int, at time.Time, from, to data.Date) ([]byte, error) {
 	today := w.a.cities[city].DateOf(at)
 	var days []data.Date
@@ -200,8 +200,8 @@ type Report struct {
 	JSON    []byte // as aviationweather.gov gives it
 }
 
-// Reports gives the hourly reports of an airport that were received between two moments,
-// newest first; none of a station that none of the cities has.
+// Reports returns the hourly reports of an airport that were received between two moments, newest
+// first; none of a station that none of the cities has.
 func (w *Weather) Reports(station string, from, to time.Time) ([]Report, error) {
 	city := slices.IndexFunc(w.a.cities, func(c data.City) bool { return strings.EqualFold(c.Station, station) })
 	if city < 0 || len(station) != 4 {
@@ -226,7 +226,7 @@ func (w *Weather) Reports(station string, from, to time.Time) ([]Report, error) 
 // reportTakes is how long a report is under way.
 const reportTakes = 4 * time.Minute
 
-// American tells whether a station is of the United States.
+// American reports whether a station is of the United States.
 func (w *Weather) American(station string) bool {
 	return slices.ContainsFunc(w.a.cities, func(c data.City) bool { return strings.EqualFold(c.Station, station) && c.Country == "US" })
 }

@@ -137,7 +137,7 @@ func climate(lat float64, day time.Time) int64 {
 
 func fahrenheit(tenths int64) int64 { return tenths*9/5 + 320 }
 
-// celsius gives one-degree rungs, the open-ended ones five degrees from the forecast.
+// celsius returns one-degree rungs, the open-ended ones five degrees from the forecast.
 func celsius(forecast int64) []bracket {
 	mid := int(math.Floor(float64(forecast+5) / 10))
 	out := []bracket{{hi: mid - 5, low: true}}
@@ -147,7 +147,7 @@ func celsius(forecast int64) []bracket {
 	return append(out, bracket{lo: mid + 5, high: true})
 }
 
-// fahrenheits gives two-degree rungs that begin on even degrees.
+// fahrenheits returns two-degree rungs that begin on even degrees.
 func fahrenheits(forecast int64) []bracket {
 	base := int(math.Floor(float64(forecast)/20))*2 - 8
 	out := []bracket{{hi: base - 1, low: true}}
@@ -192,7 +192,7 @@ func signed(v int) string {
 	return fmt.Sprint(v)
 }
 
-// rules gives the resolution source and the rule text of a city's day.
+// rules returns the resolution source and the rule text of a city's day.
 func rules(c reference.City, day time.Time) (source, text string) {
 	unit, name := "Celsius", "NOAA"
 	if c.Unit == "F" {

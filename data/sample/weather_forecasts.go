@@ -65,7 +65,7 @@ func (x *answer) put(c reference.City, suffix string, values func(i int) (high, 
 	}
 }
 
-// tenths gives tenths of a degree Celsius in degrees of a scale, to one decimal.
+// tenths returns tenths of a degree Celsius in degrees of a scale, to one decimal.
 func tenths(v int64, unit string) data.Micro {
 	if unit == "F" {
 		v = (v*18 + 3200) / 10

@@ -103,8 +103,8 @@ type filler interface {
 	close() ([]File, error)
 }
 
-// generate plans the venue, makes its fills and then writes its events, whose
-// volumes and prices are known by then; it gives the events too.
+// generate plans the venue, makes its fills and then writes its events, whose volumes and prices
+// are known by then; it returns the events too.
 func generate(ctx context.Context, cfg Config, out filler, events func() (*outFile, error), progress func(int64)) (Manifest, []*event, error) {
 	list, err := plan(cfg)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Root gives the root of the repository: the nearest folder upwards with a go.mod.
+// Root returns the root of the repository: the nearest folder upwards with a go.mod.
 func Root() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -28,22 +28,22 @@ func Root() string {
 	}
 }
 
-// Path gives a path below testdata/ at the root.
+// Path returns a path below testdata/ at the root.
 func Path(parts ...string) string {
 	return filepath.Join(append([]string{Root(), "testdata"}, parts...)...)
 }
 
-// Beside gives a path of the captured data, which is in shared/data next to the checkout
-// and not part of the repository; false without it, and in a short run. A test that reads
-// a small file of the repository reads the captured one too, where it is.
+// Beside returns a path of the captured data, which is in shared/data next to the checkout and not
+// part of the repository; false without it, and in a short run. A test that reads a small file of
+// the repository reads the captured one too, where it is.
 func Beside(parts ...string) (string, bool) {
 	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
 	_, err := os.Stat(path)
 	return path, err == nil && Long()
 }
 
-// Captured gives such a path, and skips the test without it. What a test of captured data
-// alone shows must not depend on it: another test shows it of a file in testdata.
+// Captured returns such a path, and skips the test without it. What a test of captured data alone
+// shows must not depend on it: another test shows it of a file in testdata.
 func Captured(t testing.TB, parts ...string) string {
 	t.Helper()
 	path, ok := Beside(parts...)
@@ -56,7 +56,7 @@ func Captured(t testing.TB, parts ...string) string {
 	return path
 }
 
-// Long tells of a run that may take its time: make test-long, which sets PMX_TEST_LONG.
+// Long reports a run that may take its time: make test-long, which sets PMX_TEST_LONG.
 func Long() bool { return os.Getenv("PMX_TEST_LONG") != "" }
 
 // InLong leaves a test to the long run. Of what it shows, shown must show a case in a short
@@ -68,8 +68,8 @@ func InLong(t testing.TB, shown string) {
 	}
 }
 
-// Cases gives the number of drawn cases, rows or threads of a test: short by default, and
-// long where the run may take its time.
+// Cases returns the number of drawn cases, rows or threads of a test: short by default, and long
+// where the run may take its time.
 func Cases(short, long int) int {
 	if Long() {
 		return long

@@ -92,7 +92,7 @@ func (m *Manifest) Size() (total int64) {
 	return total
 }
 
-// File gives the file of a name; false where the backup has none.
+// File gives the file of a name; false if the backup has none.
 func (m *Manifest) File(name string) (File, bool) {
 	i := slices.IndexFunc(m.Files, func(f File) bool { return f.Name == name })
 	if i < 0 {
@@ -128,7 +128,7 @@ var (
 	fileForm     = regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9]+)+$`)
 )
 
-// check tells whether a manifest can be relied on: its numbers are used as bounds.
+// check reports whether a manifest can be relied on: its numbers are used as bounds.
 func (m *Manifest) check() error {
 	if m.Format != format {
 		return fmt.Errorf("it has the form %d, this program knows %d: use a newer pmx", m.Format, format)
@@ -226,8 +226,8 @@ func (r *Repo) emptyTmp() error {
 	return err
 }
 
-// Open opens the repository at dir for reading. No backup is made and none is removed
-// meanwhile: ErrBusy where that is under way.
+// Open opens the repository at dir for reading. No backup is made and none is removed meanwhile:
+// ErrBusy if that is under way.
 func Open(dir string) (*Repo, error) {
 	r := &Repo{dir: dir, step: func(string) {}}
 	if err := r.checkMarker(); err != nil {
@@ -296,7 +296,7 @@ func (r *Repo) path(parts ...string) string {
 
 func (r *Repo) blockPath(sum string) string { return r.path(blocksName, sum[:2], sum) }
 
-// full says so where err comes of a full disk.
+// full says so where err comes from a full disk.
 func (r *Repo) full(err error) error {
 	if err == nil || !data.IsNoSpace(err) {
 		return err
@@ -322,7 +322,7 @@ func (r *Repo) publish(name string, text []byte) error {
 	return data.SyncFolder(filepath.Dir(path))
 }
 
-// writeTmp writes a file below tmp, onto the disk, and gives its path.
+// writeTmp writes a file below tmp, onto the disk, and returns its path.
 func (r *Repo) writeTmp(parts ...[]byte) (string, error) {
 	f, err := os.CreateTemp(r.path(tmpName), "new-*")
 	if err != nil {
@@ -342,7 +342,7 @@ func (r *Repo) writeTmp(parts ...[]byte) (string, error) {
 	return f.Name(), nil
 }
 
-// Manifests gives the names of all backups, oldest first.
+// Manifests returns the names of all backups, oldest first.
 func (r *Repo) Manifests() ([]string, error) {
 	entries, err := os.ReadDir(r.path(manifestsName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -360,7 +360,7 @@ func (r *Repo) Manifests() ([]string, error) {
 	return names, nil // ReadDir sorts
 }
 
-// Current gives the name of the newest backup; ErrNone before there is any.
+// Current returns the name of the newest backup; ErrNone before there is any.
 func (r *Repo) Current() (string, error) {
 	text, err := data.ReadRegular(r.path(currentName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -390,8 +390,8 @@ func (r *Repo) noCurrent(why string) error {
 	return fmt.Errorf("%s %w: it %s", r.path(currentName), errCurrent, why)
 }
 
-// Newest gives of when the newest backup of the repository at dir is, without waiting for
-// anybody; false where that is not known.
+// Newest returns of when the newest backup of the repository at dir is, without waiting for
+// anybody; false if that is not known.
 func Newest(dir string) (time.Time, bool) {
 	name, err := (&Repo{dir: dir}).Current()
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *Clone) found(n int) *Copy {
 	return at
 }
 
-// Newest gives the newest copy that is whole, with every block checked; one that is damaged gives way to the one before. It is nil where
+// Newest returns the newest copy that is whole, with every block checked; one that is damaged gives way to the one before. It is nil if
 // there is none, with the reason if there was a copy. It is in use until it is released.
 func (c *Clone) Newest(ctx context.Context) (*Copy, error) {
 	var reasons []error
@@ -162,7 +162,7 @@ func (c *Clone) Fetch(ctx context.Context, from *Repo, name string) (*Copy, erro
 }
 
 // take chooses the copy that is to become a backup: this very backup where there is one, else an old one that nobody uses. The newest
-// whole one stays: like, which is nil where there is none.
+// whole one stays: like, which is nil if there is none.
 func (c *Clone) take(name string) (at, like *Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,7 +256,7 @@ func (at *Copy) fetch(ctx context.Context, from *Repo, name string, m *Manifest,
 	return nil
 }
 
-// lacks tells of blocks that are neither in the copies nor in the repository yet: ErrIncomplete. To look is cheaper than to
+// lacks reports blocks that are neither in the copies nor in the repository yet: ErrIncomplete. To look is cheaper than to
 // find out while they are written.
 func (at *Copy) lacks(from *Repo, name string, m *Manifest, like *Copy) error {
 	here := map[string]bool{}

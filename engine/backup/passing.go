@@ -51,7 +51,7 @@ func (s *Seen) hash(block []byte) [2]uint64 {
 	return [2]uint64{maphash.Bytes(s.seeds[0], block), maphash.Bytes(s.seeds[1], block)}
 }
 
-// knows tells whether a block was there when it was last looked for, or was stored since.
+// knows reports whether a block was there when it was last looked for, or was stored since.
 func (w *Writer) knows(sum string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Apart tells whether the backups in the folder repo are kept apart from the data directory:
-// neither is in the other, symbolic links and second mounts of one folder included. Either may
-// not exist yet. The error says which is where.
+// Apart reports whether the backups in the folder repo are kept apart from the data directory:
+// neither is in the other, symbolic links and second mounts of one folder included. Either may not
+// exist yet. The error says which is where.
 func Apart(dataDir, repo string) error {
 	data, err := resolve(dataDir)
 	if err != nil {
@@ -51,7 +51,7 @@ func resolve(path string) (string, error) {
 	return filepath.Join(parent, filepath.Base(path)), err
 }
 
-// within tells whether the folder inner is outer, or below it. Both are resolved.
+// within reports whether the folder inner is outer, or below it. Both are resolved.
 func within(inner, outer string) bool {
 	of, err := os.Stat(outer)
 	there := err == nil
@@ -72,7 +72,7 @@ func within(inner, outer string) bool {
 	}
 }
 
-// asFolder says so where err comes of a file in the place of a folder.
+// asFolder says so where err comes from a file in the place of a folder.
 func asFolder(path string, err error) error {
 	if !errors.Is(err, syscall.ENOTDIR) {
 		return err

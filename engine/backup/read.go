@@ -29,8 +29,8 @@ func (r *Repo) newReader() (*reader, error) {
 	return &reader{r, unzip}, err
 }
 
-// packed gives a block as zstd made it. Every byte of its file is checked against the checksum that it
-// begins with.
+// packed returns a block as zstd made it. Every byte of its file is checked against the checksum that
+// it begins with.
 func (r *Repo) packed(sum string) ([]byte, error) {
 	path := r.blockPath(sum)
 	text, err := data.ReadRegular(path)
@@ -50,7 +50,7 @@ func damagedBlock(path string) error {
 	return fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
 }
 
-// block gives what a block holds. Every byte of its file is checked.
+// block returns what a block holds. Every byte of its file is checked.
 func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	packed, err := r.repo.packed(sum)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	return block, nil
 }
 
-// blockOf gives what block i of a file holds.
+// blockOf returns what block i of a file holds.
 func (r *reader) blockOf(f *File, i int, buffer []byte) ([]byte, error) {
 	block, err := r.block(f.Blocks[i], buffer)
 	if err != nil {
@@ -190,7 +190,7 @@ func (v *verification) list() error {
 	})
 }
 
-// manifests checks CURRENT and all backups, and gives the blocks that they need, each with a
+// manifests checks CURRENT and all backups, and returns the blocks that they need, each with a
 // backup that does.
 func (v *verification) manifests() (map[string]string, error) {
 	names, err := v.repo.Manifests()

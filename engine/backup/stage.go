@@ -68,7 +68,7 @@ func Stage(target string) (*Staging, error) {
 	return s, nil
 }
 
-// checkFree tells whether a folder can be made at path.
+// checkFree reports whether a folder can be made at path.
 func checkFree(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {

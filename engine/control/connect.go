@@ -111,8 +111,8 @@ func (b *briefConn) Close() error {
 	return b.sqliteConn.Close()
 }
 
-// isFull tells whether err comes of a full disk. SQLite has a code for what did not fit
-// into the database; of the files beside it, it says only that they failed.
+// isFull reports whether err comes from a full disk. SQLite has a code for what did not fit into
+// the database; of the files beside it, it says only that they failed.
 func isFull(err error, path string) bool {
 	var own *sqlite.Error
 	if !errors.As(err, &own) {
@@ -137,7 +137,7 @@ func hasRoom(dir string) bool {
 	return !data.IsNoSpace(err)
 }
 
-// explain says that the disk is full, or the file damaged, where err comes of that.
+// explain says that the disk is full, or the file damaged, where err comes from that.
 func (d *DB) explain(err error) error { return explain(err, d.path) }
 
 func explain(err error, path string) error {

@@ -98,7 +98,7 @@ func migrate(ctx context.Context, handle *sql.DB) error {
 // Close ends all use of the file.
 func (d *DB) Close() error { return d.sql.Close() }
 
-// Ping tells whether the file can be read.
+// Ping reports whether the file can be read.
 func (d *DB) Ping(ctx context.Context) error { return d.sql.PingContext(ctx) }
 
 // write runs fn in one transaction and commits it unless fn fails.

@@ -16,7 +16,7 @@ func (d *DB) CopyTo(ctx context.Context, path string) error {
 	return nil
 }
 
-// Check reads the whole file and tells what is wrong with it.
+// Check reads the whole file and reports what is wrong with it.
 func (d *DB) Check(ctx context.Context) error {
 	var said sql.NullString
 	if err := d.sql.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&said); err != nil {

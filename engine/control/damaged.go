@@ -20,10 +20,10 @@ func (e *damagedError) Error() string {
 		"then it begins empty, and keys must be issued again", e.path)
 }
 
-// Unwrap gives what SQLite said.
+// Unwrap returns what SQLite said.
 func (e *damagedError) Unwrap() error { return e.cause }
 
-// isDamaged tells of the two codes that SQLite has for it.
+// isDamaged reports the two codes that SQLite has for it.
 func isDamaged(err error) bool {
 	var said *sqlite.Error
 	if !errors.As(err, &said) {

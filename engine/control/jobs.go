@@ -98,7 +98,7 @@ VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 	return scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE id = ?`, j.ID))
 }
 
-// SameFile gives the kept file of an equal request: see job.Store.
+// SameFile returns the kept file of an equal request: see job.Store.
 func (d *DB) SameFile(ctx context.Context, r job.Request, version string) (job.Result, error) {
 	return sameFile(ctx, d.sql, r, version, d.now())
 }
@@ -113,7 +113,7 @@ func sameFile(ctx context.Context, q interface {
 	return j.Result, err
 }
 
-// Job gives a job of an API key; job.ErrNotFound.
+// Job returns a job of an API key; job.ErrNotFound.
 func (d *DB) Job(ctx context.Context, owner, id string) (job.Job, error) {
 	return scanJob(d.sql.QueryRowContext(ctx, selectJobs+` WHERE id = ? AND key_id = ?`, id, owner))
 }
@@ -226,8 +226,8 @@ func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
 	return files, rows.Err()
 }
 
-// JobCounts gives how many jobs have each status, 0 too, and when the one that waits
-// longest was asked for; the zero time where none waits.
+// JobCounts returns how many jobs have each status, 0 too, and when the one that waits longest was
+// asked for; the zero time where none waits.
 func (d *DB) JobCounts(ctx context.Context) (counts map[job.Status]int, oldest time.Time, err error) {
 	counts = map[job.Status]int{job.Queued: 0, job.Running: 0, job.Done: 0, job.Failed: 0, job.Canceled: 0, job.Expired: 0}
 	rows, err := d.sql.QueryContext(ctx, `SELECT status, count(*), min(created_at) FROM export_jobs GROUP BY status`)

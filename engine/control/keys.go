@@ -28,7 +28,7 @@ type Key struct {
 	Requests   int64      `json:"requests"`            // all time
 }
 
-// Expired tells whether the key has ended by itself at a time.
+// Expired reports whether the key has ended by itself at a time.
 func (k *Key) Expired(now time.Time) bool { return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) }
 
 func checkTier(tier string) error {
@@ -133,8 +133,8 @@ func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap ti
 	return next, old, err
 }
 
-// lifeOf gives until when a key lives that replaces another at now: as long as the other was to.
-// ErrConflict where that was replaced already: its own life was cut short then.
+// lifeOf returns until when a key lives that replaces another at now: as long as the other was to.
+// ErrConflict if that was replaced already: its own life was cut short then.
 func lifeOf(ctx context.Context, tx *sql.Tx, old *Key, now time.Time) (time.Time, error) {
 	var by string
 	err := tx.QueryRowContext(ctx, `SELECT id FROM api_keys WHERE replaces = ? AND revoked_at IS NULL LIMIT 1`, old.ID).Scan(&by)
@@ -184,7 +184,7 @@ func scanKey(row interface{ Scan(...any) error }) (Key, error) {
 	return k, err
 }
 
-// ListKeys gives all keys, oldest first, the revoked ones too.
+// ListKeys returns all keys, oldest first, the revoked ones too.
 func (d *DB) ListKeys(ctx context.Context) ([]Key, error) {
 	rows, err := d.sql.QueryContext(ctx, selectKeys+` ORDER BY k.created_at, k.id`)
 	if err != nil {
@@ -280,7 +280,7 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Keys gives all keys as the server needs them, the revoked ones too.
+// Keys returns all keys as the server needs them, the revoked ones too.
 func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
 	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL, COALESCE(expires_at, 0), COALESCE(requests_per_minute, 0) FROM api_keys`)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 )
 
-// Secret gives the 32 bytes kept under name, made at random when first asked for.
+// Secret returns the 32 bytes kept under name, made at random when first asked for.
 func (d *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	if _, err := rand.Read(fresh); err != nil {

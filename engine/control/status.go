@@ -34,7 +34,7 @@ func (d *DB) AddStatus(ctx context.Context, s record.Status, change record.Statu
 	})
 }
 
-// StatusSince gives the samples after since, oldest first.
+// StatusSince returns the samples after since, oldest first.
 func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status, error) {
 	rows, err := d.sql.QueryContext(ctx,
 		`SELECT at, grades, serving_lag, trades_lag, markets_lag, sources FROM status_samples WHERE at > ? ORDER BY at`, since.Unix())

@@ -32,8 +32,8 @@ func addChange(ctx context.Context, tx *sql.Tx, change record.StatusChange) erro
 	return nil
 }
 
-// StatusDays gives the history by days from a day on: rows by day and subsystem, and the newest events, at most
-// so many, oldest first. What is older, or more, is forgotten.
+// StatusDays returns the history by days from a day on: rows by day and subsystem, and the newest events, at
+// most so many, oldest first. What is older, or more, is forgotten.
 func (d *DB) StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error) {
 	day := first.UTC().Format(time.DateOnly)
 	err := d.write(ctx, "forget old status history", func(tx *sql.Tx) error {

@@ -55,8 +55,8 @@ func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// Account gives what is kept of the key with that hash, with its usage from day
-// since on. ErrNotFound for an unknown hash.
+// Account returns what is kept of the key with that hash, with its usage from day since on.
+// ErrNotFound for an unknown hash.
 func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.Account, error) {
 	var a record.Account
 	var created int64

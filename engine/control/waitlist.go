@@ -85,7 +85,8 @@ func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
 	})
 }
 
-// shown tells whether text is something, of at most so many characters, all of which can be shown.
+// shown reports whether text is something, of at most so many characters, all of which can be
+// shown.
 func shown(text string, most int) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -101,7 +102,7 @@ func scanRequest(row interface{ Scan(...any) error }) (Request, error) {
 	return r, err
 }
 
-// ListRequests gives the waitlist in order of arrival; state "" means all.
+// ListRequests returns the waitlist in order of arrival; state "" means all.
 func (d *DB) ListRequests(ctx context.Context, state string) ([]Request, error) {
 	rows, err := d.sql.QueryContext(ctx, selectRequests+` WHERE state = ? OR ? = '' ORDER BY id`, state, state)
 	if err != nil {

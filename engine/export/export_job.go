@@ -22,7 +22,7 @@ func (e *Exporter) WriteJob(ctx context.Context, r job.Request, path string, pro
 	return e.WriteTrader(ctx, wallet, data.Format(r.Format), r.HistoryDays, path, progress)
 }
 
-// Explain gives the message for the caller about an error of WriteJob.
+// Explain returns the message for the caller about an error of WriteJob.
 func (e *Exporter) Explain(err error) job.Failure {
 	switch {
 	case errors.Is(err, ErrDiskFull):

@@ -36,10 +36,9 @@ var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
 // ErrUnknown is returned for a dataset or format that does not exist.
 var ErrUnknown = errors.New("unknown")
 
-// WriteFacts writes a canonical dataset to a new file in dir, which must lie
-// below the data directory, and gives its path and how many rows it holds. The
-// file is complete when WriteFacts returns without an error. It gives way to
-// requests.
+// WriteFacts writes a canonical dataset to a new file in dir, which must lie below the data
+// directory, and returns its path and how many rows it holds. The file is complete when WriteFacts
+// returns without an error. It gives way to requests.
 func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
 	if e.NoFills && dataset == "fills" {
 		return "", 0, data.ErrElsewhere
@@ -80,7 +79,7 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	return path, rows, nil
 }
 
-// copyTo writes the rows of a query to a file and tells how many there are.
+// copyTo writes the rows of a query to a file and reports how many there are.
 func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (int64, error) {
 	res, err := conn.ExecContext(ctx, statements.Get("CopyTo", "@rows", query, "@path", strings.ReplaceAll(filepath.ToSlash(path), "'", "''"),
 		"@options", options))

@@ -147,7 +147,7 @@ func (w *lakeWriter) asOf(days []lakeDay) (ts int64, err error) {
 	return ts, err
 }
 
-// continues tells whether what is imported follows upon what an earlier export had. It does not
+// continues reports whether what is imported follows upon what an earlier export had. It does not
 // where a backup was restored, or where the lake is of another database.
 func (w *lakeWriter) continues(was LakeHead) (bool, error) {
 	var history, last int64

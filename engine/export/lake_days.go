@@ -23,9 +23,9 @@ func dateOf(day int64) string { return time.UnixMicro(day * dayMicros).UTC().For
 // printOfRows is how the print of a day with so many fills begins.
 func (d lakeDay) printOfRows() string { return fmt.Sprintf("%d-%d-", LakeVersion, d.rows) }
 
-// print tells whether the rows of a day are those of an earlier export. A fill never changes in place: it comes with the number of its import, which is
-// greater than all before, and it goes when a better source replaces it. So a day that gained a fill has another last import, and one that only lost
-// some has fewer.
+// print reports whether the rows of a day are those of an earlier export. A fill never changes in place: it comes with the number of its
+// import, which is greater than all before, and it goes when a better source replaces it. So a day that gained a fill has another last
+// import, and one that only lost some has fewer.
 func (d lakeDay) print() string { return d.printOfRows() + strconv.FormatInt(d.last, 10) }
 
 // span is the replacement of @from and @to.
@@ -36,8 +36,8 @@ func lakeSpan(from, to int64) []string {
 	return []string{"@from", strconv.FormatInt(from*dayMicros, 10), "@to", strconv.FormatInt(to*dayMicros, 10)}
 }
 
-// allDays gives the days there are. Where an earlier export of the same history is known, only those are read that gained fills since, that have
-// another number of fills by the rollups, or of which no print is known.
+// allDays returns the days there are. Where an earlier export of the same history is known, only those are read that gained fills since,
+// that have another number of fills by the rollups, or of which no print is known.
 func (w *lakeWriter) allDays(known LakeKnown) ([]lakeDay, error) {
 	if known.Since == nil {
 		return w.readDays("true")

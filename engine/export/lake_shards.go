@@ -22,7 +22,8 @@ const (
 	shardVersion = 2
 )
 
-// ShardBlock gives the first day of the block that a day is of, and whether the block is over: whether the newest day with fills is of a later one.
+// ShardBlock returns the first day of the block that a day is of, and whether the block is over: whether the newest day with fills is of a
+// later one.
 func ShardBlock(day, newest int64) (first int64, over bool) {
 	first = day - day%ShardDays
 	return first, first+ShardDays <= newest
@@ -34,7 +35,7 @@ const (
 	TokenShards  = "token_shards"
 )
 
-// IsShard tells whether a dataset has fills that are among those of days.
+// IsShard reports whether a dataset has fills that are among those of days.
 func IsShard(dataset string) bool { return dataset == WalletShards || dataset == TokenShards }
 
 // lakeBlock is a block of days before it is written.

@@ -97,7 +97,7 @@ func (j *parquetJoiner) finish() error {
 	return err
 }
 
-// readFooter gives the footer of a Parquet file and where it begins.
+// readFooter returns the footer of a Parquet file and where it begins.
 func readFooter(f *os.File) (footer format.FileMetaData, start int64, err error) {
 	st, err := f.Stat()
 	if err != nil {

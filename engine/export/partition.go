@@ -140,7 +140,7 @@ func sealPartition(path string, p *Partition) (err error) {
 	return err
 }
 
-// FileSum gives the SHA-256 of what is left of r, in lower-case hex, and its length.
+// FileSum returns the SHA-256 of what is left of r, in lower-case hex, and its length.
 func FileSum(r io.Reader) (sum string, bytes int64, err error) {
 	h := sha256.New()
 	bytes, err = io.CopyBuffer(h, r, make([]byte, 1<<20))

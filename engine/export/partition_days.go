@@ -53,9 +53,9 @@ func partitionName(day int64) string {
 	return "fills/day=" + dateOf(day) + "/fills.parquet"
 }
 
-// partitions gives the days there are with the prints of their rows, and the state. Where an earlier export of the same history is known, only the rows of
-// those days are read that gained fills since, that have another number of them by the rollups, of which no print is known, or on which a token or a
-// wallet was traded of which, or of one of whose neighbours, something else is said.
+// partitions returns the days there are with the prints of their rows, and the state. Where an earlier export of the same history is known,
+// only the rows of those days are read that gained fills since, that have another number of them by the rollups, of which no print is
+// known, or on which a token or a wallet was traded of which, or of one of whose neighbours, something else is said.
 func (w *lakeWriter) partitions(known PartitionsKnown) (days []fillDay, state *PartitionState, err error) {
 	was := known.State
 	if was == nil {

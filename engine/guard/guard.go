@@ -23,7 +23,7 @@ type Panic struct {
 	Stack string // of the goroutine, where it began
 }
 
-// Error tells what was panicked with.
+// Error reports what was panicked with.
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 // Unwrap gives the error that was panicked with, if it was one.
@@ -32,8 +32,8 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// Recovered gives what recover gave as a *Panic, nil where it gave nil. It is to be
-// called by the func that recovers, for the stack.
+// Recovered returns what recover gave as a *Panic, nil if it gave nil. It is to be called by the
+// func that recovers, for the stack.
 func Recovered(cause any) *Panic {
 	if cause == nil {
 		return nil
@@ -62,8 +62,8 @@ func InGroup(group interface{ Go(f func() error) }, f func() error) {
 	group.Go(func() error { return Do(f) })
 }
 
-// Start runs f in a goroutine of its own and gives how it ended on the channel,
-// a panic as a *Panic.
+// Start runs f in a goroutine of its own and returns how it ended on the channel, a panic as a
+// *Panic.
 func Start(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -116,7 +116,7 @@ const (
 	mostPause  = 10 * time.Minute
 )
 
-// New gives a Watch that logs to log.
+// New returns a Watch that logs to log.
 func New(log zerolog.Logger) *Watch {
 	return &Watch{log: log, first: firstPause, most: mostPause, statuses: map[string]*WorkStatus{}}
 }
@@ -190,7 +190,7 @@ func (w *Watch) longest() time.Duration {
 	return w.most
 }
 
-// IsPanic tells whether err is, or has in it, a panic.
+// IsPanic reports whether err is, or has in it, a panic.
 func IsPanic(err error) bool { return panicIn(err) != nil }
 
 func panicIn(err error) *Panic {
@@ -221,7 +221,7 @@ func (w *Watch) note(name string, err error) {
 	}
 }
 
-// Statuses gives what was run so far, by name.
+// Statuses returns what was run so far, by name.
 func (w *Watch) Statuses() []WorkStatus {
 	if w == nil {
 		return nil

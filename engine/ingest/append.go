@@ -18,8 +18,8 @@ type Rows struct {
 	// Read gives the rows; line is whatever tells them apart in messages. nil: there are
 	// none. It is called once, or again where the database had to be reopened.
 	Read func(ctx context.Context, sink data.Sink) error
-	// Within is called once in the transaction that the rows are committed in, behind them,
-	// also where nothing of them is new; nil where there is nothing to do.
+	// Within is called once in the transaction that the rows are committed in, behind them, also
+	// where nothing of them is new; nil if there is nothing to do.
 	Within func(ctx context.Context, conn *sql.Conn) error
 	// Instead names rows that were brought in before and are provisional: the rows here are all
 	// that there are of their transactions, so that those of the name which are of the same
@@ -27,12 +27,12 @@ type Rows struct {
 	Instead string
 }
 
-// Append brings rows in as Import does those of a file, and gives their receipt. Nothing of
-// rows that end in an error stays, and nothing that Within did.
+// Append brings rows in as Import does those of a file, and returns their receipt. Nothing of rows
+// that end in an error stays, and nothing that Within did.
 //
-// The import log gets a line only where something came of the rows: there may be a batch
-// every two seconds, and a fact needs the number of its batch, nothing else does. Such a line
-// takes about a hundredth of the space of its fills, see Receipt.brief.
+// The import log gets a line only where something came from the rows: there may be a batch every
+// two seconds, and a fact needs the number of its batch, nothing else does. Such a line takes about
+// a hundredth of the space of its fills, see Receipt.brief.
 func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receipt, error) {
 	feed := rows.Feed
 	feed.Read, feed.Query = nil, nil
@@ -74,7 +74,7 @@ func (j *fileImport) stageMemory() error {
 	return j.refuseIfRejected()
 }
 
-// worthLogging tells whether the import log gets a line: of a file always.
+// worthLogging reports whether the import log gets a line: of a file always.
 func (j *fileImport) worthLogging() bool {
 	r := &j.receipt
 	return j.src.read == nil || j.ousted || !r.nothingNew() || r.Waiting > 0 || r.RejectedFile != ""

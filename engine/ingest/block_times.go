@@ -65,8 +65,8 @@ func (j *fileImport) noteBlocks() error {
 	return nil
 }
 
-// moveLate gives the fills that have a later time of their block the one that stands. What
-// they are equal to, or contradict, is found as if they came with it.
+// moveLate returns the fills that have a later time of their block the one that stands. What they
+// are equal to, or contradict, is found as if they came with it.
 func (im *Importer) moveLate(ctx context.Context, conn *sql.Conn, at time.Time) (Receipt, error) {
 	return im.again(ctx, conn, at, "fills whose block has an earlier time", func(j *fileImport) error {
 		j.moving, j.ousted = true, true

@@ -34,16 +34,16 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// contradict tells whether two records of equal source and version say different
-// payouts, or different times, and whether it is the payouts.
+// contradict reports whether two records of equal source and version say different payouts, or
+// different times, and whether it is the payouts.
 func contradict(a, b *data.Resolution) (payouts, times bool) {
 	payouts = a.Source == b.Source && effective(a).Equal(effective(b)) && !slices.Equal(a.Payouts, b.Payouts)
 	times = a.TimeBy() != data.TimeUnknown && a.TimeBy() == b.TimeBy() && atVersion(a).Equal(atVersion(b)) && !a.ResolvedAt.Equal(b.ResolvedAt)
 	return payouts, times
 }
 
-// addResolution takes in that another record of the market, at line, says next of its payouts,
-// and gives the word that gives way where the two contradict each other.
+// addResolution takes in that another record of the market, at line, says next of its payouts, and
+// returns the word that gives way where the two contradict each other.
 func (g *gathered) addResolution(line int64, old, next *data.Resolution) (lost lostResolution, contradicts bool) {
 	payouts, times := contradict(old, next)
 	lost = lostResolution{Resolution: *next, Line: line}
@@ -108,7 +108,7 @@ func instant(t time.Time) string {
 }
 
 // checkPayouts puts payouts of the wrong length aside, and takes those of the right one that were
-// put aside before; spare tells whether there are any.
+// put aside before; spare reports whether there are any.
 func (j *fileImport) checkPayouts(spare bool) error {
 	if !j.hasPayouts && !spare {
 		return nil

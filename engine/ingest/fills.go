@@ -101,8 +101,7 @@ func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64)
 	return err
 }
 
-// changed runs before, then a named statement, and gives the rows the statement
-// changed.
+// changed runs before, then a named statement, and returns the rows the statement changed.
 func (j *fileImport) changed(name string, before func() error, replace ...string) (int64, error) {
 	if before != nil {
 		if err := before(); err != nil {
@@ -238,7 +237,7 @@ func (j *fileImport) dropKnown() error {
 	return j.exec("SignedView")
 }
 
-// retractProvisional takes out the facts that give way; known tells whether there may be any.
+// retractProvisional takes out the facts that give way; known reports whether there may be any.
 func (j *fileImport) retractProvisional(known bool) error {
 	if j.src.instead == "" || !known {
 		return nil
@@ -323,7 +322,7 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	return known > 0, err
 }
 
-// mixed tells whether the file may hold equal rows with and without a log index.
+// mixed reports whether the file may hold equal rows with and without a log index.
 func (j *fileImport) mixed() (mixed bool, err error) {
 	if j.allIndexed || !j.indexed {
 		return false, nil

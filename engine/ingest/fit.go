@@ -61,7 +61,7 @@ func (j *fileImport) unresolved(unfit, gone int64) error {
 	return j.keepSpare()
 }
 
-// unfit keeps the payouts that a query gives as conflicts, and tells whether there are any.
+// unfit keeps the payouts that a query gives as conflicts, and reports whether there are any.
 func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 	var (
 		row      disputedRow
@@ -74,7 +74,7 @@ func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 	return found, err
 }
 
-// spareRow gives the values of s_spare's columns.
+// spareRow returns the values of s_spare's columns.
 func spareRow(condition data.Hash, r *data.Resolution) []any {
 	c := payoutColumns(r, nil)
 	return []any{append([]byte(nil), condition[:]...), c[0], c[1], c[2], c[9], c[3], c[6], c[7]}

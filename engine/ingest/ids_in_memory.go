@@ -20,9 +20,8 @@ type Directory interface {
 // memoryRows is up to how many staged rows ids are looked up one by one.
 const memoryRows = 200_000
 
-// internFromMemory gives the staged rows their ids with the help of the
-// Directory; false where there is none, it is not up to date, or the file is so
-// large that a join is quicker.
+// internFromMemory gives the staged rows their ids with the help of the Directory; false if there
+// is none, it is not up to date, or the file is so large that a join is quicker.
 func (j *fileImport) internFromMemory() (bool, error) {
 	if j.im.Directory == nil {
 		return false, nil

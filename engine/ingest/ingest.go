@@ -28,8 +28,8 @@ var statements = engine.MustStatements(sqlFiles)
 type Rollups struct {
 	Merge    func(ctx context.Context, conn *sql.Conn, apply func() error) error
 	Postpone func(ctx context.Context, conn *sql.Conn, apply func() error) error
-	// Absorb is called after a Merge is committed, on the same connection, while
-	// the deltas still lie in temporary tables; nil where nobody follows live.
+	// Absorb is called after a Merge is committed, on the same connection, while the deltas still
+	// lie in temporary tables; nil if nobody follows live.
 	Absorb func(ctx context.Context, conn *sql.Conn) error
 }
 
@@ -50,8 +50,8 @@ type Importer struct {
 	Rollups Rollups
 	Feeds   FeedCatalog
 	Now     func() time.Time
-	// Directory knows ids in memory, so that a small file needs no scan of all
-	// wallets and tokens; nil where there is none.
+	// Directory knows ids in memory, so that a small file needs no scan of all wallets and tokens;
+	// nil if there is none.
 	Directory Directory
 	// BulkRows is the number of fills from which files that also add a quarter to the
 	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M, of rows that
@@ -107,9 +107,9 @@ var ErrFileRefused = errors.New("file refused")
 // errDryRun rolls a finished dry run back.
 var errDryRun = errors.New("dry run")
 
-// Import brings one file in, as Identify planned it, and gives its receipt. Nothing of a
-// file that ends in an error stays, and its receipt counts nothing. A file that is not of
-// the planned feed any more is refused.
+// Import brings one file in, as Identify planned it, and returns its receipt. Nothing of a file
+// that ends in an error stays, and its receipt counts nothing. A file that is not of the planned
+// feed any more is refused.
 func (im *Importer) Import(ctx context.Context, p Plan, opts Options) (Receipt, error) {
 	src, err := im.open(ctx, &p)
 	if err != nil {
@@ -322,9 +322,9 @@ const (
 	bulkRowsFollowed = bulkRows / 4
 )
 
-// isBulk tells whether one rebuild is cheaper than merging this batch and, where
-// most of it is new, those still to come, which are then taken to be new as well: of
-// very many fills, or of a few in each of many files.
+// isBulk reports whether one rebuild is cheaper than merging this batch and, where most of it is
+// new, those still to come, which are then taken to be new as well: of very many fills, or of a few
+// in each of many files.
 func (j *fileImport) isBulk() (bool, error) {
 	limit := j.im.BulkRows
 	switch {

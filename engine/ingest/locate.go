@@ -87,7 +87,7 @@ func (j *fileImport) rejectByNumber(next func() (badRow, bool, error)) error {
 // errStop ends the reading of a file of which nothing more is wanted.
 var errStop = errors.New("enough")
 
-// explain gives the sentence of a reason, the staging's own or the feed's.
+// explain returns the sentence of a reason, the staging's own or the feed's.
 func (j *fileImport) explain(reason string) string {
 	if text := reasons[reason]; text != "" {
 		return text

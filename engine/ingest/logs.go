@@ -179,7 +179,7 @@ func contestDetail(known string, equal, stands bool) string {
 	return fmt.Sprintf("this log is known as %s: %s", known, which)
 }
 
-// canonicalFill gives what LogSaid says as a row of pmx's own files.
+// canonicalFill returns what LogSaid says as a row of pmx's own files.
 func canonicalFill(said, tx string, index int64) (string, error) {
 	var f struct {
 		TS, Shares, USD, Fee int64

@@ -11,9 +11,9 @@ import (
 	"pmx/data"
 )
 
-// look tells what the lines of a file of CSV are if each but the header is a record, and
-// whether that may be so: the file ends in a line end, has no other line ends than those
-// counted, and all of it is UTF-8.
+// look reports what the lines of a file of CSV are if each but the header is a record, and whether
+// that may be so: the file ends in a line end, has no other line ends than those counted, and all
+// of it is UTF-8.
 func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err error) {
 	file, err := os.Open(src.Path)
 	if err != nil {

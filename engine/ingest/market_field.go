@@ -73,7 +73,7 @@ func places() map[string]int {
 	return out
 }
 
-// fieldAt is the place of a field, -1 where there is none.
+// fieldAt is the place of a field, -1 if there is none.
 func fieldAt(column string) int {
 	return slices.IndexFunc(marketFields, func(f marketField) bool { return f.column == column })
 }

@@ -16,7 +16,7 @@ import (
 // a lot of memory here.
 const fewMarkets = 4096
 
-// inMemory tells whether so many rows of m_raw are merged here.
+// inMemory reports whether so many rows of m_raw are merged here.
 func (j *fileImport) inMemory(rows int64) bool {
 	return !j.im.byStatement && !j.spilled && rows <= fewMarkets
 }
@@ -148,7 +148,7 @@ func (m *marketChanges) add(n, o *marketWord) error {
 	return nil
 }
 
-// compare tells whether the payouts of n have to be compared with the outcomes and with o.
+// compare reports whether the payouts of n have to be compared with the outcomes and with o.
 func (m *marketChanges) compare(n, o, next marketCells) error {
 	if n[payoutsCell] == nil {
 		return nil

@@ -37,7 +37,7 @@ func soundQuote(m *data.Market) {
 }
 
 // quoteRow is the value of the column quote: each group of fields with its version, which is NULL
-// where no record says anything of it; nil where that is so of all.
+// where no record says anything of it; nil if that is so of all.
 func quoteRow(m *data.Market) any {
 	first := len(ownFields)
 	row, said := map[string]any{"bid": micro(m.BestBid), "ask": micro(m.BestAsk), "last": micro(m.LastPrice), "liquidity": micro(m.Liquidity)}, false

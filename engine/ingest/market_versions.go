@@ -57,8 +57,7 @@ func lostTokens(old, next, merged *data.Market) []data.TokenRef {
 	return lost
 }
 
-// takes tells whether what next says of a field stands against what old says, by their
-// versions.
+// takes reports whether what next says of a field stands against what old says, by their versions.
 func takes(i int, old, next *data.Market, mine, other int64) bool {
 	if other == data.Unsaid || mine == data.Unsaid {
 		return other != data.Unsaid
@@ -117,9 +116,9 @@ func soundMarket(m *data.Market) {
 	m.FieldVersions, m.Versions = nil, versions
 }
 
-// versionsText is what the column field_versions has of a market: the versions of fields
-// that are not of its own, as JSON in the order of marketFields, nil where all are. That
-// a market which is open has no time of closing is not written down.
+// versionsText is what the column field_versions has of a market: the versions of fields that are
+// not of its own, as JSON in the order of marketFields, nil if all are. That a market which is open
+// has no time of closing is not written down.
 func versionsText(m *data.Market) any {
 	if m.Versions == nil {
 		return nil

@@ -84,7 +84,7 @@ func (w *marketWord) version(i int) int64 {
 	return data.Unsaid
 }
 
-// overrules tells whether what n says of a field stands against what o says, by their versions.
+// overrules reports whether what n says of a field stands against what o says, by their versions.
 func (w *marketWord) overrules(i int, o *marketWord, mine, other int64) (bool, error) {
 	a, b := w.cells[fieldCells[i]], o.cells[fieldCells[i]]
 	switch {
@@ -185,8 +185,8 @@ func mergeWords(n, o *marketWord) (marketCells, error) {
 	return next, nil
 }
 
-// mergeFields takes of every field the word that stands, and gives the versions of those that
-// are not of the newest record, as JSON.
+// mergeFields takes of every field the word that stands, and returns the versions of those that are
+// not of the newest record, as JSON.
 func (c marketCells) mergeFields(n, o *marketWord) (versions string, err error) {
 	base := max(n.base, o.base)
 	var text strings.Builder

@@ -178,7 +178,7 @@ func (j *fileImport) mergeManyMarkets() (*marketChanges, error) {
 	return m, j.exec("Payouts")
 }
 
-// nextTokens prepares what becomes of tokens: mapped tells whether n_map has any, called whether
+// nextTokens prepares what becomes of tokens: mapped reports whether n_map has any, called whether
 // any may be called something else.
 func (j *fileImport) nextTokens(mapped, called bool) (err error) {
 	var fresh, known int64
@@ -212,8 +212,8 @@ func (j *fileImport) mapTokens() (fresh int64, err error) {
 	return j.changed("MapNewTokens", nil)
 }
 
-// nameTokens prepares n_label, what tokens are called, and adds to n_token those whose
-// outcome follows from it; any tells whether the file can change either.
+// nameTokens prepares n_label, what tokens are called, and adds to n_token those whose outcome
+// follows from it; any reports whether the file can change either.
 func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.empty("NoLabels")
@@ -266,7 +266,7 @@ func atVersion(r *data.Resolution) time.Time {
 	return r.AtVersion
 }
 
-// marketRow gives the values of m_raw's columns up to stub.
+// marketRow returns the values of m_raw's columns up to stub.
 func marketRow(m data.Market) ([]any, error) {
 	row := []any{nil, append([]byte(nil), m.Condition[:]...)}
 	for _, s := range []string{m.GammaID, m.QuestionID, m.Question, m.Slug, m.Description, m.ResolutionSource,
@@ -288,7 +288,7 @@ func marketRow(m data.Market) ([]any, error) {
 	return append(append(row, payoutColumns(m.Resolution, quoteRow(&m))...), stamp(unquoted(&m)), versionsText(&m), m.Stub), nil
 }
 
-// listText is a list as JSON, nil where it is empty.
+// listText is a list as JSON, nil if it is empty.
 func listText(list any) (any, error) {
 	if reflect.ValueOf(list).Len() == 0 {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// numbered copies a file of NDJSON so that every line that is not blank has the number of
-// its record: see shape.NumberMember. It tells what the lines of the file are.
+// numbered copies a file of NDJSON so that every line that is not blank has the number of its
+// record: see shape.NumberMember. It reports what the lines of the file are.
 func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
 	var lines Lines
 	in, err := os.Open(src.Path)
@@ -41,7 +41,7 @@ func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
 	return src, lines, err
 }
 
-// number copies the lines that are not blank, numbered from 1, and tells how many they are.
+// number copies the lines that are not blank, numbered from 1, and reports how many they are.
 func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	begun := false // some of the line is copied

@@ -187,8 +187,7 @@ func (r *Receipt) nothingNew() bool {
 // weather is how many rows of the weather were added.
 func (r *Receipt) weather() int64 { return r.Forecasts + r.Actuals + r.Observations + r.Normals }
 
-// mayRelease tells whether the file may have brought the market that a waiting
-// fill names.
+// mayRelease reports whether the file may have brought the market that a waiting fill names.
 func (r *Receipt) mayRelease() bool {
 	return !r.DryRun && r.TokensMapped+r.MarketsNew+r.MarketsChanged > 0
 }

@@ -72,8 +72,8 @@ func (r *rejects) keep(line int64, reason, detail, raw string) error {
 	return nil
 }
 
-// seal finishes the file and says where it will lie, "" where no row was
-// kept. It must be done before the import is committed.
+// seal finishes the file and says where it will lie, "" if no row was kept. It must be done before
+// the import is committed.
 func (r *rejects) seal() (string, error) {
 	if r.file == nil {
 		return "", nil

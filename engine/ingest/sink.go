@@ -86,7 +86,7 @@ func (j *fileImport) stageRows() error {
 	return j.refuseIfRejected()
 }
 
-// isLines tells whether files of a format consist of lines.
+// isLines reports whether files of a format consist of lines.
 func isLines(f data.Format) bool { return f == data.CSV || f == data.NDJSON }
 
 // countReader counts the bytes and the lines that are read.
@@ -315,8 +315,8 @@ func (s *sink) Token(_ int64, t data.TokenRef) error {
 	return s.mapToken(t, true)
 }
 
-// mapToken stages what a token is called and, where the feed knows it, its outcome; ownRow
-// tells whether a row of the file is about that, and not a record of its market.
+// mapToken stages what a token is called and, where the feed knows it, its outcome; ownRow reports
+// whether a row of the file is about that, and not a record of its market.
 func (s *sink) mapToken(t data.TokenRef, ownRow bool) error {
 	var condition, outcome driver.Value
 	if !t.Condition.IsZero() {

@@ -35,7 +35,7 @@ func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
 // fewBytes is up to how many bytes files are taken to have few rows.
 const fewBytes = 1 << 20
 
-// small tells whether the rows are likely few. How many there are in memory is not known before
+// small reports whether the rows are likely few. How many there are in memory is not known before
 // they are read.
 func (s *source) small() bool { return s.plain.Size <= fewBytes }
 
@@ -57,7 +57,7 @@ type Plan struct {
 // assumedRowBytes is as many bytes as few rows of text have.
 const assumedRowBytes = 512
 
-// Identify tells which feed a file is of, without importing it.
+// Identify reports which feed a file is of, without importing it.
 func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	head, err := im.Feeds.Head(path)
 	if err != nil {
@@ -130,8 +130,8 @@ func (im *Importer) take(ctx context.Context, p *Plan, plain string) (head data.
 	return head, st.Size(), nil
 }
 
-// stillAsPlanned tells why a file that begins with head cannot be read as it was planned,
-// nil where it can: its rows and even its columns may be others, its feed may not.
+// stillAsPlanned reports why a file that begins with head cannot be read as it was planned, nil if
+// it can: its rows and even its columns may be others, its feed may not.
 func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
 	if head.Format != p.Head.Format {
 		return fmt.Errorf("it was %s and is %s", p.Head.Format, head.Format)
@@ -175,7 +175,7 @@ func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format d
 	return nil
 }
 
-// sameFile tells whether path is the opened file.
+// sameFile reports whether path is the opened file.
 func sameFile(r io.Reader, path string) bool {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -189,7 +189,7 @@ func sameFile(r io.Reader, path string) bool {
 	return err == nil && os.SameFile(opened, linked)
 }
 
-// isPlain tells whether the opened file is read as it lies on disk.
+// isPlain reports whether the opened file is read as it lies on disk.
 func isPlain(r io.Reader) bool {
 	_, ok := r.(*os.File)
 	return ok

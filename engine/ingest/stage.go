@@ -65,7 +65,7 @@ func (j *fileImport) stageQuery() error {
 // some in, or the last line is not whole.
 var errMissingLines = errors.New("not every line is a row")
 
-// mayClean tells whether err comes of what a file holds.
+// mayClean reports whether err comes from what a file holds.
 func mayClean(err error) bool {
 	var own *duckdb.Error
 	if !errors.As(err, &own) {
@@ -97,7 +97,7 @@ func (e *unreadableError) Error() string {
 	return fmt.Sprintf("the file cannot be read as %s: it is damaged, or is not what its beginning says", e.format)
 }
 
-// Unwrap gives the error of the database.
+// Unwrap returns the error of the database.
 func (e *unreadableError) Unwrap() error { return e.cause }
 
 // readQuery is runQuery of a file that was not cleaned: in a file of text every line must
@@ -127,7 +127,7 @@ func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	return rows, err
 }
 
-// runQuery stages what the statements of the feed give, and tells how many records that is.
+// runQuery stages what the statements of the feed give, and reports how many records that is.
 func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	query, err := j.src.feed.Query(src, j.src.head)
 	if err != nil {

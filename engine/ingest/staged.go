@@ -66,7 +66,7 @@ func newManyStagedFills(latest int64) *stagedFills {
 	return &stagedFills{latest: latest, days: map[int64]bool{}, byLog: &loggedFills{seen: map[uint64]bool{}}}
 }
 
-// add takes a fill in, and gives nil where statements must be run.
+// add takes a fill in, and returns nil where statements must be run.
 func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 	if s == nil || !s.takes(f) || s.byLog == nil && s.rows == fewRows || s.byLog != nil && !s.byLog.add(f) {
 		return nil
@@ -108,8 +108,8 @@ func (s *stagedFills) noteMany(f *data.Fill) {
 	s.indexed, s.equal = s.rows, len(s.byLog.repeats) > 0
 }
 
-// takes tells whether a fill is usable as it is. It may be stricter than statement Reason,
-// which then decides.
+// takes reports whether a fill is usable as it is. It may be stricter than statement Reason, which
+// then decides.
 func (s *stagedFills) takes(f *data.Fill) bool {
 	within := func(m data.Micro) bool { return m >= 0 && m <= mostAmount }
 	return f.TS >= firstTime && f.TS <= s.latest && within(f.Shares) && within(f.USD) &&
@@ -124,14 +124,14 @@ func noteRow[K comparable](rows map[K]int64, key K, row int64) {
 	}
 }
 
-// addKey adds a key, and tells whether it was there.
+// addKey adds a key, and reports whether it was there.
 func addKey[K comparable](all map[K]bool, key K) (known bool) {
 	known = all[key]
 	all[key] = true
 	return known
 }
 
-// byFirstRow gives keys in the order in which new ones get their ids: by the first row of each,
+// byFirstRow returns keys in the order in which new ones get their ids: by the first row of each,
 // and of equal ones by the keys.
 func byFirstRow[K comparable](rows map[K]int64, compare func(a, b K) int) []K {
 	return slices.SortedFunc(maps.Keys(rows), func(a, b K) int { return cmp.Or(cmp.Compare(rows[a], rows[b]), compare(a, b)) })
@@ -181,7 +181,7 @@ type loggedRepeat struct {
 // mostOfTransaction is how many fills of one transaction are compared with each other.
 const mostOfTransaction = 256
 
-// add tells whether a fill comes by its log.
+// add reports whether a fill comes by its log.
 func (l *loggedFills) add(f *data.Fill) bool {
 	if f.Tx.IsZero() || f.LogIndex == data.NoIndex {
 		return false

@@ -29,8 +29,8 @@ type emptyTables struct {
 	tables map[string]bool
 }
 
-// take tells whether a table of a connection is there and empty. Whoever asks may write to it,
-// so it tells so once.
+// take reports whether a table of a connection is there and empty. Whoever asks may write to it, so
+// it tells so once.
 func (e *emptyTables) take(conn *sql.Conn, table string) bool {
 	if !e.tables[table] || e.conn != driverOf(conn) {
 		return false

@@ -34,7 +34,7 @@ func Groups(plans []Plan) (groups [][]Plan) {
 	return groups
 }
 
-// fits tells whether two files may be read as one.
+// fits reports whether two files may be read as one.
 func (p *Plan) fits(o *Plan) bool {
 	return p.Feed.Several && p.Feed.Name == o.Feed.Name && p.Head.Format == data.Parquet && sameColumns(p.Head, o.Head)
 }
@@ -47,10 +47,10 @@ func sameColumns(a, b data.Head) bool {
 // concerns another, or needs more care than can be given to each of several.
 var errAlone = errors.New("these files are not to be imported together")
 
-// ImportTogether imports files of fills in one transaction, and gives the receipt of each, as if
-// they were imported one after another. Where that is not sure to come to the same, and on
-// any other error, nothing of them is in: they are then to be imported one by one, which tells
-// what is wrong with which.
+// ImportTogether imports files of fills in one transaction, and returns the receipt of each, as if
+// they were imported one after another. Where that is not sure to come to the same, and on any
+// other error, nothing of them is in: they are then to be imported one by one, which reports what
+// is wrong with which.
 func (im *Importer) ImportTogether(ctx context.Context, plans []Plan, opts Options) ([]Receipt, error) {
 	src, err := im.openTogether(ctx, plans)
 	if err != nil {
@@ -113,7 +113,7 @@ type member struct {
 // memberSQL is which of them a row is of; of a file that is alone 0.
 var memberSQL = "row >> " + strconv.Itoa(data.FileShift)
 
-// together tells whether several files are imported.
+// together reports whether several files are imported.
 func (j *fileImport) together() bool { return len(j.src.members) > 0 }
 
 // aloneIf ends the import of several files where something is found that needs them one by one.

@@ -114,7 +114,7 @@ type weatherRows struct {
 // The days that weather may be of: the oldest series begin in 1763.
 var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2100, time.January, 1)
 
-// rejectReason gives the reason for which a row cannot be of a city, day and time.
+// rejectReason returns the reason for which a row cannot be of a city, day and time.
 func (w *weatherRows) rejectReason(city string, day data.Date, times ...int64) string {
 	if _, ok := w.cities.City(city); !ok {
 		return "unknown_city"
@@ -208,7 +208,7 @@ func orNone(us int64) driver.Value {
 	return us
 }
 
-// unless gives t, and NULL where the source has withdrawn it.
+// unless returns t, and NULL where the source has withdrawn it.
 func unless(withdrawn bool, t data.Temp) driver.Value {
 	if withdrawn {
 		return nil

@@ -105,12 +105,12 @@ func (r Range) join(next Range) Range {
 // Ranges are the committed ranges of a filter, in order. They do not overlap.
 type Ranges []Range
 
-// Load gives the committed ranges of a filter.
+// Load returns the committed ranges of a filter.
 func Load(ctx context.Context, conn *sql.Conn, f Filter) (Ranges, error) {
 	return load(ctx, conn, f, 0, math.MaxInt64)
 }
 
-// load gives the ranges with a block from … to.
+// load returns the ranges with a block from … to.
 func load(ctx context.Context, conn *sql.Conn, f Filter, from, to int64) (out Ranges, err error) {
 	rows, err := conn.QueryContext(ctx, statements.Get("Ranges"), f.Source, f.Version, from, to)
 	if err != nil {
@@ -161,7 +161,7 @@ func (rs Ranges) Gaps(start, end int64) (gaps []Gap) {
 	return gaps
 }
 
-// Prefix gives the range up to whose end nothing from start on is missing; false where start
+// Prefix returns the range up to whose end nothing from start on is missing; false where start
 // itself is.
 func (rs Ranges) Prefix(start int64) (last Range, ok bool) {
 	for _, r := range rs {
@@ -176,7 +176,7 @@ func (rs Ranges) Prefix(start int64) (last Range, ok bool) {
 	return last, ok
 }
 
-// Ending gives the range that ends with a block.
+// Ending returns the range that ends with a block.
 func (rs Ranges) Ending(block int64) (Range, bool) {
 	for _, r := range rs {
 		if r.To == block {
@@ -186,7 +186,7 @@ func (rs Ranges) Ending(block int64) (Range, bool) {
 	return Range{}, false
 }
 
-// Cursor gives what a source put aside with SetCursor, "" where it put nothing.
+// Cursor returns what a source put aside with SetCursor, "" if it put nothing.
 func Cursor(ctx context.Context, conn *sql.Conn, source string) (state string, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("Cursor"), source).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -205,7 +205,7 @@ func SetCursor(ctx context.Context, conn *sql.Conn, source, state string) error 
 	return err
 }
 
-// NewestFill is the time of the newest fill in the facts, in unix µs; 0 where there is none.
+// NewestFill is the time of the newest fill in the facts, in unix µs; 0 if there is none.
 func NewestFill(ctx context.Context, conn *sql.Conn) (ts int64, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&ts)
 	return ts, err

@@ -57,7 +57,7 @@ func (f *addressCounts) fingerprint(a netip.Addr) uint64 {
 	return maphash.Bytes(f.seed, octets[:]) | 1
 }
 
-// count adds n to what is counted of a at minute and gives what it was before.
+// count adds n to what is counted of a at minute and returns what it was before.
 func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 	a = client(a)
 	s := &f.shards[maphash.Comparable(f.seed, a)%addressShards]
@@ -80,8 +80,8 @@ func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 	return had
 }
 
-// limited tells whether a has used up what it may of this minute. It takes no lock
-// while no address has.
+// limited reports whether a has used up what it may of this minute. It takes no lock while no
+// address has.
 func (f *addressCounts) limited(a netip.Addr, now time.Time) bool {
 	minute := now.Unix() / windowSeconds
 	return f.full.Load() == minute && f.count(a, minute, 0) >= f.most

@@ -17,12 +17,11 @@ import (
 type KeyStore interface {
 	// Revision is a cheap counter that moves with every change of a key.
 	Revision(ctx context.Context) (int64, error)
-	// Keys gives all keys, the revoked ones too.
+	// Keys returns all keys, the revoked ones too.
 	Keys(ctx context.Context) ([]record.Key, error)
 	// AddUse adds to the usage counters in one transaction.
 	AddUse(ctx context.Context, uses []record.Use) error
-	// Account gives what is known of a key, with its usage from day since on,
-	// YYYY-MM-DD.
+	// Account returns what is known of a key, with its usage from day since on, YYYY-MM-DD.
 	Account(ctx context.Context, hash [32]byte, since string) (record.Account, error)
 }
 
@@ -56,7 +55,7 @@ type Gate struct {
 	busy     chan struct{}
 }
 
-// NewGate reads the keys of store and gives the gate for them.
+// NewGate reads the keys of store and returns the gate for them.
 func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, error) {
 	g := &Gate{store: store, log: log, failures: newAddressCounts(FailuresPerMinute), revision: -1, busy: make(chan struct{}, 1)}
 	g.keys.Store(&map[Hash]*Key{})
@@ -88,7 +87,7 @@ func (g *Gate) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// merge gives the table of records, keeping the Keys that are known already.
+// merge returns the table of records, keeping the Keys that are known already.
 func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Hash]*Key {
 	keys := make(map[Hash]*Key, len(records))
 	for _, r := range records {

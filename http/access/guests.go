@@ -13,7 +13,7 @@ const GuestRate = 120
 // bounded as that of failed authentications is.
 type Guests struct{ counts *addressCounts }
 
-// NewGuests gives empty counts.
+// NewGuests returns empty counts.
 func NewGuests() *Guests { return &Guests{newAddressCounts(GuestRate)} }
 
 // Take counts one request of a client address at time now against its minute.

@@ -21,8 +21,8 @@ const SecretLen = len(Prefix) + 43
 // Hash is the SHA-256 of an API key: all that is ever stored of it.
 type Hash = [sha256.Size]byte
 
-// NewSecret makes a key out of 256 bits read from random and gives its hash.
-// The secret is to be shown once and kept nowhere.
+// NewSecret makes a key out of 256 bits read from random and returns its hash. The secret is to be
+// shown once and kept nowhere.
 func NewSecret(random io.Reader) (secret string, hash Hash, err error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(random, bits[:]); err != nil {
@@ -32,8 +32,8 @@ func NewSecret(random io.Reader) (secret string, hash Hash, err error) {
 	return secret, sha256.Sum256([]byte(secret)), nil
 }
 
-// HashOf gives the hash of a presented key; false where it does not have the
-// form of one, so that nothing needs to be looked up.
+// HashOf returns the hash of a presented key; false if it does not have the form of one, so that
+// nothing needs to be looked up.
 func HashOf(secret []byte) (Hash, bool) {
 	if len(secret) != SecretLen || string(secret[:len(Prefix)]) != Prefix {
 		return Hash{}, false
@@ -81,7 +81,7 @@ func (k *Key) lastFrom() string {
 	return addr.Unmap().WithZone("").String()
 }
 
-// expired tells whether the key has ended by itself.
+// expired reports whether the key has ended by itself.
 func (k *Key) expired(now time.Time) bool {
 	at := k.expires.Load()
 	return at > 0 && now.Unix() >= at
@@ -126,8 +126,8 @@ func (k *Key) Take(now time.Time, endpoint int) Window {
 	}
 }
 
-// otherMinute tells whether what was counted in the minute had is over at now: that
-// minute is past, or lies further ahead than a request that overtook another explains.
+// otherMinute reports whether what was counted in the minute had is over at now: that minute is
+// past, or lies further ahead than a request that overtook another explains.
 func otherMinute(had, now int64) bool { return had < now || had > now+1 }
 
 // lastUsed is the minute of the key's latest request.

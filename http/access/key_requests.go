@@ -16,11 +16,11 @@ const (
 // is bounded as that of failed authentications is.
 type KeyRequests struct{ counts *addressCounts }
 
-// NewKeyRequests gives empty counts.
+// NewKeyRequests returns empty counts.
 func NewKeyRequests() *KeyRequests { return &KeyRequests{newAddressCounts(KeyRequestsPerHour)} }
 
-// Take counts one request of a client address at time now, and tells whether it may be made, and if not, in how
-// many seconds it may.
+// Take counts one request of a client address at time now, and reports whether it may be made, and if not, in
+// how many seconds it may.
 func (k *KeyRequests) Take(addr netip.Addr, now time.Time) (ok bool, retry int64) {
 	if k.counts.count(addr, now.Unix()/hourSeconds, 1) < KeyRequestsPerHour {
 		return true, 0

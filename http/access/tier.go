@@ -32,7 +32,7 @@ type Caps struct {
 	Export      bool // may create export jobs
 }
 
-// Caps gives the limits of t; all zero for Nobody.
+// Caps returns the limits of t; all zero for Nobody.
 func (t Tier) Caps() Caps {
 	return [...]Caps{
 		Free:     {Rate: 30, HistoryDays: 30, Rows: 20, Compare: 1},
@@ -75,8 +75,7 @@ func (t Tier) Sections() (available, locked []wire.Section) {
 	return available, locked
 }
 
-// LowestWithRows gives the lowest tier whose row cap is at least n; false where
-// no tier reaches it.
+// LowestWithRows returns the lowest tier whose row cap is at least n; false if no tier reaches it.
 func LowestWithRows(n int) (Tier, bool) {
 	for _, t := range Tiers() {
 		if t.Caps().Rows >= n {
@@ -86,7 +85,7 @@ func LowestWithRows(n int) (Tier, bool) {
 	return Nobody, false
 }
 
-// LowestWithCompare gives the lowest tier that compares n wallets at once.
+// LowestWithCompare returns the lowest tier that compares n wallets at once.
 func LowestWithCompare(n int) Tier {
 	for _, t := range Tiers() {
 		if t.Caps().Compare >= n {
@@ -96,7 +95,7 @@ func LowestWithCompare(n int) Tier {
 	return Alpha
 }
 
-// LowestWithHistory gives the lowest tier that shows rows up to days old.
+// LowestWithHistory returns the lowest tier that shows rows up to days old.
 func LowestWithHistory(days int) Tier {
 	for _, t := range Tiers() {
 		if most := t.Caps().HistoryDays; most == 0 || most >= days {

@@ -27,9 +27,8 @@ func (g *Gate) Name(endpoints []string) error {
 	return nil
 }
 
-// Account gives what is known of k, with its usage of the last UsageDays days up
-// to now, the newest day first and in it the busiest endpoint. What was not
-// saved yet is in it.
+// Account returns what is known of k, with its usage of the last UsageDays days up to now, the
+// newest day first and in it the busiest endpoint. What was not saved yet is in it.
 func (g *Gate) Account(ctx context.Context, k *Key, now time.Time) (record.Account, error) {
 	since := now.UTC().AddDate(0, 0, 1-UsageDays).Format(time.DateOnly)
 	a, err := g.store.Account(ctx, k.hash, since)

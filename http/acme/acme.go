@@ -54,7 +54,7 @@ type Config struct {
 
 var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Check tells why nothing could be ordered with cfg.
+// Check reports why nothing could be ordered with cfg.
 func (cfg *Config) Check() error {
 	for _, d := range cfg.Domains {
 		_, ip := netip.ParseAddr(d)
@@ -195,7 +195,7 @@ func (c *Certificates) lookAt(domain string, o *ordered) {
 	o.late = late
 }
 
-// overdue tells whether a certificate should have been renewed: autocert begins 30 days before
+// overdue reports whether a certificate should have been renewed: autocert begins 30 days before
 // its end, or a third of its life if that is shorter, and tries every hour.
 func overdue(pair *tls.Certificate, now time.Time) bool {
 	life := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
@@ -216,7 +216,7 @@ func (c *Certificates) Expires() (first time.Time, all bool) {
 	return first, true
 }
 
-// Fails tells whether one could not be ordered or renewed.
+// Fails reports whether one could not be ordered or renewed.
 func (c *Certificates) Fails() bool {
 	for _, o := range c.all {
 		if o.failing.Load() {

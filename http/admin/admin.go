@@ -53,7 +53,7 @@ type Error struct {
 	Message string `json:"message"`
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
 // Operation does something for a command. It may emit events on the way, from
@@ -71,7 +71,7 @@ type Server struct {
 	ops      map[string]Operation
 }
 
-// CheckPath tells whether a socket can have the path.
+// CheckPath reports whether a socket can have the path.
 func CheckPath(path string) error {
 	if len(path) > maxPath {
 		return fmt.Errorf("admin socket %s: the path has %d bytes, the system allows %d: use a --data-dir with a shorter path", path, len(path), maxPath)

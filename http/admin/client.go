@@ -41,7 +41,7 @@ func hangUp(conn net.Conn) {
 	_ = conn.SetReadDeadline(time.Now().Add(hangUpWait)) // a closed connection needs none
 }
 
-// Running tells whether a server accepts connections on the socket at path.
+// Running reports whether a server accepts connections on the socket at path.
 func Running(path string) bool {
 	conn, err := net.DialTimeout("unix", path, dialTimeout)
 	if err != nil {
@@ -51,11 +51,10 @@ func Running(path string) bool {
 	return true
 }
 
-// Call runs the operation name with req as its request, hands its events to
-// onEvent (which may be nil) in order, and gives its result. The operation's own
-// failure is an *Error; ErrNotRunning and ErrLost say what else went wrong. When ctx
-// ends, the operation is cancelled and Call waits for what it came to: a result or
-// an *Error, or ErrLost where the server did not say.
+// Call runs the operation name with req as its request, hands its events to onEvent (which may be
+// nil) in order, and returns its result. The operation's own failure is an *Error; ErrNotRunning
+// and ErrLost say what else went wrong. When ctx ends, the operation is cancelled and Call waits
+// for what it came to: a result or an *Error, or ErrLost if the server did not say.
 func Call(ctx context.Context, path, name string, req any, onEvent func(json.RawMessage)) (json.RawMessage, error) {
 	body, err := json.Marshal(req)
 	if err != nil {

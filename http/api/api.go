@@ -23,7 +23,7 @@ import (
 type Source interface {
 	// Snapshot is the newest snapshot; nil while there is none.
 	Snapshot() *serving.Snapshot
-	// Ping tells whether the database answers.
+	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 	// Freshness is what the status grades are computed from.
 	Freshness() serving.Freshness
@@ -175,9 +175,9 @@ func (a *API) Mount(app fiber.Router) {
 	app.Use(a.notFound)
 }
 
-// Direct gives the handler of the endpoint that c asks for with GET, where its path
-// has no parameter; else nil. It saves the busiest endpoints the router, which
-// tries one route after another.
+// Direct returns the handler of the endpoint that c asks for with GET, where its path has no
+// parameter; else nil. It saves the busiest endpoints the router, which tries one route after
+// another.
 func (a *API) Direct(c *fiber.Ctx) fiber.Handler {
 	if c.Method() != fiber.MethodGet {
 		return nil
@@ -185,7 +185,7 @@ func (a *API) Direct(c *fiber.Ctx) fiber.Handler {
 	return a.direct[c.Path()]
 }
 
-// CallOf gives the Call that Begin attached to c.
+// CallOf returns the Call that Begin attached to c.
 func CallOf(c *fiber.Ctx) *Call { return c.Locals(callKey{}).(*Call) }
 
 // handler is the way of a request through route r.
@@ -221,7 +221,7 @@ func (a *API) notFound(c *fiber.Ctx) error {
 	return &p
 }
 
-// current gives the published snapshot, or the problem that there is none.
+// current returns the published snapshot, or the problem that there is none.
 func (a *API) current() (*encodedSnapshot, error) {
 	v := a.published.Load()
 	if v == nil {

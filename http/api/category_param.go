@@ -16,8 +16,8 @@ func categoryParam() *Param {
 		Doc: "markets of this category; if repeated, of any of them" + categoryDoc}
 }
 
-// categories lists the categories of w's markets that a parameter means, nil where
-// it is not given. One that only the fixed table has stands for itself.
+// categories lists the categories of w's markets that a parameter means, nil if it is not given.
+// One that only the fixed table has stands for itself.
 func (call *Call) categories(p *Param, w *marketEpoch) ([]string, *problem) {
 	asked := call.texts(p)
 	if asked == nil {

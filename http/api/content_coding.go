@@ -73,8 +73,7 @@ func negotiate(header []byte, prefer [encodings - 1]encoding) encoding {
 	return best
 }
 
-// quality reads the q of "q=0.5" in thousandths; 1000 where there is none, 0
-// where it cannot be read.
+// quality reads the q of "q=0.5" in thousandths; 1000 where there is none, 0 if it cannot be read.
 func quality(params []byte) int {
 	params = bytes.TrimSpace(params)
 	if len(params) < 2 || params[0]|0x20 != 'q' || params[1] != '=' {
@@ -114,7 +113,7 @@ func newCompressor() (*compressor, error) {
 	return c, nil
 }
 
-// compress gives a copy of body in coding e, which must not be identity.
+// compress returns a copy of body in coding e, which must not be identity.
 func (c *compressor) compress(e encoding, body []byte) ([]byte, error) {
 	if e == zstdCoding {
 		return c.zstd.EncodeAll(body, make([]byte, 0, len(body)/3)), nil

@@ -27,8 +27,8 @@ func (a *API) sealCursor(call *Call, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// openCursor gives the position of a cursor that sealCursor made for the same
-// route and parameters; an empty text gives nil: the start.
+// openCursor returns the position of a cursor that sealCursor made for the same route and
+// parameters; an empty text gives nil: the start.
 func (a *API) openCursor(call *Call, text string) ([]byte, *problem) {
 	if text == "" {
 		return nil, nil

@@ -63,7 +63,7 @@ func (o *rankedBody) encode(middle []byte, total int, row func(i int) any) {
 	o.middleSum = xxhash.Sum64(o.middle)
 }
 
-// bodyFor gives the answer to limit rows asked by call, made at its first use.
+// bodyFor returns the answer to limit rows asked by call, made at its first use.
 func (o *rankedBody) bodyFor(all *envelopes, asOf []byte, call *Call, limit int) *encodedBody {
 	slot := &o.bodies[call.tier][limit]
 	if r := slot.Load(); r != nil {
@@ -90,8 +90,8 @@ type objectBody struct {
 // encode keeps payload, all that follows as_of, from its comma on.
 func (o *objectBody) encode(payload []byte) { o.payload, o.sum = payload, xxhash.Sum64(payload) }
 
-// bodyFor gives the answer to call, made at its first use; e is its envelope and
-// must be the same for every call of the tier.
+// bodyFor returns the answer to call, made at its first use; e is its envelope and must be the same
+// for every call of the tier.
 func (o *objectBody) bodyFor(all *envelopes, asOf []byte, e envelope) *encodedBody {
 	slot := &o.bodies[e.tier]
 	if r := slot.Load(); r != nil {
@@ -124,7 +124,7 @@ func (a *API) sendEncoded(c *fiber.Ctx, call *Call, v *encodedSnapshot, r *encod
 	return nil
 }
 
-// bodyIn gives the body of r in the coding form and keeps it while the snapshot has room.
+// bodyIn returns the body of r in the coding form and keeps it while the snapshot has room.
 func (a *API) bodyIn(v *encodedSnapshot, r *encodedBody, form encoding) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -58,7 +58,7 @@ func eventRoutes() []Route {
 	}
 }
 
-// currentEvent gives the published snapshot, and in it the event that the path names.
+// currentEvent returns the published snapshot, and in it the event that the path names.
 func (a *API) currentEvent(call *Call) (*encodedSnapshot, *serving.Event, error) {
 	v, err := a.current()
 	if err != nil {
@@ -107,8 +107,9 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	return a.sendPage(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
-// tradersOf gives the first traders of an event: firstTraders of them or, where upTo is more, as many
-// as any offset reaches. So what is kept is small where nobody reads far, and much of it is kept.
+// tradersOf returns the first traders of an event: firstTraders of them or, where upTo is more, as
+// many as any offset reaches. So what is kept is small where nobody reads far, and much of it is
+// kept.
 func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving.EventTraders, error) {
 	n := firstTraders
 	if upTo > n {

@@ -23,7 +23,7 @@ import (
 type Exports interface {
 	// Create adds a job: see job.Pool.
 	Create(ctx context.Context, owner string, r job.Request, idempotencyKey string) (job.Job, error)
-	// Job gives a job of that kind; job.ErrNotFound.
+	// Job returns a job of that kind; job.ErrNotFound.
 	Job(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
 	// Cancel ends a job and gives it as it is after; job.ErrNotFound.
 	Cancel(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
@@ -290,9 +290,9 @@ func exportName(j *job.Job) string {
 	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
 }
 
-// exportUsage gives lines that read the file of a done job. A CSV has no types: of it they
-// name the columns whose digits are ids, which readers would take for numbers, and for
-// pandas those that are times.
+// exportUsage returns lines that read the file of a done job. A CSV has no types: of it they name
+// the columns whose digits are ids, which readers would take for numbers, and for pandas those that
+// are times.
 func exportUsage(j *job.Job) *wire.ExportUsage {
 	name := exportName(j)
 	u := &wire.ExportUsage{FileName: name}
@@ -315,8 +315,8 @@ func exportUsage(j *job.Job) *wire.ExportUsage {
 	return u
 }
 
-// csvTypes gives what a reader of the job's CSV has to know about its columns, in the
-// words of DuckDB and of pandas.
+// csvTypes returns what a reader of the job's CSV has to know about its columns, in the words of
+// DuckDB and of pandas.
 func csvTypes(j *job.Job) (duck, python string) {
 	ids, times := []string{"event_id", "token_id"}, []string{"ts"} // of a wallet's trades
 	if d, ok := datasets.Find(j.Request.Dataset); ok && j.Request.Kind == job.Research {

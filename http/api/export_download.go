@@ -59,7 +59,7 @@ func fileGone() *problem {
 	return &problem{status: fiber.StatusGone, code: "export_expired", detail: "The file has expired and was removed. Create the job again."}
 }
 
-// notDownloadable tells why a job has no file to give; nil where it has.
+// notDownloadable reports why a job has no file to give; nil if it has.
 func notDownloadable(j *job.Job) *problem {
 	switch j.Status {
 	case job.Done:
@@ -96,8 +96,8 @@ func fileHeaders(c *fiber.Ctx, j *job.Job, tag string, now time.Time) {
 	}
 }
 
-// listsETag tells whether a list of entity tags holds tag; a weak one counts for
-// If-None-Match. RFC 9110 section 13.1.2.
+// listsETag reports whether a list of entity tags holds tag; a weak one counts for If-None-Match.
+// RFC 9110 section 13.1.2.
 func listsETag(header []byte, tag string) bool {
 	for item := range bytes.SplitSeq(header, []byte(",")) {
 		item = bytes.TrimPrefix(bytes.TrimSpace(item), []byte("W/"))
@@ -167,8 +167,8 @@ func wholeNumber(text string) (int64, bool) {
 	return n, err == nil && n >= 0 && text[0] != '+' && n < 1<<62
 }
 
-// ifRangeHolds tells whether what If-Range names is the file that is there: by its
-// strong tag or its very time. RFC 9110 section 13.1.5.
+// ifRangeHolds reports whether what If-Range names is the file that is there: by its strong tag or
+// its very time. RFC 9110 section 13.1.5.
 func ifRangeHolds(header, tag string, modified time.Time) bool {
 	header = strings.TrimSpace(header)
 	if header == "" || header == tag {

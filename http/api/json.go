@@ -30,7 +30,7 @@ func encodeJSON(b []byte, v any) ([]byte, error) {
 // separators of lines, and what stands for bytes that are no UTF-8.
 var unescaped = map[string]string{`\u2028`: "\u2028", `\u2029`: "\u2029", `\ufffd`: "\ufffd"}
 
-// unescape takes such escapes out of a JSON text and gives its length then.
+// unescape takes such escapes out of a JSON text and returns its length then.
 func unescape(text []byte) int {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return len(text)
@@ -71,7 +71,7 @@ func membersOf(v any) []byte {
 	return b[:len(b)-1]
 }
 
-// dataOf gives v as the member data, from its comma on.
+// dataOf returns v as the member data, from its comma on.
 func dataOf(v any) []byte { return appendJSON([]byte(`,"data":`), v) }
 
 // appendList adds a list of n wire types.
@@ -190,13 +190,13 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, "false"...)
 }
 
-// ratioOrNull gives num/den with at most 6 decimals, nil where den is zero.
+// ratioOrNull returns num/den with at most 6 decimals, nil where den is zero.
 func ratioOrNull(num, den data.Micro) *data.Micro {
 	ratio, ok := data.Ratio(num, den)
 	return microOrNull(ratio, ok)
 }
 
-// microOrNull gives m, nil where there is none.
+// microOrNull returns m, nil if there is none.
 func microOrNull(m data.Micro, ok bool) *data.Micro {
 	if !ok {
 		return nil

@@ -13,11 +13,11 @@ import (
 
 // leaderboardReader reads what a leaderboard needs that no snapshot ranks.
 type leaderboardReader interface {
-	// Leaderboards gives the figures of all wallets in the windows up to a time in unix µs, as of a batch; what
-	// resolutions paid may be of a later one. It is slow. They take most bytes; 0: any number.
+	// Leaderboards returns the figures of all wallets in the windows up to a time in unix µs, as of a batch;
+	// what resolutions paid may be of a later one. It is slow. They take most bytes; 0: any number.
 	Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error)
-	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
-	// wallet and day.
+	// ProfitDays returns what some wallets made on each UTC day from first up to a time in unix µs,
+	// by wallet and day.
 	ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error)
 }
 
@@ -126,7 +126,7 @@ func (set *leaderboardSet) rank(snap *serving.Snapshot, b leaderboard) []serving
 	return now
 }
 
-// sparks gives what each wallet made up to the end of each of the last days, from nothing on.
+// sparks returns what each wallet made up to the end of each of the last days, from nothing on.
 func (a *API) sparks(ctx context.Context, set *leaderboardSet, rows []serving.RankedRow) ([][]data.Micro, error) {
 	if len(rows) == 0 {
 		return [][]data.Micro{}, nil

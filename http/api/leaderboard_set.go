@@ -75,8 +75,8 @@ func (b *leaderboardSets) nudge() {
 	}
 }
 
-// leaderboardSet gives the newest set. If that is small, or KeepLeaderboards does not run, it is first read for a newer snapshot; if
-// this fails, the older set is given.
+// leaderboardSet returns the newest set. If that is small, or KeepLeaderboards does not run, it is first read for a newer snapshot;
+// if this fails, the older set is given.
 func (a *API) leaderboardSet(v *encodedSnapshot) (*leaderboardSet, error) {
 	b := a.leaderboards
 	now := time.Now()
@@ -98,12 +98,13 @@ func (a *API) leaderboardSet(v *encodedSnapshot) (*leaderboardSet, error) {
 	return set, err
 }
 
-// little tells whether the set is small enough for a request to wait until it is read.
+// little reports whether the set is small enough for a request to wait until it is read.
 func (set *leaderboardSet) little() bool {
 	return set.leaderboards.Len <= littleToRead && set.took <= littleTime
 }
 
-// follows tells whether the set may be shown with a snapshot: ids of wallets mean the same in both.
+// follows reports whether the set may be shown with a snapshot: ids of wallets mean the same in
+// both.
 func (set *leaderboardSet) follows(v *encodedSnapshot) bool {
 	return set != nil && set.lineage == v.snap.Lineage
 }
@@ -176,7 +177,7 @@ func (a *API) KeepLeaderboards(ctx context.Context, pause time.Duration, log zer
 	}
 }
 
-// note records how a reading went, and tells whether it is the first failure in a row.
+// note records how a reading went, and reports whether it is the first failure in a row.
 func (b *leaderboardSets) note(begun time.Time, err error) (first bool) {
 	b.ended = time.Now()
 	b.took = b.ended.Sub(begun)
@@ -185,7 +186,7 @@ func (b *leaderboardSets) note(begun time.Time, err error) (first bool) {
 	return first
 }
 
-// due tells how long to wait before the set of a snapshot is read; false if it has been read.
+// due reports how long to wait before the set of a snapshot is read; false if it has been read.
 func (b *leaderboardSets) due(v *encodedSnapshot, pause time.Duration) (wait time.Duration, due bool) {
 	set := b.newest.Load()
 	if v == nil || set.follows(v) && set.epoch == v.snap.Epoch {

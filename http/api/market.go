@@ -14,19 +14,20 @@ import (
 
 // marketReader is what the market endpoints read of one market.
 type marketReader interface {
-	// MarketTexts gives what the snapshot leaves out of a market, as of batch or later.
+	// MarketTexts returns what the snapshot leaves out of a market, as of batch or later.
 	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
 	// MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest first, of
 	// imports up to batch; those behind after, as serving.Fill.CompareInBlock orders them, where that is given.
 	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, after *serving.Fill, n int) ([]serving.Fill, error)
-	// Candles gives the n newest candles of tokens, newest first and then by outcome, in intervals
-	// of so many hours; those behind after where that is given. They are as of batch or later.
+	// Candles returns the n newest candles of tokens, newest first and then by outcome, in
+	// intervals of so many hours; those behind after where that is given. They are as of batch or
+	// later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
-	// Holders gives who holds tokens of one market according to the fills of imports up to batch,
+	// Holders returns who holds tokens of one market according to the fills of imports up to batch,
 	// or is short of them, in no order; without some wallets.
 	Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error)
-	// MarketInMemory tells whether these reads are so cheap that keeping their results
-	// would cost more.
+	// MarketInMemory reports whether these reads are so cheap that keeping their results would cost
+	// more.
 	MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool
 }
 
@@ -52,7 +53,7 @@ func marketRoutes() []Route {
 	}
 }
 
-// currentMarket gives the published snapshot, and in it the market that the path names.
+// currentMarket returns the published snapshot, and in it the market that the path names.
 func (a *API) currentMarket(call *Call) (*encodedSnapshot, *serving.Market, error) {
 	v, err := a.current()
 	if err != nil {
@@ -177,7 +178,7 @@ func appendVolumes(b []byte, f *serving.Figures) []byte {
 	return appendMicros(append(b, `,"last_trade_at":`...), f.LastTS)
 }
 
-// basisName is what volumes count, "" where there are none.
+// basisName is what volumes count, "" if there are none.
 func basisName(f *serving.Figures) string {
 	if f.FirstTS == 0 {
 		return ""
@@ -288,7 +289,7 @@ func appendResolvedAt(b []byte, ts int64, by data.TimeSource) []byte {
 	return appendText(append(b, `,"resolved_at_source":`...), by.String())
 }
 
-// resolvedTS is when m was resolved, 0 where it was not.
+// resolvedTS is when m was resolved, 0 if it was not.
 func resolvedTS(m *serving.Market) int64 {
 	if !m.Resolved() {
 		return 0

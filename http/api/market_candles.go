@@ -102,8 +102,8 @@ func (a *API) candleRead(v *encodedSnapshot, m *serving.Market, tokens []serving
 	})
 }
 
-// shownCandles takes a page of n out of rows, of which there is one more where any follow: those
-// of which the plan shows a part. more tells whether such rows follow.
+// shownCandles takes a page of n out of rows, of which there is one more where any follow: those of
+// which the plan shows a part. more reports whether such rows follow.
 func (call *Call) shownCandles(snap *serving.Snapshot, rows []serving.Candle, hours int64, n int, e *envelope) (shown []serving.Candle, more bool) {
 	oldest := historyStart(call.tier, snap)
 	for i := range rows {

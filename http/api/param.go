@@ -89,7 +89,7 @@ func (call *Call) all(p *Param) iter.Seq[*value] {
 	}
 }
 
-// texts lists what a Text that may be repeated holds; nil where it is not given.
+// texts lists what a Text that may be repeated holds; nil if it is not given.
 func (call *Call) texts(p *Param) (list []string) {
 	for v := range call.all(p) {
 		list = append(list, v.text)
@@ -97,7 +97,7 @@ func (call *Call) texts(p *Param) (list []string) {
 	return list
 }
 
-// choices lists what a Choice that may be repeated holds; nil where it is not given.
+// choices lists what a Choice that may be repeated holds; nil if it is not given.
 func (call *Call) choices(p *Param) (list []string) {
 	for v := range call.all(p) {
 		list = append(list, p.Choices[v.n])
@@ -105,7 +105,7 @@ func (call *Call) choices(p *Param) (list []string) {
 	return list
 }
 
-// givesNoneBut tells whether call gives no parameter, or p alone.
+// givesNoneBut reports whether call gives no parameter, or p alone.
 func (call *Call) givesNoneBut(p *Param) bool {
 	for i, other := range call.route.Params {
 		if other != p && call.values[i].given {
@@ -191,8 +191,7 @@ func (p *Param) parseText(text string) (value, *problem) {
 // The days that may be asked for.
 var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2199, time.December, 31)
 
-// parseMoment gives unix µs of an RFC 3339 time or of the midnight a UTC day
-// begins with.
+// parseMoment returns unix µs of an RFC 3339 time or of the midnight a UTC day begins with.
 func parseMoment(s string) (int64, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil && at.Year() >= 1970 && at.Year() < 2200 {
@@ -239,8 +238,7 @@ func parseWallet(s string) (data.Address, error) {
 	return data.ParseAddress(s)
 }
 
-// readParams fills call with the parameters of its route, or tells which one is
-// at fault.
+// readParams fills call with the parameters of its route, or reports which one is at fault.
 func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	copy(call.values[:len(r.Params)], r.defaults)
 	for i, p := range r.Params {
@@ -271,8 +269,8 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	return bad
 }
 
-// pathOrHeader gives the text of a parameter that does not stand in the query; false
-// where p does, and for a header that was not sent.
+// pathOrHeader returns the text of a parameter that does not stand in the query; false where p
+// does, and for a header that was not sent.
 func (p *Param) pathOrHeader(c *fiber.Ctx) (text string, given bool) {
 	switch {
 	case p.InPath:

@@ -84,7 +84,7 @@ func (k *pinnedEpochs) pin(w, current *marketEpoch, now time.Time) (id uint64) {
 	return w.id
 }
 
-// lookUp gives the epoch with an id, nil where it is no longer pinned.
+// lookUp returns the epoch with an id, nil if it is no longer pinned.
 func (k *pinnedEpochs) lookUp(id uint64, current *marketEpoch, now time.Time) *marketEpoch {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -161,8 +161,8 @@ func (k *pinnedEpochs) appendPin(b []byte, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, k.boot), id)
 }
 
-// readPin finds the epoch that a cursor begins with, and gives the rest of the cursor, which
-// must be of the given size.
+// readPin finds the epoch that a cursor begins with, and returns the rest of the cursor, which must
+// be of the given size.
 func (k *pinnedEpochs) readPin(b []byte, size int, current *marketEpoch, now time.Time) (*marketEpoch, []byte, *problem) {
 	if len(b) != pinSize+size {
 		return nil, nil, badCursor()

@@ -7,9 +7,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// listEnvelope gives the envelope of a list and how many of total rows it shows: limit
-// rows asked by the caller, at most what the tier and the endpoint allow. A list
-// that the tier cut short says so.
+// listEnvelope returns the envelope of a list and how many of total rows it shows: limit rows asked
+// by the caller, at most what the tier and the endpoint allow. A list that the tier cut short says
+// so.
 func (call *Call) listEnvelope(limit, total int) (envelope, int) {
 	most := call.route.MaxRows
 	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, most), hint: access.Nobody}
@@ -29,9 +29,8 @@ func (call *Call) pageRows(limit int) int {
 	return min(limit, call.tier.Caps().Rows, call.route.MaxRows)
 }
 
-// pageEnvelope gives the envelope of a page of a scan. more tells whether
-// rows follow it: then a page that the tier made shorter than asked says so,
-// while one that is merely full does not.
+// pageEnvelope returns the envelope of a page of a scan. more reports whether rows follow it: then
+// a page that the tier made shorter than asked says so, while one that is merely full does not.
 func (call *Call) pageEnvelope(limit int, more bool) envelope {
 	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, call.route.MaxRows), hint: access.Nobody}
 	if more && limit > e.maxRows {

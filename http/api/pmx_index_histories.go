@@ -78,7 +78,7 @@ func (a *API) indexHistories(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// wantsIndex tells whether call asks for an index.
+// wantsIndex reports whether call asks for an index.
 func (call *Call) wantsIndex(n index.Name) bool {
 	none := true
 	for v := range call.all(indicesName) {

@@ -23,7 +23,7 @@ type problem struct {
 	allow  string // Allow of a 405
 }
 
-// Error gives the code and the detail.
+// Error returns the code and the detail.
 func (p *problem) Error() string { return p.code + ": " + p.detail }
 
 func invalid(param, detail string) *problem {

@@ -50,8 +50,8 @@ func newReadCache() (*readCache, error) {
 	return &readCache{cache: cache}, nil
 }
 
-// cachedRead gives what load gave for key in the epoch of v; concurrent callers share one
-// call of load. The result is shared and must not be changed.
+// cachedRead returns what load gave for key in the epoch of v; concurrent callers share one call of
+// load. The result is shared and must not be changed.
 func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx context.Context) (T, error)) (T, error) {
 	return cachedReadOf(a, v.snap.Epoch, key, load)
 }

@@ -57,7 +57,7 @@ func referencedBytes(v reflect.Value) (n uint64) {
 	return n
 }
 
-// hasReferences tells whether values of t have anything behind them.
+// hasReferences reports whether values of t have anything behind them.
 func hasReferences(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Interface:

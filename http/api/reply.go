@@ -46,8 +46,8 @@ func chainSums(sums ...uint64) uint64 {
 	return xxhash.Sum64(b)
 }
 
-// etagMatches tells whether an If-None-Match header names t, by weak comparison.
-// RFC 9110 sections 8.8.3.2 and 13.1.2.
+// etagMatches reports whether an If-None-Match header names t, by weak comparison. RFC 9110
+// sections 8.8.3.2 and 13.1.2.
 func etagMatches(header []byte, t *etag) bool {
 	header = bytes.TrimSpace(header)
 	if len(header) == 0 {
@@ -75,8 +75,8 @@ func etagMatches(header []byte, t *etag) bool {
 	return false
 }
 
-// setSuccessHeaders sets the headers of a 200 or 304 and tells whether a body is wanted.
-// What a POST or DELETE did is not to be kept and has no tag.
+// setSuccessHeaders sets the headers of a 200 or 304 and reports whether a body is wanted. What a
+// POST or DELETE did is not to be kept and has no tag.
 func setSuccessHeaders(c *fiber.Ctx, t *etag, maxAge int) bool {
 	h := &c.Response().Header
 	if method := c.Method(); method != fiber.MethodGet && method != fiber.MethodHead {

@@ -130,7 +130,7 @@ func usableID(id []byte) bool {
 // RequestID is the id of the request, as X-Request-ID tells it.
 func (call *Call) RequestID() string { return string(call.id) }
 
-// Route is the path pattern of the endpoint, "" where no route took the request.
+// Route is the path pattern of the endpoint, "" if no route took the request.
 func (call *Call) Route() string {
 	if call.route == nil {
 		return ""
@@ -160,11 +160,11 @@ func (call *Call) Plan() string { return call.tier.String() }
 // Code is the code of the problem that was answered, "" for none.
 func (call *Call) Code() string { return call.code }
 
-// Keyed tells whether a key was given that holds.
+// Keyed reports whether a key was given that holds.
 func (call *Call) Keyed() bool { return call.key != nil }
 
-// Guest tells whether the request was answered without a key because the pages of this
-// server are open to everybody.
+// Guest reports whether the request was answered without a key because the pages of this server are
+// open to everybody.
 func (call *Call) Guest() bool { return call.guest }
 
 // authenticate finds the caller's key and counts the request against its window.
@@ -202,8 +202,8 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	return nil
 }
 
-// admits tells whether a request without a key is answered: one that a browser sends for a
-// page of this server, where these are open to everybody. An export belongs to a key.
+// admits reports whether a request without a key is answered: one that a browser sends for a page
+// of this server, where these are open to everybody. An export belongs to a key.
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 func (a *API) admits(c *fiber.Ctx, call *Call) bool {
 	return a.guests != nil && string(c.Request().Header.Peek(headerFetchSite)) == "same-origin" &&

@@ -15,9 +15,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// readBody decodes the JSON body of c into dst, a pointer to the type of the
-// route's Body. Unknown, repeated and mistyped members are problems that name
-// them. given is false where an optional body was left out.
+// readBody decodes the JSON body of c into dst, a pointer to the type of the route's Body. Unknown,
+// repeated and mistyped members are problems that name them. given is false if an optional body was
+// left out.
 func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 	req := c.Request()
 	body := req.Body()
@@ -78,8 +78,8 @@ func members(dst any) string {
 	return strings.Join(names, ", ")
 }
 
-// unknownMember gives the first member of a flat JSON object that the struct dst
-// points to does not have; "" where it has all, or body is no object.
+// unknownMember returns the first member of a flat JSON object that the struct dst points to does
+// not have; "" if it has all, or body is no object.
 func unknownMember(body []byte, dst any) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(body, &all) != nil {
@@ -94,9 +94,8 @@ func unknownMember(body []byte, dst any) string {
 	return ""
 }
 
-// repeatedMember gives the first member that stands twice in a flat JSON object,
-// of which a decoder would silently take the last; "" where none does or body is
-// no object.
+// repeatedMember returns the first member that stands twice in a flat JSON object, of which a
+// decoder would silently take the last; "" if none does or body is no object.
 func repeatedMember(body []byte) string {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

@@ -146,7 +146,7 @@ func prepareRoutes(routes []Route) []Route {
 	return routes
 }
 
-// fixed tells whether the path has no parameter.
+// fixed reports whether the path has no parameter.
 func (r *Route) fixed() bool { return !strings.Contains(r.Path, "{") }
 
 // fiberPath is the route's path in Fiber's syntax.
@@ -154,7 +154,7 @@ func (r *Route) fiberPath() string {
 	return wire.Base + strings.NewReplacer("{", ":", "}", "").Replace(r.Path)
 }
 
-// matches tells whether path, below wire.Base, has the shape of the route.
+// matches reports whether path, below wire.Base, has the shape of the route.
 func (r *Route) matches(path string) bool {
 	want, have := strings.Split(r.Path, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -168,7 +168,7 @@ func (r *Route) matches(path string) bool {
 	return true
 }
 
-// allowed lists the methods that path answers to; "" where there is no such path.
+// allowed lists the methods that path answers to; "" if there is no such path.
 func allowed(routes []Route, path string) (methods string, public bool) {
 	for i := range routes {
 		r := &routes[i]

@@ -110,7 +110,7 @@ func (a *API) nextScreenerCursor(call *Call, v *encodedSnapshot, w *marketEpoch,
 	return a.sealCursor(call, a.pinned.appendPosition(nil, scan, &place))
 }
 
-// columns are the figures of w's markets; nil where there are none.
+// columns are the figures of w's markets; nil if there are none.
 func (w *marketEpoch) columns() *screen.Columns {
 	if w.screener == nil {
 		return nil
@@ -130,7 +130,7 @@ type screenerFirstPage struct {
 	replies [access.Nobody][screenRows + 1]atomic.Pointer[encodedBody]
 }
 
-// screenerFirstPage gives the answer to call, made at its first use.
+// screenerFirstPage returns the answer to call, made at its first use.
 func (a *API) screenerFirstPage(v *encodedSnapshot, call *Call) *encodedBody {
 	f, w := &v.screener, v.markets
 	limit := call.number(screenLimit)

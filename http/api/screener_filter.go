@@ -149,7 +149,7 @@ func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 	return s, nil
 }
 
-// words are those of a query; nil where it is not given.
+// words are those of a query; nil if it is not given.
 func (call *Call) words(p *Param) ([]string, *problem) {
 	v := call.value(p)
 	if !v.given {

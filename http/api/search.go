@@ -87,7 +87,7 @@ func (call *Call) titled(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 	}, nil
 }
 
-// find gives the first n markets that match words, and how many do.
+// find returns the first n markets that match words, and how many do.
 func (w *marketEpoch) find(words []string, class func(*screen.Class) bool, n int) (hits []hit, total int) {
 	if w.screener == nil {
 		return nil, 0

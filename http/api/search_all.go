@@ -96,7 +96,7 @@ func (a *API) searchAll(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// wantsFound tells whether call asks for a kind.
+// wantsFound reports whether call asks for a kind.
 func (call *Call) wantsFound(kind foundKind) bool {
 	none := true
 	for v := range call.all(foundOf) {

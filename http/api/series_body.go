@@ -24,7 +24,7 @@ func (o *encodedRows) encodeRows(n int, row func(i int) any) {
 	}
 }
 
-// between gives the rows from one up to another.
+// between returns the rows from one up to another.
 func (o *encodedRows) between(from, to int) []byte {
 	return o.rows[o.starts[from]:max(o.starts[from], o.starts[to]-1)]
 }
@@ -48,9 +48,9 @@ func (o *seriesBody) encode(middle []byte, n int, row func(i int) any) {
 	}
 }
 
-// bodyFor gives the answer with the n newest rows, made at its first use. shown gives
-// the first row that the plan shows of those from one on, and says in the envelope
-// what it leaves out; it and e must be the same for every call of the tier.
+// bodyFor returns the answer with the n newest rows, made at its first use. shown gives the first
+// row that the plan shows of those from one on, and says in the envelope what it leaves out; it and
+// e must be the same for every call of the tier.
 func (o *seriesBody) bodyFor(all *envelopes, asOf []byte, n int, e envelope, shown func(from int, e *envelope) int) *encodedBody {
 	from := max(0, len(o.starts)-1-n)
 	slot := &o.bodies[e.tier][from]

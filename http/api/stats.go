@@ -139,8 +139,8 @@ func countOlder[T any](list []T, start int64, end func(*T) int64) (n int) {
 
 func endOfDay(d *serving.DayStats) int64 { return (d.Day + 1) * microsPerDay }
 
-// endOfFirstDay gives where the first day of a week or month ends, or the first
-// day of all where that is later: the bucket is shown where that day is.
+// endOfFirstDay returns where the first day of a week or month ends, or the first day of all where
+// that is later: the bucket is shown where that day is.
 func endOfFirstDay(days []serving.DayStats) func(*serving.SpanStats) int64 {
 	return func(s *serving.SpanStats) int64 { return (max(s.First, days[0].Day) + 1) * microsPerDay }
 }
@@ -177,7 +177,7 @@ func hourOf(h *serving.HourStats, partial bool) wire.StatsHour {
 		ActiveWallets: h.ActiveWallets, IsPartial: partial}
 }
 
-// changeOf gives by how many percent now is more than before, nil where that is 0.
+// changeOf returns by how many percent now is more than before, nil if that is 0.
 func changeOf(now, before data.Micro) *data.Micro {
 	if before == 0 {
 		return nil

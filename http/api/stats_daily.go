@@ -7,7 +7,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// daysReply gives the answer to n days asked by call.
+// daysReply returns the answer to n days asked by call.
 func (a *API) daysReply(v *encodedSnapshot, call *Call, n int) *encodedBody {
 	days, o := v.statsOf().Days, &v.stats.days
 	o.once.Do(func() {

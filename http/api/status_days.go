@@ -49,7 +49,7 @@ func (h *statusDays) load(kept record.StatusChange) {
 	}
 }
 
-// isLoaded tells whether what was kept is in.
+// isLoaded reports whether what was kept is in.
 func (h *statusDays) isLoaded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +120,7 @@ func (h *statusDays) insert(e record.StatusEvent) {
 	}
 }
 
-// open gives the event of a kind and subsystem that goes on, nil where there is none.
+// open returns the event of a kind and subsystem that goes on, nil if there is none.
 func (h *statusDays) open(kind, name string) *record.StatusEvent {
 	for i := range slices.Backward(h.events) {
 		if e := &h.events[i]; e.Kind == kind && e.Subsystem == name {
@@ -134,7 +134,7 @@ func (h *statusDays) open(kind, name string) *record.StatusEvent {
 	return nil
 }
 
-// change gives what no store has yet.
+// change returns what no store has yet.
 func (h *statusDays) change() record.StatusChange {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -121,7 +121,7 @@ func (h *statusDays) historyOf(name string, days []time.Time, now int64) wire.Gr
 	return out
 }
 
-// eventsSince gives the events that were not over at a time, newest first.
+// eventsSince returns the events that were not over at a time, newest first.
 func (h *statusDays) eventsSince(first time.Time) []wire.StatusEvent {
 	out := []wire.StatusEvent{}
 	for _, e := range slices.Backward(h.events) {

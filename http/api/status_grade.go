@@ -161,8 +161,7 @@ func (s *subsystem) detail() string {
 	return fmt.Sprintf(late, s.asOf.UTC().Format(time.RFC3339))
 }
 
-// worstGrade gives the lowest grade among subsystems and the detail of the first one that
-// has it.
+// worstGrade returns the lowest grade among subsystems and the detail of the first one that has it.
 func worstGrade(subsystems []subsystem) (grade, detail string) {
 	low := &subsystems[0]
 	for i := range subsystems {

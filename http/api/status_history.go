@@ -26,9 +26,10 @@ type StatusStore interface {
 	AddStatus(ctx context.Context, s record.Status, change record.StatusChange, keep time.Duration) error
 	// AddStatusChange keeps what changed of the history by days.
 	AddStatusChange(ctx context.Context, change record.StatusChange) error
-	// StatusDays gives the history from a day on, with so many of the newest events, and forgets the rest.
+	// StatusDays returns the history from a day on, with so many of the newest events, and forgets the
+	// rest.
 	StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error)
-	// StatusSince gives the samples after since, oldest first.
+	// StatusSince returns the samples after since, oldest first.
 	StatusSince(ctx context.Context, since time.Time) ([]record.Status, error)
 }
 
@@ -56,8 +57,8 @@ func (h *statusHistory) add(s record.Status) (replaced []record.Status) {
 	return replaced
 }
 
-// StatusHistory gives the samples of the last seven days, oldest first. They are
-// shared and must not be changed.
+// StatusHistory returns the samples of the last seven days, oldest first. They are shared and must
+// not be changed.
 func (a *API) StatusHistory() []record.Status {
 	a.history.mu.Lock()
 	defer a.history.mu.Unlock()

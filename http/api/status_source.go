@@ -67,7 +67,7 @@ func (g *sourceStatus) rule() string {
 	return b.String()
 }
 
-// detail says why the grade is not the best and what to do about it, "" where it is.
+// detail says why the grade is not the best and what to do about it, "" if it is.
 func (g *sourceStatus) detail() string {
 	switch {
 	case g.grade == 0:
@@ -118,7 +118,7 @@ func (g *sourceStatus) wire() wire.FollowedSource {
 	return out
 }
 
-// Sources gives the sources that are followed, nil where none is.
+// Sources returns the sources that are followed, nil if none is.
 func (a *API) Sources() []serving.Source {
 	if a.sources == nil {
 		return nil
@@ -136,7 +136,7 @@ func (a *API) gradeSources(now time.Time) []sourceStatus {
 	return graded
 }
 
-// sourceSamples is what the history keeps of sources; nil where there are none.
+// sourceSamples is what the history keeps of sources; nil if there are none.
 func sourceSamples(all []sourceStatus) map[string]record.SourceStatus {
 	if len(all) == 0 {
 		return nil

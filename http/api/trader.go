@@ -24,8 +24,7 @@ func traderRoutes() []Route {
 	}
 }
 
-// trader gives the lifetime figures of a wallet, or the problem that it was
-// never seen.
+// trader returns the lifetime figures of a wallet, or the problem that it was never seen.
 func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 	trader, known := v.snap.Trader(wallet)
 	if !known {
@@ -34,8 +33,8 @@ func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 	return trader, nil
 }
 
-// currentTrader gives the published snapshot, and in it the figures of the wallet that the
-// path names.
+// currentTrader returns the published snapshot, and in it the figures of the wallet that the path
+// names.
 func (a *API) currentTrader(call *Call) (*encodedSnapshot, serving.Trader, error) {
 	v, err := a.current()
 	if err != nil {

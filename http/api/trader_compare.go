@@ -81,7 +81,8 @@ func (a *API) traderCompare(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// comparedDays gives the days of a wallet that are asked for and that the plan shows, oldest first; never nil.
+// comparedDays returns the days of a wallet that are asked for and that the plan shows, oldest first; never
+// nil.
 func (a *API) comparedDays(call *Call, v *encodedSnapshot, t *serving.Trader, e *envelope) ([]walletDay, error) {
 	w := a.scratch.get()
 	defer a.scratch.put(w)

@@ -60,7 +60,7 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// profitByDay gives what a wallet did day by day, oldest first, in the memory of w.
+// profitByDay returns what a wallet did day by day, oldest first, in the memory of w.
 func (a *API) profitByDay(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]walletDay, error) {
 	redeemed, err := a.walletPaid(v, w, t)
 	if err != nil {

@@ -223,7 +223,7 @@ func feeOf(f *serving.Fill) (fee data.Micro, asset string) {
 	return data.FeeUSD(f.Side, f.Fee), "usd"
 }
 
-// roleName is maker or taker, "" where the source did not say.
+// roleName is maker or taker, "" if the source did not say.
 func roleName(r data.Role) string {
 	switch r {
 	case data.Maker:

@@ -13,20 +13,20 @@ import (
 // traderReader reads what one wallet did in imports up to batch. The rows are
 // added to dst.
 type traderReader interface {
-	// WalletFills gives the n newest fills, newest first; those before after, as
+	// WalletFills returns the n newest fills, newest first; those before after, as
 	// serving.Fill.Compare orders them, where that is given.
 	WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
-	// WalletTokens gives what the wallet did with each token, every token once.
+	// WalletTokens returns what the wallet did with each token, every token once.
 	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error)
-	// WalletDays gives the UTC days with a fill, oldest first.
+	// WalletDays returns the UTC days with a fill, oldest first.
 	WalletDays(ctx context.Context, dst []serving.DaySum, wallet data.WalletID, batch int64) ([]serving.DaySum, error)
-	// WalletsBetween gives the first n wallets from one address up to another, in order.
+	// WalletsBetween returns the first n wallets from one address up to another, in order.
 	WalletsBetween(ctx context.Context, lo, hi data.Address, n int) ([]data.Address, error)
-	// WalletsNamed gives the first n wallets whose name begins with a text, in any letter case, in
-	// order of the name.
+	// WalletsNamed returns the first n wallets whose name begins with a text, in any letter case,
+	// in order of the name.
 	WalletsNamed(ctx context.Context, prefix string, n int) ([]data.Address, error)
-	// WalletInMemory tells whether these reads are so cheap that keeping their
-	// results would cost more.
+	// WalletInMemory reports whether these reads are so cheap that keeping their results would cost
+	// more.
 	WalletInMemory(wallet data.WalletID, batch int64) bool
 }
 
@@ -68,8 +68,8 @@ func (d *scratchPool) put(w *scratch) {
 	}
 }
 
-// portfolioPage gives a page of the wallet's markets as of m: computed in w, or kept for the epoch
-// where computing takes long. key tells q from every other query.
+// portfolioPage returns a page of the wallet's markets as of m: computed in w, or kept for the
+// epoch where computing takes long. key tells q from every other query.
 func (a *API) portfolioPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.HoldingQuery, key string) (serving.HoldingPage, error) {
 	return wholePortfolio(a, m, w, t, key, func(b *serving.Portfolio) serving.HoldingPage { return b.Select(q) },
 		func(p *serving.HoldingPage) {
@@ -112,7 +112,7 @@ func (a *API) walletTokens(ctx context.Context, batch int64, w *scratch, wallet 
 // paidDays is what resolutions brought a wallet day by day.
 type paidDays []serving.DayPaid
 
-// walletPaid gives the days on which resolutions paid a wallet, oldest first.
+// walletPaid returns the days on which resolutions paid a wallet, oldest first.
 func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (paidDays, error) {
 	upTo := v.snap.AsOf.UnixMicro()
 	if t.Totals.Markets < bigPortfolio && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
@@ -129,7 +129,7 @@ func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (pai
 	})
 }
 
-// walletDays gives the UTC days on which a wallet traded, oldest first.
+// walletDays returns the UTC days on which a wallet traded, oldest first.
 func (a *API) walletDays(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]serving.DaySum, error) {
 	if a.reader.WalletInMemory(t.ID, v.snap.Batch) {
 		days, err := a.reader.WalletDays(context.Background(), w.days[:0], t.ID, v.snap.Batch)
@@ -141,9 +141,9 @@ func (a *API) walletDays(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]s
 	})
 }
 
-// walletFills gives a page of a wallet's fills. A place without a log index says by its
-// repeat how many equal fills are left to show. Where a source gave log indexes since
-// then, what was shown may have moved behind the place: it is passed over.
+// walletFills returns a page of a wallet's fills. A place without a log index says by its repeat
+// how many equal fills are left to show. Where a source gave log indexes since then, what was shown
+// may have moved behind the place: it is passed over.
 func (a *API) walletFills(v *encodedSnapshot, w *scratch, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for most := n; ; {
 		fills, err := a.readFills(v, w, t, after, most)

@@ -85,7 +85,7 @@ type openEvent struct {
 	canonical bool
 }
 
-// city gives what is encoded of a city.
+// city returns what is encoded of a city.
 func (d *weatherBodies) city(slug string) *cityBodies {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +100,7 @@ func (d *weatherBodies) city(slug string) *cityBodies {
 	return c
 }
 
-// openEvents gives the events of a city that can be traded.
+// openEvents returns the events of a city that can be traded.
 func (v *encodedSnapshot) openEvents(c *serving.DeskCity) []openEvent {
 	o := v.desk.city(c.City.Slug)
 	o.openOnce.Do(func() {
@@ -148,7 +148,7 @@ func (a *API) weatherCity(c *fiber.Ctx, call *Call) error {
 	return a.sendEncoded(c, call, v, o.summary.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
-// difference gives a difference of temperatures in degrees of a scale, to a hundredth.
+// difference returns a difference of temperatures in degrees of a scale, to a hundredth.
 func difference(t data.Temp, u data.Unit) data.Micro {
 	return data.MulDiv(data.Micro(t), 100, data.Micro(u.Degree())) * (data.One / 100)
 }
@@ -164,8 +164,8 @@ func weatherPlaceOf(c data.City) wire.WeatherPlace {
 		Lat: coordinate(c.Lat), Lon: coordinate(c.Lon)}
 }
 
-// coordinate gives degrees of latitude or longitude to a ten thousandth, which is what
-// tables of stations have.
+// coordinate returns degrees of latitude or longitude to a ten thousandth, which is what tables of
+// stations have.
 func coordinate(deg float64) data.Micro {
 	n := deg * 10_000
 	if n < 0 {
@@ -174,7 +174,7 @@ func coordinate(deg float64) data.Micro {
 	return data.Micro(n+0.5) * (data.One / 10_000)
 }
 
-// localDate gives the city's day; nil where nothing tells the time.
+// localDate returns the city's day; nil where nothing tells the time.
 func localDate(c *serving.DeskCity) *string {
 	if c.Today == 0 {
 		return nil
@@ -227,7 +227,7 @@ func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 	return row
 }
 
-// highOrLow gives the one of two that a metric is about.
+// highOrLow returns the one of two that a metric is about.
 func highOrLow[T any](m data.Metric, high, low *T) *T {
 	if m == data.TMin {
 		return low
@@ -242,8 +242,8 @@ func unitOf(c data.City) data.Unit {
 	return data.Celsius
 }
 
-// consensusOn gives what the sources say together of the extremes of a day, else why they
-// say nothing.
+// consensusOn returns what the sources say together of the extremes of a day, else why they say
+// nothing.
 func consensusOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus, why [2]serving.MissingReason) {
 	for m := range all {
 		all[m], why[m] = c.Weather.Extreme(day, data.Metric(m)).Consensus(c.Clock)
@@ -251,7 +251,7 @@ func consensusOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus,
 	return all, why
 }
 
-// outlookOf gives the means of the sources for a day; nil where there are none.
+// outlookOf returns the means of the sources for a day; nil if there are none.
 func outlookOf(day data.Date, all [2]*weather.Consensus, u data.Unit) *wire.WeatherOutlook {
 	o := wire.WeatherOutlook{TargetDate: day.String()}
 	newest := int64(0)

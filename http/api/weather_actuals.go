@@ -86,8 +86,8 @@ func (call *Call) metrics(p *Param) []data.Metric {
 	return []data.Metric{data.TMax, data.TMin}
 }
 
-// pastDays gives the newest days of which there is anything, newest first, further ones
-// among them; of those that are too old for the plan the oldest as cut, 0 for none.
+// pastDays returns the newest days of which there is anything, newest first, further ones among
+// them; of those that are too old for the plan the oldest as cut, 0 for none.
 func (a *API) pastDays(ctx context.Context, q *dayQuery, further []data.Date) (days []data.Date, cut data.Date, err error) {
 	if len(q.kinds) > 0 {
 		if days, err = a.reader.ActualDays(ctx, q.city.City.Slug, firstDay, lastDay, q.metrics, q.kinds, q.source, q.limit); err != nil {
@@ -157,7 +157,7 @@ func (a *API) cityActuals(c *fiber.Ctx, call *Call) error {
 	})
 }
 
-// whyEmpty says why no row is left; nil where one is.
+// whyEmpty says why no row is left; nil if one is.
 func (q *dayQuery) whyEmpty(rows int, cut data.Date) *string {
 	reason := notMeasured
 	switch {
@@ -171,8 +171,7 @@ func (q *dayQuery) whyEmpty(rows int, cut data.Date) *string {
 	return &reason
 }
 
-// wonEvents gives the city's events that were won, newest first, as many as the
-// query can show.
+// wonEvents returns the city's events that were won, newest first, as many as the query can show.
 func (v *encodedSnapshot) wonEvents(q *dayQuery) (won []*serving.DeskEvent) {
 	days, last := 0, data.Date(0)
 	for _, e := range slices.Backward(q.city.EventsOf(firstDay, lastDay)) {
@@ -190,9 +189,8 @@ func (v *encodedSnapshot) wonEvents(q *dayQuery) (won []*serving.DeskEvent) {
 	return won
 }
 
-// actualRows are the rows of days, newest first: of each what settled, in the order of
-// the desk, then what is known. left is the newest day for which there is no room; nil
-// where there is for all.
+// actualRows are the rows of days, newest first: of each what settled, in the order of the desk,
+// then what is known. left is the newest day for which there is no room; nil if there is for all.
 func (v *encodedSnapshot) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEvent, known []serving.DayActual) (rows []wire.ActualRow, left *string) {
 	rows = []wire.ActualRow{}
 	for _, day := range days {

@@ -100,7 +100,7 @@ type dayForecasts struct {
 	clock  int64                    // by which sources are current: the desk's, or the end of a day that is over
 }
 
-// consensus is what the current ones say together; nil where none is.
+// consensus is what the current ones say together; nil if none is.
 func (f *dayForecasts) consensus() *weather.Consensus {
 	readings := make([]weather.Reading, len(f.said))
 	for i := range f.said {
@@ -176,8 +176,8 @@ type anomalyMaker struct {
 	normals  map[normalKey][]serving.WeatherNormal
 }
 
-// rows are all rows, newest day first. left is the newest day for which there is no room;
-// nil where there is for all.
+// rows are all rows, newest day first. left is the newest day for which there is no room; nil if
+// there is for all.
 func (m *anomalyMaker) rows(known []serving.DayActual) (rows []wire.AnomalyRow, left *string) {
 	type dated struct {
 		day  data.Date

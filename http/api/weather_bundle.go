@@ -53,7 +53,7 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// bundleCities gives the cities that are asked for, nil for all.
+// bundleCities returns the cities that are asked for, nil for all.
 func (v *encodedSnapshot) bundleCities(asked []string) (map[string]bool, error) {
 	if asked == nil {
 		return nil, nil
@@ -138,7 +138,7 @@ func (v *encodedSnapshot) bundleEventOf(c *serving.DeskCity, e *openEvent) wire.
 	return out
 }
 
-// bundleBrackets gives the columns of an event's brackets.
+// bundleBrackets returns the columns of an event's brackets.
 func bundleBrackets(cat *serving.Catalog, e *openEvent) (out wire.BundleBrackets) {
 	o := &e.outlook
 	for k, b := range e.Brackets {
@@ -162,8 +162,8 @@ func bundleBrackets(cat *serving.Catalog, e *openEvent) (out wire.BundleBrackets
 // bundleStep is the step that probabilities are rounded to, in millionths.
 const bundleStep = 100
 
-// oldestQuote is the time of the oldest bid and ask of an event's brackets, unix µs; 0
-// where a source gave none.
+// oldestQuote is the time of the oldest bid and ask of an event's brackets, unix µs; 0 if a source
+// gave none.
 func oldestQuote(cat *serving.Catalog, e *serving.DeskEvent) (ts int64) {
 	for _, b := range e.Brackets {
 		if quoted := quotedTS(cat.Market(b.Market)); quoted != 0 && (ts == 0 || quoted < ts) {

@@ -54,7 +54,7 @@ func (e *bundleEvent) passes(call *Call, cat *serving.Catalog) bool {
 		(!least.given || int64(e.event.Volume(cat)) >= least.n)
 }
 
-// json gives the event as JSON, without what a level leaves out.
+// json returns the event as JSON, without what a level leaves out.
 func (e *bundleEvent) json(level int, ids bool, cat *serving.Catalog) []byte {
 	with := 0
 	if ids {
@@ -91,7 +91,8 @@ type cityEvents struct {
 	events []*bundleEvent
 }
 
-// selectEvents gives what a call asks for, by city; traded tells whether there ever was an event.
+// selectEvents returns what a call asks for, by city; traded reports whether there ever was an
+// event.
 func (v *encodedSnapshot) selectEvents(call *Call, cities map[string]bool) (picked []cityEvents, traded bool) {
 	for _, c := range v.deskCities() {
 		traded = traded || len(c.Events) > 0

@@ -17,8 +17,8 @@ const movedAge = 86_400
 var deskCity = &Param{Name: "city", InPath: true, Kind: Text, Min: 1, Max: 100,
 	Doc: "slug of the city, such as nyc; with another name of it, such as new-york-city, the response is a 308"}
 
-// deskCity gives the city that the path names. For another name of a city it answers 308 itself, and then city is nil. The
-// problem city_not_found says where the slugs are listed.
+// deskCity returns the city that the path names. For another name of a city it answers 308 itself, and then city is nil.
+// The problem city_not_found says where the slugs are listed.
 func (a *API) deskCity(c *fiber.Ctx, call *Call) (v *encodedSnapshot, city *serving.DeskCity, err error) {
 	if v, err = a.current(); err != nil {
 		return nil, nil, err

@@ -60,7 +60,7 @@ func readingsOf(city data.City, day data.Date, m data.Metric, readings []serving
 	return out
 }
 
-// measuredOf gives what is known of a day, high and low of one source in one row.
+// measuredOf returns what is known of a day, high and low of one source in one row.
 func measuredOf(day data.Date, known *serving.WeatherDay, u data.Unit) (out []wire.WeatherMeasured) {
 	if known == nil {
 		return nil
@@ -119,7 +119,7 @@ func (v *encodedSnapshot) deskEventOf(c *serving.DeskCity, e *openEvent) wire.We
 	return out
 }
 
-// normalAndAnomaly gives what the day of an event is usually like and how far its consensus is
+// normalAndAnomaly returns what the day of an event is usually like and how far its consensus is
 // from that, and notes why of what is not known.
 func normalAndAnomaly(o *serving.Outlook, u data.Unit, why map[string]string) (normal *wire.Degrees, anomaly *data.Micro) {
 	if o.Normal != nil {
@@ -154,8 +154,7 @@ func consensusOf(t *weather.Consensus, u data.Unit) wire.WeatherConsensus {
 	return out
 }
 
-// marketOf gives what the prices of an event say together, and notes why of what
-// they do not.
+// marketOf returns what the prices of an event say together, and notes why of what they do not.
 func marketOf(e *serving.DeskEvent, o *serving.Outlook, why map[string]string) (mean *wire.Degrees, label *string, price, overround *data.Micro) {
 	m := &o.Market
 	if m.Mode < 0 {

@@ -68,8 +68,8 @@ func (v *encodedSnapshot) evolutionHead(city *serving.DeskCity, day data.Date, m
 		DayStart: wholeSeconds(start), DayEnd: wholeSeconds(end), Sources: []wire.EvolutionSource{}, Data: []wire.EvolutionStep{}, NullReasons: map[string]string{}}
 }
 
-// trimEvolution takes out what is known of a day that is older than the plan shows,
-// and tells whether there was anything. What is not known keeps its own reason.
+// trimEvolution takes out what is known of a day that is older than the plan shows, and reports
+// whether there was anything. What is not known keeps its own reason.
 func trimEvolution(e *wire.EvolutionSeries) bool {
 	var hidden []string
 	if e.Changes > 0 {

@@ -24,7 +24,7 @@ const (
 	noBid         = "no_bid"             // nobody bids for it
 )
 
-// asks tells whether a parameter of a metric leaves m in.
+// asks reports whether a parameter of a metric leaves m in.
 func (v *value) asks(m data.Metric) bool { return !v.given || data.Metric(v.n) == m }
 
 // cityLadders are the events of a city that can be traded and their brackets, as
@@ -61,7 +61,7 @@ func (a *API) weatherMarkets(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// whyNoRows says why there are no brackets, "" where there are.
+// whyNoRows says why there are no brackets, "" if there are.
 func whyNoRows(c *serving.DeskCity, rows int) string {
 	switch {
 	case rows > 0:
@@ -144,7 +144,7 @@ func noteUntraded(b *wire.WeatherBracket) {
 	note(b.BestBid == nil && b.BestAsk == nil, "quoted_at", string(serving.NoQuotes))
 }
 
-// figureOrNull gives a figure, nil for serving.NoValue.
+// figureOrNull returns a figure, nil for serving.NoValue.
 func figureOrNull(v data.Micro) *data.Micro {
 	if v == serving.NoValue {
 		return nil
@@ -152,8 +152,8 @@ func figureOrNull(v data.Micro) *data.Micro {
 	return &v
 }
 
-// quotedTS is when a source gave a market's bid and ask, unix µs; 0 where it gave none,
-// or does not say when.
+// quotedTS is when a source gave a market's bid and ask, unix µs; 0 if it gave none, or does not
+// say when.
 func quotedTS(m *serving.Market) int64 {
 	if m.BestBid == nil && m.BestAsk == nil {
 		return 0
@@ -161,8 +161,7 @@ func quotedTS(m *serving.Market) int64 {
 	return m.QuotedTS
 }
 
-// yesToken is the id of the token that pays for a market's first outcome; "" where
-// none is known.
+// yesToken is the id of the token that pays for a market's first outcome; "" if none is known.
 func yesToken(cat *serving.Catalog, market int32) string {
 	for _, id := range cat.Tokens(market) {
 		if t := cat.Token(id); t.Outcome == 0 {

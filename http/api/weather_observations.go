@@ -84,7 +84,7 @@ func (v *encodedSnapshot) observed(city *serving.DeskCity, day data.Date, all []
 	return out
 }
 
-// reportName is how a report travels, "" where its kind is not known.
+// reportName is how a report travels, "" if its kind is not known.
 func reportName(r data.Report) string {
 	switch r {
 	case data.ReportRoutine:

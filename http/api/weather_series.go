@@ -16,20 +16,20 @@ import (
 
 // weatherReader is what the weather endpoints read from the database.
 type weatherReader interface {
-	// ForecastChanges gives the points at which sources changed what they said of a
-	// city's days from first up to last, by day, metric, time and source.
+	// ForecastChanges returns the points at which sources changed what they said of a city's days
+	// from first up to last, by day, metric, time and source.
 	ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error)
-	// DayActuals gives what sources know by now of a city's days from first up to last,
-	// by day, metric, kind, source and station.
+	// DayActuals returns what sources know by now of a city's days from first up to last, by day,
+	// metric, kind, source and station.
 	DayActuals(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error)
-	// ActualDays gives the n newest days of a city from first up to last of which any
-	// of the metrics is known by one of the kinds and a source ("" for any), newest first.
+	// ActualDays returns the n newest days of a city from first up to last of which any of the
+	// metrics is known by one of the kinds and a source ("" for any), newest first.
 	ActualDays(ctx context.Context, city string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind, source string, n int) ([]data.Date, error)
-	// DayNormals gives what calendar days (month × 100 + day) are usually like in a
-	// city, by day, metric, source, station and period.
+	// DayNormals returns what calendar days (month × 100 + day) are usually like in a city, by day,
+	// metric, source, station and period.
 	DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error)
-	// DayObservations gives the single temperatures of a city's day, in order of time, then of source,
-	// station and kind of report.
+	// DayObservations returns the single temperatures of a city's day, in order of time, then of
+	// source, station and kind of report.
 	DayObservations(ctx context.Context, city string, day data.Date) ([]serving.Observation, error)
 }
 
@@ -120,8 +120,7 @@ func cityPlaceOf(city *serving.DeskCity) wire.CityPlace {
 	return wire.CityPlace{City: city.City.Slug, Name: city.City.Title, Timezone: city.City.Zone, LocalDate: localDate(city)}
 }
 
-// dayEvent is the event that stands for an extreme of the city's day; nil where the
-// venue has none.
+// dayEvent is the event that stands for an extreme of the city's day; nil if the venue has none.
 func (v *encodedSnapshot) dayEvent(city *serving.DeskCity, metric data.Metric, day data.Date) *serving.DeskEvent {
 	events := city.EventsOf(day, day)
 	for i, canonical := range serving.Canonical(v.snap.Catalog, events) {
@@ -141,7 +140,7 @@ func dayRules(city *serving.DeskCity, day data.Date, e *serving.DeskEvent) weath
 	return weather.UsualRules(city.City, day)
 }
 
-// settledBracket gives the bracket that won an event; nil where none has.
+// settledBracket returns the bracket that won an event; nil if none has.
 func (v *encodedSnapshot) settledBracket(e *serving.DeskEvent) *wire.SettledBracket {
 	i := e.Winner(v.snap.Catalog)
 	if i < 0 {

@@ -18,8 +18,8 @@ const whaleDoc = "A whale move is an order of at least `threshold_usd`: the sum 
 
 // whaleReader is what the whale endpoints read from the database.
 type whaleReader interface {
-	// WhaleMoves gives the n newest moves up to end, unix µs, that stand before a move
-	// (nil: all) and pass the filter, newest first.
+	// WhaleMoves returns the n newest moves up to end, unix µs, that stand before a move (nil: all)
+	// and pass the filter, newest first.
 	WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error)
 }
 

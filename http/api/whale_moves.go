@@ -78,8 +78,7 @@ func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// movesFirstPage gives the first page of all moves, which are in memory and more than
-// fit.
+// movesFirstPage returns the first page of all moves, which are in memory and more than fit.
 func (a *API) movesFirstPage(v *encodedSnapshot, call *Call, limit int) *encodedBody {
 	f := &v.whales.firstPage
 	slot := &f.replies[call.tier][limit]

@@ -79,7 +79,7 @@ func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	return out, nil
 }
 
-// send gives the response to r if it is a success.
+// send returns the response to r if it is a success.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	res, err := c.once(ctx, r)
 	if err != nil {
@@ -134,8 +134,7 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 	return res, nil
 }
 
-// wait waits for the next window and tells whether to ask again. res stays whole
-// where not.
+// wait waits for the next window and reports whether to ask again. res stays whole where not.
 func (c *Client) wait(ctx context.Context, res *http.Response) bool {
 	patience := c.Patience
 	if patience == 0 {

@@ -13,8 +13,7 @@ import (
 // comments are what the source says of types ("Type") and fields ("Type.Field").
 type comments map[string]string
 
-// of gives the comment on a field of t, or on t itself where field is empty; ""
-// where there is none.
+// of returns the comment on a field of t, or on t itself where field is empty; "" if there is none.
 func (c comments) of(t reflect.Type, field string) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	if field != "" {

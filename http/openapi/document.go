@@ -155,15 +155,15 @@ func (d *Document) add(path, method string, op *Operation) {
 	d.Paths.add(path, PathItem{{lower(method), op}})
 }
 
-// Operation gives the operation of a route; nil where the document has none.
+// Operation returns the operation of a route; nil if the document has none.
 func (d *Document) Operation(method, path string) *Operation {
 	item, _ := d.Paths.get(path)
 	op, _ := item.get(lower(method))
 	return op
 }
 
-// Response gives what the document says of a status of op, and its place in the
-// document; nil where it says nothing.
+// Response returns what the document says of a status of op, and its place in the document; nil if
+// it says nothing.
 func (d *Document) Response(method, path, status string) (r *Response, place string) {
 	op := d.Operation(method, path)
 	if op == nil {
@@ -183,7 +183,7 @@ func pointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace(name)
 }
 
-// SchemaPlace gives the place of the schema that the response at place has for a media type.
+// SchemaPlace returns the place of the schema that the response at place has for a media type.
 func SchemaPlace(place, media string) string { return place + "/content/" + pointer(media) + "/schema" }
 
 // JSON is the document in its canonical form: two blanks of indentation, one
@@ -199,7 +199,7 @@ func (d *Document) JSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tags gives the sections with what they are about.
+// tags returns the sections with what they are about.
 func tags() []Tag {
 	about := map[wire.Section]string{
 		wire.Status:      "Health of the service, and what your key may do",

@@ -44,7 +44,7 @@ func (d *Document) fields(all []Field, s *Schema, depth int) []Field {
 // Envelope lists the members that every answer has.
 func (d *Document) Envelope() []Field { return d.Fields(&Schema{Ref: schemaPrefix + "Envelope"}) }
 
-// resolve gives the schema that s refers to, or s.
+// resolve returns the schema that s refers to, or s.
 func (d *Document) resolve(s *Schema) *Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		if found, ok := d.Components.Schemas.get(name); ok {
@@ -54,7 +54,7 @@ func (d *Document) resolve(s *Schema) *Schema {
 	return s
 }
 
-// typeText names the type of s, and gives the schema within lists and null.
+// typeText names the type of s, and returns the schema within lists and null.
 func (d *Document) typeText(s *Schema) (inner *Schema, text string) {
 	s = d.resolve(s)
 	for _, option := range s.AnyOf {

@@ -13,7 +13,7 @@ import (
 //go:embed glossary.txt
 var glossaryText string
 
-// readGlossary gives the meaning of every name in the glossary.
+// readGlossary returns the meaning of every name in the glossary.
 func readGlossary() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(strings.ReplaceAll(glossaryText, "{categories}", reference.CategoryList())) {

@@ -14,7 +14,7 @@ type member[T any] struct {
 // ordered is a JSON object whose members keep their order.
 type ordered[T any] []member[T]
 
-// get gives the value under name; false where there is none.
+// get returns the value under name; false if there is none.
 func (o ordered[T]) get(name string) (v T, ok bool) {
 	for i := range o {
 		if o[i].Name == name {

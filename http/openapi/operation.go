@@ -180,7 +180,7 @@ func without(headers ordered[Header], name string) (rest ordered[Header]) {
 	return rest
 }
 
-// payload is the schema of data in that of a reply; nil where there is none.
+// payload is the schema of data in that of a reply; nil if there is none.
 func payload(reply *Schema) *Schema {
 	for _, s := range append([]*Schema{reply}, reply.AllOf...) {
 		if found, ok := s.Properties.get("data"); ok {

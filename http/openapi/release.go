@@ -42,9 +42,9 @@ func Current() (*Document, error) {
 // ErrVersion says that the document changed and its version did not.
 var ErrVersion = errors.New("the OpenAPI document changed: raise DocVersion in http/openapi/document.go")
 
-// Release gives the text of d, which is to follow the document old. It fails with
-// ErrVersion where they differ in more than examples and d has the version of
-// old. Without an old document any d will do.
+// Release returns the text of d, which is to follow the document old. It fails with ErrVersion if
+// they differ in more than examples and d has the version of old. Without an old document any d
+// will do.
 func Release(old []byte, d *Document) ([]byte, error) {
 	text, err := d.JSON()
 	if err != nil || len(old) == 0 {

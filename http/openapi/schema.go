@@ -60,7 +60,7 @@ func newReflector() (*reflector, error) {
 	}, nil
 }
 
-// of gives the schema of t: a reference where t is a struct.
+// of returns the schema of t: a reference where t is a struct.
 func (r *reflector) of(t reflect.Type) (*Schema, error) {
 	switch t {
 	case reflect.TypeFor[data.Micro](), reflect.TypeFor[wire.Degrees]():
@@ -122,8 +122,7 @@ func nullable(s *Schema) *Schema {
 	return s
 }
 
-// component gives a reference to the schema of struct t and makes it at its
-// first use.
+// component returns a reference to the schema of struct t and makes it at its first use.
 func (r *reflector) component(t reflect.Type) (*Schema, error) {
 	name := componentName(t)
 	ref := &Schema{Ref: schemaPrefix + name}
@@ -155,8 +154,8 @@ func componentName(t reflect.Type) string {
 	return argument[strings.LastIndexByte(argument, '.')+1:] + name
 }
 
-// object gives the schema of struct t itself. What t embeds stands in its place,
-// but for the envelope, which is referred to.
+// object returns the schema of struct t itself. What t embeds stands in its place, but for the
+// envelope, which is referred to.
 func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	s := &Schema{Type: "object"}
 	enveloped := false
@@ -201,9 +200,9 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool, whole boo
 	return nil
 }
 
-// field gives the schema of one field with what its tags and comment say: enum
-// lists the texts it can hold, format names that of a text, null:"true" lets a
-// list be null, and optional:"true" tells of what a parameter may leave out.
+// field returns the schema of one field with what its tags and comment say: enum lists the texts it
+// can hold, format names that of a text, null:"true" lets a list be null, and optional:"true" tells
+// of what a parameter may leave out.
 func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error) {
 	s, err := r.of(f.Type)
 	if err != nil {
@@ -232,8 +231,8 @@ func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error
 	return s, nil
 }
 
-// meaning is what the comment on a field says. A comment that only tells when the
-// field is null, and one that is not there, leave it to the glossary.
+// meaning is what the comment on a field says. A comment that only reports when the field is null,
+// and one that is not there, leave it to the glossary.
 func (r *reflector) meaning(t reflect.Type, f reflect.StructField) string {
 	comment := r.comments.of(t, f.Name)
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

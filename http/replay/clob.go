@@ -145,7 +145,7 @@ type book struct {
 	Last    string  `json:"last_trade_price"`
 }
 
-// book gives the book of a token that is traded.
+// book returns the book of a token that is traded.
 func (s *Server) book(market, outcome int, now int64, q sample.Quote) book {
 	m, l := &s.venue.Markets[market], s.venue.Label(market)
 	at, bid, ask := top(q, l.Tick, outcome)
@@ -166,7 +166,7 @@ func (s *Server) book(market, outcome int, now int64, q sample.Quote) book {
 	return b
 }
 
-// top gives a token's last price, or a half, its best bid and its best ask, thousandths.
+// top returns a token's last price, or a half, its best bid and its best ask, thousandths.
 func top(q sample.Quote, tick int64, outcome int) (at, bid, ask int64) {
 	at = q.Last
 	if at == 0 {
@@ -217,7 +217,7 @@ func (s *Server) clobBooks(w http.ResponseWriter, r *http.Request, f *Fault) {
 	out.b = append(out.b, text...)
 }
 
-// spoiled gives the books as a fault has them.
+// spoiled returns the books as a fault has them.
 func spoiled(books []book, f *Fault) []book {
 	switch {
 	case f.is("books-none"):

@@ -18,7 +18,7 @@ func newClock(start time.Time, speed float64, now func() time.Time) *Clock {
 	return &Clock{base: start, since: now(), speed: speed, now: now}
 }
 
-// Now gives what the clock shows.
+// Now returns what the clock shows.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -89,8 +89,8 @@ func (s *Server) readTrades(w http.ResponseWriter, q url.Values) (p tradesAsked,
 	return p, true
 }
 
-// readMarkets gives the markets that are named by condition or by event, nil where none
-// is, and the parameter that is not valid.
+// readMarkets returns the markets that are named by condition or by event, nil if none is, and the
+// parameter that is not valid.
 func (s *Server) readMarkets(q url.Values) (only map[int]bool, bad string) {
 	for _, key := range []string{"condition", "event_id"} {
 		text := q.Get(key)
@@ -235,7 +235,7 @@ func (s *Server) eachTrade(p *tradesAsked, now time.Time, fn func(number, row in
 	}
 }
 
-// newest gives the matches of the markets between two, newest first.
+// newest returns the matches of the markets between two, newest first.
 func (s *Server) newest(p *tradesAsked, from, to int) func(yield func(int, int) bool) {
 	return func(yield func(int, int) bool) {
 		if p.markets == nil {

@@ -18,7 +18,7 @@ type Faults struct {
 	// all that the source has and that add nothing to the venue. A later name goes before an
 	// earlier one: "all", "stalled:200", "-closed" are all, one with another number, but one.
 	Names []string
-	// Rate is how many of the requests have a fault, 0 to 1; 0 where there are Names: a tenth.
+	// Rate is how many of the requests have a fault, 0 to 1; 0 if there are Names: a tenth.
 	Rate float64
 }
 
@@ -39,16 +39,16 @@ type Fault struct {
 	rng *rand.Rand
 }
 
-// wire tells whether the fault is one of the answer's way and not of what it says.
+// wire reports whether the fault is one of the answer's way and not of what it says.
 func (f *Fault) wire() bool { return f.Of == "" }
 
-// is tells whether the fault is there and has one of the names.
+// is reports whether the fault is there and has one of the names.
 func (f *Fault) is(names ...string) bool { return f != nil && slices.Contains(names, f.Name) }
 
 // sources are those that are played, by the first part of their paths.
 var sources = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
 
-// Kinds gives all kinds of faults.
+// Kinds returns all kinds of faults.
 func Kinds() []Kind {
 	return slices.Concat(wireFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults, socketFaults)
 }
@@ -148,7 +148,7 @@ func (p *plans) forgetParts(source string) {
 	})
 }
 
-// draw gives the fault of the next request of a source, nil: none.
+// draw returns the fault of the next request of a source, nil: none.
 func (p *plans) draw(source string) *Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,8 +185,7 @@ func (s *Server) SetFaults(source string, f Faults) error {
 	return nil
 }
 
-// Drawn gives how often faults were drawn, by name, and by source and name with a space
-// between.
+// Drawn returns how often faults were drawn, by name, and by source and name with a space between.
 func (s *Server) Drawn() map[string]int64 {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()

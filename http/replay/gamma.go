@@ -88,8 +88,8 @@ func tooLong(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// list answers with a page of records. pick tells whether a record is open or closed as
-// was asked for, and one writes it.
+// list answers with a page of records. pick reports whether a record is open or closed as was asked
+// for, and one writes it.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, f *Fault, name string, p listing, of int, closed func(n int) bool, one func(n int) ([]byte, error)) {
 	if f.is("filter-ignored") {
 		p.only = nil
@@ -179,8 +179,8 @@ func (s *Server) gammaEvents(w http.ResponseWriter, r *http.Request, f *Fault) {
 	})
 }
 
-// marketIDs gives the markets that a query names; nil where it names none. Lists stand as
-// one key each: another form is not known.
+// marketIDs returns the markets that a query names; nil if it names none. Lists stand as one key
+// each: another form is not known.
 func (s *Server) marketIDs(q url.Values) map[int]bool {
 	return named(q, map[string]func(string) (int, bool){
 		"condition_ids": s.tape.market,
@@ -208,7 +208,7 @@ func (s *Server) eventIDs(q url.Values) map[int]bool {
 	})
 }
 
-// named gives what all keys that are there name together.
+// named returns what all keys that are there name together.
 func named(q url.Values, by map[string]func(string) (int, bool)) (only map[int]bool) {
 	for key, find := range by {
 		ids, ok := q[key]
@@ -285,7 +285,7 @@ func tokenHash(id string) (h data.Hash, ok bool) {
 // tokenID writes the id of a token in decimal.
 func tokenID(h data.Hash) string { return string(chain.AppendDecimal(nil, h)) }
 
-// sorted gives the numbers in order.
+// sorted returns the numbers in order.
 func sorted(only map[int]bool) []int {
 	list := make([]int, 0, len(only))
 	for n := range only {

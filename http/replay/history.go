@@ -204,7 +204,7 @@ func (s *scan) payout(market int32) error {
 	return s.send(resolvedBinary, func(l *encode.Log) { l.Resolved(m.Condition, m.Payouts) })
 }
 
-// exchange gives where a match was made.
+// exchange returns where a match was made.
 func (h *history) exchange(m *sample.Match) kind {
 	k := kind(h.venue.Generation(m)-1) * 2
 	if k < third && h.venue.Markets[m.Market].NegRisk {
@@ -247,7 +247,7 @@ func (s *scan) match(number int) error {
 	return s.send(back, func(l *encode.Log) { l.Refunded(&f, f.Fee-remains, remains) })
 }
 
-// logs gives how many logs a match has: the fills, OrdersMatched and the refund of a fee.
+// logs returns how many logs a match has: the fills, OrdersMatched and the refund of a fee.
 func (s *scan) logs(m *sample.Match) int {
 	n := m.Fills() + 1
 	if s.refunded(s.exchange(m), &s.venue.Markets[m.Market]) {
@@ -256,14 +256,14 @@ func (s *scan) logs(m *sample.Match) int {
 	return n
 }
 
-// refunded tells whether the taker's fee of a match in the block is given back in part.
+// refunded reports whether the taker's fee of a match in the block is given back in part.
 func (s *scan) refunded(on kind, m *sample.Market) bool {
 	return on < plain2 && s.log.Block >= s.refunds && m.FeeRate > 0
 }
 
-// fee gives what the exchange takes of a taker. The first exchanges take a tenth of what
-// the order receives, the others shares · rate · price · (1 − price) dollars, rounded down
-// to five places.
+// fee returns what the exchange takes of a taker. The first exchanges take a tenth of what the
+// order receives, the others shares · rate · price · (1 − price) dollars, rounded down to five
+// places.
 func (s *scan) fee(on kind, r *sample.Row, m *sample.Market) int64 {
 	switch {
 	case on < plain2 && !s.refunded(on, m):
@@ -294,7 +294,7 @@ func matched(l *encode.Log, on kind, f *encode.Fill) {
 	}
 }
 
-// count gives about how many logs there are between two blocks, refunds left out.
+// count returns about how many logs there are between two blocks, refunds left out.
 func (h *history) count(from, to int64, takes *[kinds]bool) (n int) {
 	v := h.venue
 	end := sample.BlockTime(to)

@@ -60,12 +60,12 @@ func (s *Server) Keep(topics []data.Hash) error {
 	return nil
 }
 
-// serves tells whether an answer can be put together from what is kept.
+// serves reports whether an answer can be put together from what is kept.
 func (k *packedLogs) serves(v *responder, q *filter, out *stream) bool {
 	return k != nil && out.zip != nil && out.enc == inZstd && v.fault == nil && v.fork.number == 0 && q.takes == k.takes && len(q.topics) < 2
 }
 
-// run is scan.run, with stretches that are kept where whole ones are asked for. some tells
+// run is scan.run, with stretches that are kept where whole ones are asked for. some reports
 // whether any log was written before.
 func (k *packedLogs) run(s *scan, out *stream, some func() bool, from, to int64) error {
 	for from <= to {

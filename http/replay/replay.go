@@ -54,7 +54,7 @@ type Server struct {
 // ErrOptions is returned for options that no server can be made of.
 var ErrOptions = errors.New("replay")
 
-// New gives a server. It makes the venue, which takes some seconds where it is large.
+// New returns a server. It makes the venue, which takes some seconds where it is large.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Venue == nil {
 		o.Config.Chain = true
@@ -106,19 +106,19 @@ func or[T int | int64](n, otherwise T) T {
 	return n
 }
 
-// Handler answers for all sources: nodes at /rpc and /rpc/NAME, the others below the
-// names of the sources. GET /replay tells what goes on, and POST /replay changes the clock
-// and the faults: ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1,
-// where faults without a value are none.
+// Handler answers for all sources: nodes at /rpc and /rpc/NAME, the others below the names of the
+// sources. GET /replay reports what goes on, and POST /replay changes the clock and the faults:
+// ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1, where faults without a
+// value are none.
 func (s *Server) Handler() http.Handler { return s.mux }
 
-// Clock gives the clock that the sources go by.
+// Clock returns the clock that the sources go by.
 func (s *Server) Clock() *Clock { return s.clock }
 
-// Venue gives the venue that is played.
+// Venue returns the venue that is played.
 func (s *Server) Venue() *sample.Venue { return s.venue }
 
-// Latest gives the newest block at this time, and the newest final one.
+// Latest returns the newest block at this time, and the newest final one.
 func (s *Server) Latest() (latest, finalized int64) {
 	latest = sample.BlockAt(s.clock.Now())
 	return latest, latest - s.options.Finality

@@ -188,7 +188,7 @@ func (v *responder) answer(c *call) reply {
 	return p
 }
 
-// number reads a block's number or name; known is false where there is no such block yet.
+// number reads a block's number or name; known is false if there is no such block yet.
 func (v *responder) number(raw json.RawMessage) (n int64, known bool, no *refusal) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {

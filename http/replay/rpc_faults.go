@@ -50,7 +50,7 @@ var rpcFaults = []Kind{
 	{Name: "unknown-module", Of: "rpc", About: "fills of tokens of a fourth module, a match in every block with logs of this many", Number: 16, Adds: true},
 }
 
-// responder gives what the node knows now.
+// responder returns what the node knows now.
 func (s *Server) responder(f *Fault) *responder {
 	v := &responder{Server: s, fault: f}
 	v.latest, v.finalized = s.Latest()
@@ -63,7 +63,7 @@ func (s *Server) responder(f *Fault) *responder {
 	return v
 }
 
-// refuses tells whether the node answers none of the calls: the status is not 0. Without a
+// refuses reports whether the node answers none of the calls: the status is not 0. Without a
 // refusal it says so in words that are no JSON.
 func (v *responder) refuses(calls []call, batch bool) (status int, no *refusal) {
 	switch {
@@ -103,8 +103,7 @@ func (v *responder) tooWide(q *filter) *refusal {
 	return v.tooMany(q, v.options.MaxLogs)
 }
 
-// refusal gives how a node says that a range has too many blocks, nil where the fault is
-// another.
+// refusal returns how a node says that a range has too many blocks, nil if the fault is another.
 func (f *Fault) refusal(q *filter) *refusal {
 	switch f.Name {
 	case "range-publicnode":
@@ -147,7 +146,7 @@ func (v *responder) tooMany(q *filter, most int) *refusal {
 		Data: map[string]any{"from": fmt.Sprintf("0x%x", q.from), "to": fmt.Sprintf("0x%x", to), "limit": most}}
 }
 
-// shuffled gives the answers to a batch as the fault has them.
+// shuffled returns the answers to a batch as the fault has them.
 func (v *responder) shuffled(list []reply) []reply {
 	f := v.fault
 	if f == nil {
@@ -172,7 +171,7 @@ func (v *responder) shuffled(list []reply) []reply {
 	return list
 }
 
-// lie gives what is done with the logs of a range, and its last block, under a fault.
+// lie returns what is done with the logs of a range, and its last block, under a fault.
 func (v *responder) lie(q *filter, to int64, put func(*encode.Log) error) (func(*encode.Log) error, int64) {
 	f := v.fault
 	every := func() bool { return f.rng.Int64N(max(f.Number, 1)) == 0 }
@@ -281,7 +280,7 @@ func (f *Fault) mix(log []byte) {
 	}
 }
 
-// FinalTime gives the time of the newest final block, unix seconds.
+// FinalTime returns the time of the newest final block, unix seconds.
 func (s *Server) FinalTime() int64 {
 	_, final := s.Latest()
 	return sample.BlockTime(final)

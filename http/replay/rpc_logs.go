@@ -93,7 +93,7 @@ func values[T any](raw json.RawMessage, parse func(string) (T, error)) (list []T
 	return list, err
 }
 
-// further tells whether a log fits in the topics after the first.
+// further reports whether a log fits in the topics after the first.
 func (f *filter) further(l *encode.Log) bool {
 	for i := 1; i < len(f.topics); i++ {
 		if len(f.topics[i]) > 0 && (i >= len(l.Topics) || !slices.Contains(f.topics[i], l.Topics[i])) {
@@ -156,7 +156,7 @@ func (v *responder) writeLogs(out *stream, q *filter) error {
 	return nil
 }
 
-// blockOf gives the block of a transaction of the venue.
+// blockOf returns the block of a transaction of the venue.
 func (h *history) blockOf(tx data.Hash) (int64, bool) {
 	h.byTx.Do(func() {
 		h.txs = make(map[data.Hash]int64, len(h.venue.Matches)+len(h.paid))

@@ -123,7 +123,7 @@ func (k *socket) run(ctx context.Context, d dialect, messages <-chan []byte) {
 	}
 }
 
-// answer gives what is said to a message: a ping is answered whatever else is wrong.
+// answer returns what is said to a message: a ping is answered whatever else is wrong.
 func (k *socket) answer(d dialect, m []byte) [][]byte {
 	switch string(bytes.TrimSpace(m)) {
 	case "PING":
@@ -142,7 +142,7 @@ func (k *socket) write(ctx context.Context, m []byte) error {
 	return k.c.Write(ctx, websocket.MessageText, m)
 }
 
-// spoilt gives messages as the fault has them.
+// spoilt returns messages as the fault has them.
 func (k *socket) spoilt(list [][]byte) (out [][]byte) {
 	if k.f == nil {
 		return list
@@ -178,7 +178,7 @@ func frame(list [][]byte, v any) [][]byte {
 	return append(list, text)
 }
 
-// matches gives the matches between two seconds, the newest where there are too many.
+// matches returns the matches between two seconds, the newest where there are too many.
 func (k *socket) matches(after, upto int64) (from, to int) {
 	from, to = k.venue.FindMatch(after+1), k.venue.FindMatch(upto+1)
 	return max(from, to-mostAtOnce), to

@@ -40,7 +40,7 @@ const (
 
 var encodingNames = [encodings]string{inZstd: "zstd", inGzip: "gzip"}
 
-// newPacker gives a packer that is to be reset before it is used.
+// newPacker returns a packer that is to be reset before it is used.
 func newPacker(e encoding) packer {
 	var p packer
 	var err error

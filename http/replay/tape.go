@@ -29,8 +29,8 @@ func newTape(v *sample.Venue) *tape {
 // requests at once, a later one may have read the clock before an earlier one.
 const setBack = 600
 
-// quotes gives what the trading of a market has come to at a moment, unix seconds, or a
-// little later, where that was asked for already. Winding back costs more than what is new.
+// quotes returns what the trading of a market has come to at a moment, unix seconds, or a little
+// later, where that was asked for already. Winding back costs more than what is new.
 func (t *tape) quotes(at int64) func(market int) sample.Quote {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +76,7 @@ func (t *tape) find() {
 	})
 }
 
-// market gives the market of a condition, of 31 or of 32 bytes.
+// market returns the market of a condition, of 31 or of 32 bytes.
 func (t *tape) market(condition string) (int, bool) {
 	t.find()
 	h, err := data.ParseCondition(condition)
@@ -84,7 +84,7 @@ func (t *tape) market(condition string) (int, bool) {
 	return i, err == nil && ok
 }
 
-// ofToken gives the market of a token's decimal id, and which of its outcomes it is.
+// ofToken returns the market of a token's decimal id, and which of its outcomes it is.
 func (t *tape) ofToken(id string) (market, outcome int, ok bool) {
 	t.find()
 	h, ok := tokenHash(id)

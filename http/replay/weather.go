@@ -66,7 +66,7 @@ func tagged(w http.ResponseWriter, r *http.Request, contentType string, body []b
 
 var errQuery = errors.New("Value of a parameter is not valid") //nolint:staticcheck // as the service says it
 
-// places gives the cities of the points of a query.
+// places returns the cities of the points of a query.
 func (s *Server) places(q url.Values) ([]int, error) {
 	lats, lons := strings.Split(q.Get("latitude"), ","), strings.Split(q.Get("longitude"), ",")
 	if len(lats) != len(lons) || len(lats) > mostPlaces {
@@ -136,7 +136,7 @@ func (s *Server) openMeteo(w http.ResponseWriter, r *http.Request, f *Fault, one
 	out.b = append(out.b, body...)
 }
 
-// nulls gives an answer whose values are null.
+// nulls returns an answer whose values are null.
 func nulls(answer []byte) []byte {
 	var v map[string]any
 	if json.Unmarshal(answer, &v) != nil {
@@ -281,7 +281,7 @@ func (s *Server) observations(w http.ResponseWriter, r *http.Request, f *Fault) 
 	tagged(w, r, "application/geo+json", text)
 }
 
-// observed gives a page of observations.
+// observed returns a page of observations.
 func (s *Server) observed(r *http.Request, station string, f *Fault) ([]byte, error) {
 	q := r.URL.Query()
 	to := s.clock.Now()

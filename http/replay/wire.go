@@ -143,7 +143,7 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 	}
 }
 
-// send writes a piece and flushes it; false where the caller has gone.
+// send writes a piece and flushes it; false if the caller has gone.
 func send(w http.ResponseWriter, piece []byte) bool {
 	if _, err := w.Write(piece); err != nil {
 		return false

@@ -26,9 +26,9 @@ func rejectAmbiguous(app *fiber.App, next fasthttp.RequestHandler) fasthttp.Requ
 	}
 }
 
-// unambiguous tells whether a request says once what it must and nothing twice: its
-// version, its host, how long its body is, whose key it has. Characters, the path and
-// numbers fasthttp has checked.
+// unambiguous reports whether a request says once what it must and nothing twice: its version, its
+// host, how long its body is, whose key it has. Characters, the path and numbers fasthttp has
+// checked.
 func unambiguous(h *fasthttp.RequestHeader) bool {
 	var hosts, lengths, codings, keys int
 	for raw := h.RawHeaders(); len(raw) > 0; {
@@ -75,8 +75,8 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 	return false
 }
 
-// sameHost tells whether a target that names a host, as requests to proxies do, names the
-// one of the header.
+// sameHost reports whether a target that names a host, as requests to proxies do, names the one of
+// the header.
 func sameHost(target, host []byte) bool {
 	_, rest, absolute := bytes.Cut(target, []byte("://"))
 	if !absolute || target[0] == '/' {
@@ -88,7 +88,7 @@ func sameHost(target, host []byte) bool {
 	return bytes.EqualFold(rest, host)
 }
 
-// hostOnly tells whether text is a host, with or without a port: no path, no user.
+// hostOnly reports whether text is a host, with or without a port: no path, no user.
 func hostOnly(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsAny(text, " \t/\\@?#,")
 }

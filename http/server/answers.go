@@ -76,7 +76,7 @@ var placeholder = regexp.MustCompile(`\{(\d{1,2})\.([a-z0-9_.]{1,60})\}`)
 // plainWord is what may stand in such a place.
 var plainWord = regexp.MustCompile(`^[\w-]{1,100}$`)
 
-// complete puts into an address what answers before it have; false where they have it not.
+// complete puts into an address what answers before it have; false if they have it not.
 func (p *answerList) complete(path []byte) ([]byte, bool) {
 	known := true
 	full := placeholder.ReplaceAllFunc(path, func(place []byte) []byte {
@@ -118,7 +118,7 @@ func (p *answerList) field(n int, name string) (string, bool) {
 	return word, ok && plainWord.MatchString(word)
 }
 
-// appendAnswer asks for path as c would and appends what came of it.
+// appendAnswer asks for path as c would and appends what came from it.
 func (s *Server) appendAnswer(p *answerList, c *fiber.Ctx, path []byte) error {
 	var req fasthttp.Request
 	c.Request().Header.CopyTo(&req.Header)

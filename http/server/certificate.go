@@ -67,7 +67,7 @@ func (c *certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // Expires is when the one in use expires.
 func (c *certificate) Expires() (time.Time, bool) { return c.pair.Load().Leaf.NotAfter, true }
 
-// Fails tells whether the files cannot be used, and an older pair is kept.
+// Fails reports whether the files cannot be used, and an older pair is kept.
 func (c *certificate) Fails() bool { return c.failing.Load() }
 
 // Run looks at the files with every tick until ctx ends.
@@ -108,7 +108,7 @@ func (c *certificate) look() {
 	c.log.Info().Strs("names", pair.Leaf.DNSNames).Time("not_after", pair.Leaf.NotAfter).Msg("certificate_replaced")
 }
 
-// read gives the pair that the files hold: old where they hold what they did.
+// read returns the pair that the files hold: old where they hold what they did.
 func (c *certificate) read(old *keyPair) (*keyPair, error) {
 	cert, err := readPEM(c.certFile)
 	if err != nil {
@@ -164,7 +164,7 @@ func wholeChain(text []byte) error {
 	}
 }
 
-// validNow tells why clients would not trust a certificate at the time now.
+// validNow reports why clients would not trust a certificate at the time now.
 func validNow(leaf *x509.Certificate, now time.Time) error {
 	if now.After(leaf.NotAfter) {
 		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))

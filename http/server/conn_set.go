@@ -33,8 +33,7 @@ func newConnSet(files int) *connSet {
 	return &connSet{most: most, unkeyed: most / 2, open: map[*timedConn]struct{}{}}
 }
 
-// add takes a connection in, and closes others for it; false where all others are in
-// use by keys.
+// add takes a connection in, and closes others for it; false if all others are in use by keys.
 func (s *connSet) add(c *timedConn, tick int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +95,8 @@ func (s *connSet) key(c *timedConn) {
 	}
 }
 
-// count gives how many connections there are, with a key and without, and how many
-// were closed for others.
+// count returns how many connections there are, with a key and without, and how many were closed
+// for others.
 func (s *connSet) count() (keyed, unkeyed int, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,8 +99,8 @@ func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// headersRead tells whether the headers of a refused request are there as a whole:
-// only its body was too large, or did not come.
+// headersRead reports whether the headers of a refused request are there as a whole: only its body
+// was too large, or did not come.
 func headersRead(err error) bool {
 	var e *fiber.Error
 	return errors.As(err, &e) && (e.Code == fiber.StatusRequestEntityTooLarge || e.Code == fiber.StatusRequestTimeout)

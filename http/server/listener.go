@@ -28,7 +28,7 @@ type Listener struct {
 	conns    sync.WaitGroup // being refused
 }
 
-// Refusals are what New refuses of a Config, each nil where it is fine.
+// Refusals are what New refuses of a Config, each nil if it is fine.
 type Refusals struct {
 	TLS     error // TLSCert and TLSKey
 	ACME    error
@@ -36,7 +36,7 @@ type Refusals struct {
 	Listen  error // Listen: no address, or one on which plain HTTP would not be safe
 }
 
-// Check tells what New would refuse of cfg. It takes no address, and logs nothing.
+// Check reports what New would refuse of cfg. It takes no address, and logs nothing.
 func Check(cfg Config) Refusals {
 	cfg.Log = zerolog.Nop()
 	l, r := prepare(cfg)
@@ -57,7 +57,7 @@ func prepare(cfg Config) (*Listener, Refusals) {
 	return l, r
 }
 
-// checkListen tells whether cfg.Listen is an address that may be served on.
+// checkListen reports whether cfg.Listen is an address that may be served on.
 func checkListen(cfg Config, secure bool) error {
 	_, port, err := net.SplitHostPort(cfg.Listen)
 	if err != nil {
@@ -151,7 +151,7 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 	return tls.Server(conn, l.secure.config)
 }
 
-// take ends the refusal and gives the listener to a server.
+// take ends the refusal and returns the listener to a server.
 func (l *Listener) take(set *connSet) (net.Listener, error) {
 	if l.refused {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {

@@ -146,7 +146,7 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	m.sources.collect(ch, m.api.Sources())
 }
 
-// collectCertificate gives nothing where the server speaks plain HTTP.
+// collectCertificate gives nothing if the server speaks plain HTTP.
 func (m *metrics) collectCertificate(ch chan<- prometheus.Metric) {
 	if c := m.certificate; c != nil {
 		if at, known := c.Expires(); known {

@@ -42,8 +42,8 @@ type origins struct {
 	listed map[string]struct{}
 }
 
-// parseOrigins reads the origins that are allowed: "*" alone for all, else as browsers
-// write them, such as https://dash.example. It gives nil for none.
+// parseOrigins reads the origins that are allowed: "*" alone for all, else as browsers write them,
+// such as https://dash.example. It returns nil for none.
 func parseOrigins(texts []string) (*origins, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -99,7 +99,7 @@ func checkOrigin(text string) error {
 	return nil
 }
 
-// allows tells whether pages of origin may read answers.
+// allows reports whether pages of origin may read answers.
 func (o *origins) allows(origin []byte) bool {
 	if o == nil || len(origin) == 0 {
 		return false
@@ -111,7 +111,7 @@ func (o *origins) allows(origin []byte) bool {
 	return listed
 }
 
-// isPreflight tells whether a browser asks if a page may send another request.
+// isPreflight reports whether a browser asks if a page may send another request.
 func isPreflight(h *fasthttp.RequestHeader) bool {
 	return h.IsOptions() && len(h.Peek(fiber.HeaderOrigin)) > 0 && len(h.Peek(fiber.HeaderAccessControlRequestMethod)) > 0
 }

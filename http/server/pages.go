@@ -68,7 +68,7 @@ func (s *Server) missing(c *fiber.Ctx) {
 	}
 }
 
-// statusPage gives the status page, at most statusFresh old.
+// statusPage returns the status page, at most statusFresh old.
 func (s *Server) statusPage() (*web.Page, error) {
 	s.pages.mu.Lock()
 	defer s.pages.mu.Unlock()

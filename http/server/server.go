@@ -147,7 +147,7 @@ func tlsConfig(c certificates, protocols ...string) *secure {
 	return &secure{certificate: c, config: &tls.Config{GetCertificate: c.Get, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13, NextProtos: protocols}}
 }
 
-// newACME prepares the ordering of certificates, nil where none is configured.
+// newACME prepares the ordering of certificates, nil if none is configured.
 func newACME(cfg Config) (*secure, error) {
 	order := cfg.ACME
 	if len(order.Domains) == 0 {
@@ -166,7 +166,7 @@ func newACME(cfg Config) (*secure, error) {
 	return tlsConfig(acme.New(order), "http/1.1", acme.Protocol), nil
 }
 
-// newSecure reads the certificate, nil where none is configured.
+// newSecure reads the certificate, nil if none is configured.
 func newSecure(cfg Config) (*secure, error) {
 	if cfg.TLSCert == "" && cfg.TLSKey == "" {
 		return nil, nil
@@ -250,7 +250,7 @@ func (s *Server) URL() string {
 	return s.scheme + "://" + at
 }
 
-// Collector gives the request metrics to a Prometheus registry.
+// Collector returns the request metrics to a Prometheus registry.
 func (s *Server) Collector() prometheus.Collector { return s.metrics }
 
 // Serve answers until ctx ends, then lets the requests under way finish for the

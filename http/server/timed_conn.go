@@ -141,8 +141,7 @@ type timedConn struct {
 	keyed   atomic.Bool  // a key was given
 }
 
-// newTimedConn gives a connection whose first request must come as fast as if it
-// had begun.
+// newTimedConn returns a connection whose first request must come as fast as if it had begun.
 func newTimedConn(tcp *net.TCPConn, limits timeouts, clock *clock) (*timedConn, error) {
 	return &timedConn{TCPConn: tcp, limits: limits, clock: clock, begun: true, limited: true}, tcp.SetReadDeadline(time.Now().Add(limits.read))
 }

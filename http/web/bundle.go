@@ -33,8 +33,8 @@ type bundle struct {
 	out    bytes.Buffer
 }
 
-// text gives the file: what its modules import of other files, the modules in the
-// order in which they need each other, and for others what it holds.
+// text returns the file: what its modules import of other files, the modules in the order in which
+// they need each other, and for others what it holds.
 func (b *bundle) text() ([]byte, error) {
 	modules, public := shared[b.name]
 	if !public {

@@ -39,7 +39,7 @@ func explorerPages() []explorerPage {
 	}
 }
 
-// matches tells whether at is a path of the page.
+// matches reports whether at is a path of the page.
 func (p *explorerPage) matches(at string) bool {
 	want, have := strings.Split(p.Path, "/"), strings.Split(at, "/")
 	if len(want) != len(have) {

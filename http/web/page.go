@@ -64,7 +64,7 @@ func packPage(kind string, body []byte, maxAge, level int) *Page {
 	}
 }
 
-// compressed gives a form of body that is made once, at the first call.
+// compressed returns a form of body that is made once, at the first call.
 func compressed(body []byte, with func(io.Writer) (io.WriteCloser, error)) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		var packed bytes.Buffer
@@ -123,7 +123,7 @@ func sendCoded(c *fiber.Ctx, coding string, form func() ([]byte, error)) error {
 	return c.Send(body)
 }
 
-// AcceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.
+// AcceptsCoding reports whether an Accept-Encoding header names coding without ruling it out.
 func AcceptsCoding(header, coding string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(item, ";")

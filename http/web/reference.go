@@ -148,8 +148,7 @@ func paramOf(p *openapi.Parameter, pattern, example string) param {
 	return out
 }
 
-// pathValue is what stands for the parameter name of pattern in path; "" where
-// there is no path.
+// pathValue is what stands for the parameter name of pattern in path; "" if there is no path.
 func pathValue(name, pattern, path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	have := strings.Split(path, "/")

@@ -292,7 +292,7 @@ func (s *Site) addPage(at, name string, data any) error {
 	return nil
 }
 
-// template gives the template of that name, which is parsed once.
+// template returns the template of that name, which is parsed once.
 func (s *Site) template(name string) (*template.Template, error) {
 	s.parsing.Lock()
 	defer s.parsing.Unlock()

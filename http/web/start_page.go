@@ -60,7 +60,7 @@ func (s *Site) addIndex() error {
 	return nil
 }
 
-// LooksForPage tells whether c is a browser's request for a page outside the API.
+// LooksForPage reports whether c is a browser's request for a page outside the API.
 func LooksForPage(c *fiber.Ctx) bool {
 	return (c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead) && c.Path() != "/api" && !strings.HasPrefix(c.Path(), "/api/") && forBrowser(c)
 }
@@ -72,7 +72,7 @@ func (s *Site) Missing(c *fiber.Ctx) error {
 	return err
 }
 
-// forBrowser tells whether the caller takes a page before JSON.
+// forBrowser reports whether the caller takes a page before JSON.
 func forBrowser(c *fiber.Ctx) bool {
 	return c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML
 }

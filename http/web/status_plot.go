@@ -24,8 +24,8 @@ type bucket struct {
 	lag      int64
 }
 
-// series is the history of one part of the service: its grade and lag in a sample, false
-// where the sample has none.
+// series is the history of one part of the service: its grade and lag in a sample, false if the
+// sample has none.
 type series func(s *record.Status) (grade byte, lag int64, ok bool)
 
 // subsystemSeries is that of a subsystem, by its place in samples.

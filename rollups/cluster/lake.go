@@ -69,7 +69,7 @@ func (m *Lake) Encode() (name string, text []byte, err error) {
 // ManifestName is where the manifest with a SHA-256 is.
 func ManifestName(sum string) string { return "manifests/" + sum + ".json" }
 
-// ReadLake gives the manifest that CURRENT names and its SHA-256; nil where the folder has none.
+// ReadLake gives the manifest that CURRENT names and its SHA-256; nil if the folder has none.
 func ReadLake(dir string) (m *Lake, id string, err error) {
 	m = &Lake{}
 	id, err = readManifest(dir, m)
@@ -82,7 +82,7 @@ func ReadLake(dir string) (m *Lake, id string, err error) {
 	return m, id, m.check(dir)
 }
 
-// ReadLakeOf gives the manifest with a SHA-256, whatever CURRENT names by now.
+// ReadLakeOf returns the manifest with a SHA-256, whatever CURRENT names by now.
 func ReadLakeOf(dir, id string) (*Lake, error) {
 	m := &Lake{}
 	err := readManifestOf(dir, id, m)
@@ -95,7 +95,7 @@ func ReadLakeOf(dir, id string) (*Lake, error) {
 	return m, m.check(dir)
 }
 
-// check tells whether it is the manifest of a lake, with names that lie in the folder.
+// check reports whether it is the manifest of a lake, with names that lie in the folder.
 func (m *Lake) check(dir string) error {
 	if m.Generator != generator || m.Kind != lakeKind {
 		return fmt.Errorf("%s is not a lake of pmx", dir)
@@ -123,8 +123,9 @@ type shardKind struct {
 	what, with, form string // in messages
 }
 
-// Blocks gives the blocks of a lake, by their first days. The prefixes of a block's shards by wallet are different and of one length, so that no wallet is
-// in two of them, and they have as many fills as its days: a wallet without a shard has no fills. The same is so of the suffixes of its shards by token.
+// Blocks returns the blocks of a lake, by their first days. The prefixes of a block's shards by wallet are different and of one length, so
+// that no wallet is in two of them, and they have as many fills as its days: a wallet without a shard has no fills. The same is so of the
+// suffixes of its shards by token.
 func (m *Lake) Blocks() (map[int64]Block, error) {
 	blocks := map[int64]Block{}
 	type set struct {
@@ -246,7 +247,7 @@ var places = []string{
 	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part", "shards/from=*/0x*/????????????????/.pmx-*.part", "token_shards/from=*/ends=*/????????????????/.pmx-*.part",
 }
 
-// Unnamed gives the files of a lake that keep does not name: those at a place where a lake has
+// Unnamed returns the files of a lake that keep does not name: those at a place where a lake has
 // its files, whatever else is in the folder.
 func Unnamed(dir string, keep map[string]bool) (names []string, err error) {
 	for _, pattern := range places {

@@ -32,7 +32,7 @@ func (m *Rollups) ID() string { return m.id }
 
 const rollupsKind = "rollups"
 
-// ReadRollups gives the manifest that CURRENT names. What follows other definitions than this
+// ReadRollups returns the manifest that CURRENT names. What follows other definitions than this
 // program is refused.
 func ReadRollups(dir string) (*Rollups, error) {
 	m := &Rollups{}
@@ -57,7 +57,7 @@ func ReadRollups(dir string) (*Rollups, error) {
 	return m, checkNames(dir, m.Files)
 }
 
-// Days gives what the manifest says of the fills of each day.
+// Days returns what the manifest says of the fills of each day.
 func Days(files []export.LakeFile) (days []rollups.PublishedDay) {
 	for _, f := range files {
 		date, err := time.Parse(time.DateOnly, f.Day)

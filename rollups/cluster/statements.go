@@ -34,7 +34,7 @@ type Statement struct {
 	Source string
 }
 
-// Internal tells whether the table is an intermediate one, which is not published.
+// Internal reports whether the table is an intermediate one, which is not published.
 func (s Statement) Internal() bool { return strings.HasPrefix(s.SQL, "-- Internal") }
 
 var (
@@ -42,7 +42,8 @@ var (
 	cohortLine = regexp.MustCompile(`(?m)^-- By cohort, from (\w+)\.$`)
 )
 
-// OfDays gives the condition that a row b of a part belongs to one of some days, counted from 1970.
+// OfDays returns the condition that a row b of a part belongs to one of some days, counted from
+// 1970.
 func (s Statement) OfDays(days []int64) (string, error) {
 	line := dayLine.FindStringSubmatch(s.SQL)
 	if line == nil {
@@ -79,7 +80,7 @@ func Fingerprint() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Statements gives all of them, each behind those that it reads.
+// Statements returns all of them, each behind those that it reads.
 func Statements() ([]Statement, error) {
 	entries, err := files.ReadDir("statements")
 	if err != nil {

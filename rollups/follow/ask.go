@@ -34,7 +34,7 @@ func (c *Chain) arrived(r *result) {
 	}
 }
 
-// commits tells whether the range is to be committed.
+// commits reports whether the range is to be committed.
 func (r *result) commits() bool { return r.err == nil && r.suspect == "" }
 
 // flyingBytes bounds what is on its way, a kilobyte a log.
@@ -68,7 +68,7 @@ func (c *Chain) work(ctx context.Context, p *provider) error {
 	}
 }
 
-// wait gives the next range for a node; false where ctx ended.
+// wait returns the next range for a node; false where ctx ended.
 func (c *Chain) wait(ctx context.Context, p *provider) (job, bool) {
 	for {
 		j, ok, rest, wake := c.nextFor(p)
@@ -88,7 +88,7 @@ func (c *Chain) wait(ctx context.Context, p *provider) (job, bool) {
 	}
 }
 
-// nextFor takes the next range for a node, or tells when to look again.
+// nextFor takes the next range for a node, or reports when to look again.
 func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -230,8 +230,8 @@ func (c *Chain) date(ctx context.Context, r *result) error {
 	return nil
 }
 
-// hard tells why the logs cannot be all there are, "" where nothing says so: a log that cannot
-// be read is odd, but there.
+// hard reports why the logs cannot be all there are, "" where nothing says so: a log that cannot be
+// read is odd, but there.
 func (r *result) hard() string {
 	for _, d := range r.doubts {
 		if d.Why != polygon.Unreadable {
@@ -258,7 +258,7 @@ const (
 	apart     = "logs_and_headers_apart"
 )
 
-// doubtful tells why a range is asked for again, "" where it need not be.
+// doubtful reports why a range is asked for again, "" if it need not be.
 func (c *Chain) doubtful(r *result) string {
 	if why := r.hard(); why != "" {
 		return why
@@ -325,7 +325,7 @@ func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
 	c.fail(nodeError(p, err))
 }
 
-// other gives another node than p that is not resting, nil where there is none.
+// other returns another node than p that is not resting, nil if there is none.
 func (c *Chain) other(p *provider) *provider {
 	now := c.o.Now()
 	at := slices.Index(c.nodes, p)

@@ -46,7 +46,7 @@ func (c *Chain) audits(results []*result) (out []audit) {
 	return out
 }
 
-// auditDue tells whether a range is to be asked for once more now, where there is time for it.
+// auditDue reports whether a range is to be asked for once more now, where there is time for it.
 func (c *Chain) auditDue(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

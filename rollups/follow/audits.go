@@ -50,8 +50,8 @@ type Audited interface {
 	Status() ChainStatus
 	// Whole is the time of which all blocks are in.
 	Whole(ctx context.Context) (from, to time.Time, err error)
-	// AskAgain brings in the blocks around a time once more, of another node for every try,
-	// and gives how many fills were missing.
+	// AskAgain brings in the blocks around a time once more, of another node for every try, and
+	// returns how many fills were missing.
 	AskAgain(ctx context.Context, at time.Time, try int) (fills int64, err error)
 }
 
@@ -87,7 +87,7 @@ type tokenMark struct {
 	Next int64 `json:"next"`
 }
 
-// NewAudits gives the lane; Run follows.
+// NewAudits returns the lane; Run follows.
 func NewAudits(o AuditOptions) *Audits {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -175,7 +175,7 @@ func (a *Audits) load(ctx context.Context) error {
 	return a.save(ctx)
 }
 
-// readAuditMemory gives what the ledger has of the lane.
+// readAuditMemory returns what the ledger has of the lane.
 func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
 	m.Status = newAuditStatus()
 	err = v.Read(ctx, func(conn *sql.Conn) error {

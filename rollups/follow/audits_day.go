@@ -187,7 +187,7 @@ func (a *Audits) scanIn(ctx context.Context, c *counted, pages int) (w scanned, 
 	return w, err
 }
 
-// unexplained tells whether the counts of a condition differ and its trades do not.
+// unexplained reports whether the counts of a condition differ and its trades do not.
 func (c *counted) unexplained(w *scanned) bool {
 	return c.off > 0 && w.pages > 0 && len(w.differences) == 0 && !w.cut
 }
@@ -270,7 +270,7 @@ func (a *Audits) countEvent(ctx context.Context, p *pendingAudit, event string, 
 	return out, nil
 }
 
-// finish notes what came of a day.
+// finish notes what came from a day.
 func (a *Audits) finish(p *pendingAudit, sum AuditDay, differences []AuditDifference) {
 	a.mu.Lock()
 	known, lacking := map[string]bool{}, 0

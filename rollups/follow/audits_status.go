@@ -81,7 +81,7 @@ func newAuditStatus() AuditStatus {
 	return AuditStatus{Phase: Idle, Unknown: map[string]int64{}, venueLag: -1}
 }
 
-// Status tells how the audits stand.
+// Status reports how the audits stand.
 func (a *Audits) Status() AuditStatus {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,8 +94,8 @@ func (a *Audits) Status() AuditStatus {
 	return s
 }
 
-// StoredAudits tells what the audits of a venue found that nobody follows now; nil where there
-// were none.
+// StoredAudits reports what the audits of a venue found that nobody follows now; nil if there were
+// none.
 func StoredAudits(ctx context.Context, v Venue) (*AuditStatus, error) {
 	m, err := readAuditMemory(ctx, v)
 	if err != nil || m.Status.Since.IsZero() {

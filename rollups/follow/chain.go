@@ -100,7 +100,7 @@ const stalledBehind = 2 * time.Minute
 // errNoNode is for a lane without a provider.
 var errNoNode = errors.New("the chain cannot be followed without a provider: give --rpc")
 
-// NewChain gives the lane; Run follows.
+// NewChain returns the lane; Run follows.
 func NewChain(o ChainOptions) (*Chain, error) {
 	if len(o.Nodes) == 0 {
 		return nil, errNoNode
@@ -264,7 +264,7 @@ func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 	return 0, failed
 }
 
-// blockAt gives the last block up to head that was made before a time, in unix seconds.
+// blockAt returns the last block up to head that was made before a time, in unix seconds.
 func blockAt(ctx context.Context, n Node, head, at int64) (int64, error) {
 	low, high := int64(1), head
 	for low < high {
@@ -381,8 +381,8 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 	return ctx.Err()
 }
 
-// askedAgain asks once more for one of the ranges for which it is time; false where there is none.
-// It must not be called while a range waits to be committed: what is due is taken.
+// askedAgain asks once more for one of the ranges for which it is time; false if there is none. It
+// must not be called while a range waits to be committed: what is due is taken.
 func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 	if c.auditDue(now) {
 		c.audit(ctx)
@@ -398,21 +398,21 @@ func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 // longestWait is how long a range that was answered waits for others to be committed with.
 const longestWait = 15 * time.Second
 
-// isIdle tells whether nothing is asked for and nothing is going to be at once.
+// isIdle reports whether nothing is asked for and nothing is going to be at once.
 func (c *Chain) isIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.flying == 0 && (c.inTail() || c.pending >= c.o.Batch+c.o.Batch/2 || len(c.plan.free()) == 0)
 }
 
-// inTail tells whether no more is missing than comes in between two looks.
+// inTail reports whether no more is missing than comes in between two looks.
 func (c *Chain) inTail() bool { return c.plan.open() <= tailBlocks }
 
 // usualBatch is a little more than a row group of DuckDB has (122,880 rows): of fewer, nothing is
 // compressed before the next checkpoint, and what is beyond one is not either.
 const usualBatch = 124_000
 
-// enough tells whether there is as much as is committed together. The first batch is a quarter of
+// enough reports whether there is as much as is committed together. The first batch is a quarter of
 // the others: until it is there, nothing is committed beside the asking.
 func (c *Chain) enough(ready []*result) bool {
 	n, most := int64(0), c.o.Batch

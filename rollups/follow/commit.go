@@ -18,7 +18,7 @@ import (
 // rowsName is what the import log calls the lane's batches.
 const rowsName = "chain"
 
-// take notes what became of a range; true where it is to be committed.
+// take notes what became of a range; true if it is to be committed.
 func (c *Chain) take(r *result) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +193,7 @@ func (c *Chain) link(ctx context.Context, s *stretch) error {
 	return c.forked(s.from()-1, nil, first.node)
 }
 
-// follows tells whether the block before a stretch is the one that was committed, if it was.
+// follows reports whether the block before a stretch is the one that was committed, if it was.
 func (c *Chain) follows(s *stretch) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,7 +277,7 @@ func (c *Chain) checkStalled(now time.Time) {
 	c.o.Log.Error().Int64("missing_blocks", c.plan.blocks()).Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has come in for long")
 }
 
-// Status tells how the lane stands.
+// Status reports how the lane stands.
 func (c *Chain) Status() ChainStatus {
 	c.mu.Lock()
 	defer c.mu.Unlock()

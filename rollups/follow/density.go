@@ -81,7 +81,7 @@ const (
 	tooMany  = "far_more_logs_than_usual"
 )
 
-// odd tells why the number of logs of a range is odd, "" where it is not.
+// odd reports why the number of logs of a range is odd, "" if it is not.
 func (d *densities) odd(from, to, logs int64) string {
 	if logs == 0 && to-from+1 >= emptyBlocks {
 		return tooEmpty

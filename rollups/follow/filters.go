@@ -42,8 +42,8 @@ func (m chainMemory) text() (string, error) {
 	return string(b), err
 }
 
-// extend adds a version for contracts that no version asks for yet; false where there is none.
-// They are asked for from their own first block on.
+// extend adds a version for contracts that no version asks for yet; false if there is none. They
+// are asked for from their own first block on.
 func (m *chainMemory) extend(contracts []chain.Contract) bool {
 	var f chainFilter
 	for i := range contracts {

@@ -78,7 +78,7 @@ type marketTask struct {
 	do    func(ctx context.Context) error
 }
 
-// NewMarkets gives the lane; Run follows.
+// NewMarkets returns the lane; Run follows.
 func NewMarkets(o MarketOptions) *Markets {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -217,7 +217,7 @@ func wakeUnless(waits bool, wake chan struct{}) <-chan struct{} {
 	return wake
 }
 
-// do does a task once and tells how it went.
+// do does a task once and reports how it went.
 func (m *Markets) do(ctx context.Context, i int) error {
 	began := m.o.Now()
 	m.tell(i, func(s *MarketTask) { s.Phase = Fetch })

@@ -56,7 +56,7 @@ func (m *Markets) payouts(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// untold gives the markets whose payouts nobody told, behind them those whose payouts the chain
+// untold returns the markets whose payouts nobody told, behind them those whose payouts the chain
 // did not tell: these are in unseen.
 func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash, unseen map[data.Hash]bool, err error) {
 	var others []data.Hash
@@ -75,7 +75,7 @@ func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash
 	return append(untold, others...), unseen, err
 }
 
-// askPayouts writes the payouts that the data API tells of some conditions, and gives which.
+// askPayouts writes the payouts that the data API tells of some conditions, and returns which.
 func (m *Markets) askPayouts(ctx context.Context, conditions []data.Hash) (told map[data.Hash]bool, err error) {
 	rows, err := m.o.Data.Resolutions(ctx, conditions)
 	if err != nil {

@@ -28,7 +28,7 @@ func only[T any](list []T, ok func(T) bool) (out []T) {
 	return out
 }
 
-// texts gives a column of texts.
+// texts returns a column of texts.
 func texts(ctx context.Context, conn *sql.Conn, name string, args ...any) (out []string, err error) {
 	return queryTexts(ctx, conn, marketStatements.Get(name), args...)
 }
@@ -65,7 +65,7 @@ func queryTexts(ctx context.Context, conn *sql.Conn, query string, args ...any) 
 	return out, err
 }
 
-// conditionsOf gives a column of conditions.
+// conditionsOf returns a column of conditions.
 func conditionsOf(ctx context.Context, conn *sql.Conn, name string, args ...any) (out []data.Hash, err error) {
 	return queryConditions(ctx, conn, marketStatements.Get(name), args...)
 }

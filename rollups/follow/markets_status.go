@@ -49,7 +49,7 @@ type MarketTask struct {
 	Error    string    `json:"error,omitempty"` // of the last one
 }
 
-// Status tells how the lane stands.
+// Status reports how the lane stands.
 func (m *Markets) Status() MarketsStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,8 +66,8 @@ func (m *Markets) Status() MarketsStatus {
 // silentSweeps is how many sweeps may be missing until the lane is called silent.
 const silentSweeps = 3
 
-// usualOpen notes how many open markets a sweep had, and tells whether that is less than a
-// fifth of what is usual. What stays so becomes usual after some days.
+// usualOpen notes how many open markets a sweep had, and reports whether that is less than a fifth
+// of what is usual. What stays so becomes usual after some days.
 func (m *Markets) usualOpen(open int) (few bool) {
 	few = float64(5*open) < m.usual
 	m.usual = max(float64(open), m.usual*0.998)
@@ -99,8 +99,8 @@ const mostAsked = 1_000_000
 // longestPause is the longest of afterMissing and afterOpen.
 const longestPause = 7 * 24 * time.Hour
 
-// ready tells whether something that was asked for before, and was not there, may be asked
-// for again.
+// ready reports whether something that was asked for before, and was not there, may be asked for
+// again.
 func (m *Markets) ready(key uint64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -159,9 +159,9 @@ const (
 	isCombo                     // that it has several conditions
 )
 
-// positionOf gives the condition of a position of protocol V2: its module in the first byte,
-// 8 bytes of zeros from the 20th on, and the outcome in the last. Of the hashes that are
-// tokens of V1 one in 2^69 looks so.
+// positionOf returns the condition of a position of protocol V2: its module in the first byte, 8
+// bytes of zeros from the 20th on, and the outcome in the last. Of the hashes that are tokens of V1
+// one in 2^69 looks so.
 func positionOf(token string) (data.Hash, tokenKind) {
 	n, ok := new(big.Int).SetString(token, 10)
 	var h data.Hash
@@ -257,7 +257,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 	return m.gone(ctx, open)
 }
 
-// sweepOnce writes what has changed in the open events, and gives their open markets.
+// sweepOnce writes what has changed in the open events, and returns their open markets.
 func (m *Markets) sweepOnce(ctx context.Context) (open map[data.Hash]string, events int, err error) {
 	open = map[data.Hash]string{}
 	all := map[data.Hash]bool{}
@@ -317,8 +317,8 @@ func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
 // afterClosing.
 type steps []int64
 
-// notAfter takes back what was done up to later than now, by a clock that was ahead, and tells whether there was such.
-// That has to be stored even if nothing is due: each run reads the steps from the database.
+// notAfter takes back what was done up to later than now, by a clock that was ahead, and reports whether there was
+// such. That has to be stored even if nothing is due: each run reads the steps from the database.
 func (s steps) notAfter(now time.Time) (changed bool) {
 	for i, after := range afterClosing {
 		if until := now.Add(-after).UnixMicro(); s[i] > until {
@@ -381,7 +381,7 @@ func (m *Markets) again(ctx context.Context, due []data.Hash, done steps, now ti
 	return nil
 }
 
-// closedBetween gives the markets that closed after one time and not after the other, about
+// closedBetween returns the markets that closed after one time and not after the other, about
 // mostAtOnce of them, and when the last of them did.
 func closedBetween(ctx context.Context, conn *sql.Conn, after, until int64) (due []data.Hash, last int64, err error) {
 	err = eachRow(ctx, conn, func(rows *sql.Rows) error {

@@ -48,8 +48,8 @@ func hashes(m data.Market) (content, quote uint64, err error) {
 	return xxhash.Sum64(b), xxhash.Sum64(q), err
 }
 
-// changed tells whether a record says something that was not written, and what to remember
-// of it once it is.
+// changed reports whether a record says something that was not written, and what to remember of it
+// once it is.
 func (m *Markets) changed(record data.Market, now time.Time) (next seenMarket, yes bool, err error) {
 	next.content, next.quote, err = hashes(record)
 	if err != nil {

@@ -60,7 +60,7 @@ type NewestStatus struct {
 	Error    string              `json:"error,omitempty"` // of the last request for the list
 }
 
-// NewNewest gives the lane; Run follows. It fails where the channel's address is none.
+// NewNewest returns the lane; Run follows. It fails where the channel's address is none.
 func NewNewest(o NewestOptions) (*Newest, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -137,7 +137,7 @@ func (n *Newest) notice(at int64) {
 	}
 }
 
-// pollDue tells whether the list is to be asked, and notes that it is.
+// pollDue reports whether the list is to be asked, and notes that it is.
 func (n *Newest) pollDue() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -149,7 +149,7 @@ func (n *Newest) pollDue() bool {
 	return due
 }
 
-// speaks tells whether the channel told something of late.
+// speaks reports whether the channel told something of late.
 func (n *Newest) speaks(now time.Time) bool {
 	return !n.heard.IsZero() && now.Sub(n.heard) < n.o.Silent
 }
@@ -206,7 +206,7 @@ func (n *Newest) coverage() serving.NewestCoverage {
 // stalledNewest is how long neither source may tell anything before the lane is stalled.
 const stalledNewest = 5 * time.Minute
 
-// Status tells how the lane stands.
+// Status reports how the lane stands.
 func (n *Newest) Status() NewestStatus {
 	covered, now := n.coverage(), n.o.Now()
 	n.mu.Lock()

@@ -38,14 +38,14 @@ type Answer struct {
 // tries again what may pass.
 type Node interface {
 	Name() string
-	// Logs gives the logs of from … to of any of the addresses with any of the topics in
-	// the first place; *TooWide where that is more than the provider answers at once.
+	// Logs returns the logs of from … to of any of the addresses with any of the topics in the
+	// first place; *TooWide where that is more than the provider answers at once.
 	Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error)
 	Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	Finalized(ctx context.Context) (Header, error)
-	// Tail gives the newest final block and, from the same request, what the node says of from
-	// up to it: nil where that is nothing, or where it is not proved that the node that gave the
-	// logs had that block. What is asked for goes up to a block that need not be final.
+	// Tail returns the newest final block and, from the same request, what the node says of from up
+	// to it: nil if that is nothing, or where it is not proved that the node that gave the logs had
+	// that block. What is asked for goes up to a block that need not be final.
 	Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error)
 }
 
@@ -128,7 +128,7 @@ func (p *provider) toldHead(h Header, now time.Time) {
 	p.lastGood, p.finalized = now, h.Number // whether it has logs is not said
 }
 
-// tooWide notes that a range of so many blocks was refused; false where it was one block.
+// tooWide notes that a range of so many blocks was refused; false if it was one block.
 func (p *provider) tooWide(blocks int64, e *TooWide) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,17 +164,17 @@ var ErrUnfit = errors.New("a node of another chain")
 // unfit is an error that is ErrUnfit.
 type unfit struct{ error }
 
-// Unwrap gives the error and ErrUnfit.
+// Unwrap returns the error and ErrUnfit.
 func (u unfit) Unwrap() []error { return []error{u.error, ErrUnfit} }
 
-// fitness tells whether the node is of another chain, and when it answered last.
+// fitness reports whether the node is of another chain, and when it answered last.
 func (p *provider) fitness() (unfit bool, last time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.unfit, p.lastGood
 }
 
-// tell notes whether it is logged that the node fails, and gives what was noted before.
+// tell notes whether it is logged that the node fails, and returns what was noted before.
 func (p *provider) tell(fails bool) (before bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,7 +218,7 @@ func (c *Chain) nodeAnswered(p *provider) {
 	}
 }
 
-// ofHost tells whether an error is of a host that could not be reached or refused, and not of
+// ofHost reports whether an error is of a host that could not be reached or refused, and not of
 // what it answered.
 func ofHost(err error) bool {
 	var status *fetch.StatusError
@@ -250,7 +250,7 @@ func (p *provider) caught() {
 	p.lied++
 }
 
-// failsAlone tells whether the last thing that the node was asked for failed, while another node
+// failsAlone reports whether the last thing that the node was asked for failed, while another node
 // does not rest whose last did not.
 func (p *provider) failsAlone(nodes []*provider, now time.Time) bool {
 	if !p.failsNow() {
@@ -272,7 +272,7 @@ func (p *provider) rests() time.Time {
 	return p.until
 }
 
-// Status tells how the node stands.
+// Status reports how the node stands.
 func (p *provider) status(now time.Time) NodeStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -74,8 +74,8 @@ func (c *Chain) refusedBy(err error) {
 	c.refusals++
 }
 
-// hopeless tells why a run that is to end cannot come to its end; nil while it may, and for a
-// run that goes on for ever.
+// hopeless reports why a run that is to end cannot come to its end; nil while it may, and for a run
+// that goes on forever.
 func (c *Chain) hopeless() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

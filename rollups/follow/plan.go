@@ -113,9 +113,9 @@ func (p *plan) free() (out []span) {
 	return out
 }
 
-// next gives the range to be asked for next, of at most so many blocks, and takes it; false
-// where there is none. Held ranges whose time has come go first, then the newest day,
-// backwards, then all else from the oldest on.
+// next returns the range to be asked for next, of at most so many blocks, and takes it; false if
+// there is none. Held ranges whose time has come go first, then the newest day, backwards, then all
+// else from the oldest on.
 func (p *plan) next(now time.Time, head, width int64) (job, bool) {
 	for _, h := range p.held {
 		if !h.taken && !h.next.After(now) {
@@ -146,7 +146,7 @@ func (p *plan) release(j job) {
 	}
 }
 
-// holding gives what is known of a range that is held back, nil where it is not.
+// holding returns what is known of a range that is held back, nil if it is not.
 func (p *plan) holding(j job) *held {
 	for _, h := range p.held {
 		if h.job.from == j.from && h.job.to == j.to {

@@ -21,7 +21,7 @@ import (
 
 // Quoter receives quotes; rollups/keeper implements it.
 type Quoter interface {
-	// Quote shows quotes of open markets, and gives how many it did not know.
+	// Quote shows quotes of open markets, and returns how many it did not know.
 	Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error)
 }
 
@@ -82,7 +82,7 @@ type QuotesStatus struct {
 	Error    string          `json:"error,omitempty"` // of the last time that it was shown, or polled
 }
 
-// NewQuotes gives the lane; Run follows.
+// NewQuotes returns the lane; Run follows.
 func NewQuotes(o QuoteOptions) *Quotes {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -353,7 +353,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	return nil
 }
 
-// connected tells whether a connection is up that sends quotes.
+// connected reports whether a connection is up that sends quotes.
 func (q *Quotes) connected() bool {
 	q.mu.Lock()
 	connections := q.connections
@@ -367,7 +367,7 @@ func (q *Quotes) count(f func(*QuotesStatus)) {
 	f(&q.state)
 }
 
-// Status tells how the lane stands.
+// Status reports how the lane stands.
 func (q *Quotes) Status() QuotesStatus {
 	now := q.o.Now()
 	q.mu.Lock()

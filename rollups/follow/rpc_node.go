@@ -8,7 +8,7 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// NewNode gives the node that a client asks.
+// NewNode returns the node that a client asks.
 func NewNode(c *rpc.Client) Node { return &rpcNode{c} }
 
 type rpcNode struct{ client *rpc.Client }

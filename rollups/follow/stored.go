@@ -12,7 +12,7 @@ import (
 // Stopped is the phase of a source that nobody follows now.
 const Stopped Phase = "STOPPED"
 
-// StoredChain tells how the chain lane of a venue stands that is not followed now: what is
+// StoredChain reports how the chain lane of a venue stands that is not followed now: what is
 // committed. What the nodes have by now it does not know.
 func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now time.Time) (ChainStatus, error) {
 	c := &Chain{o: ChainOptions{Venue: v, Now: func() time.Time { return now }}, progress: now, wake: make(chan struct{})}
@@ -52,8 +52,8 @@ func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now t
 	return s, nil
 }
 
-// StoredMarkets tells what is known of a markets lane that nobody follows now: when something
-// of it came in last; nil where nothing ever did.
+// StoredMarkets reports what is known of a markets lane that nobody follows now: when something of
+// it came in last; nil where nothing ever did.
 func StoredMarkets(ctx context.Context, v Venue) (*MarketsStatus, error) {
 	at, err := storedAt(ctx, v, "LastOfMarkets")
 	if err != nil || at.IsZero() {
@@ -62,8 +62,8 @@ func StoredMarkets(ctx context.Context, v Venue) (*MarketsStatus, error) {
 	return &MarketsStatus{Tasks: []MarketTask{{Name: "all", Phase: Stopped, LastGood: at}}}, nil
 }
 
-// StoredQuotes tells what is known of a quotes lane that nobody follows now: the time of the
-// newest quote; nil where there is none.
+// StoredQuotes reports what is known of a quotes lane that nobody follows now: the time of the
+// newest quote; nil if there is none.
 func StoredQuotes(ctx context.Context, v Venue) (*QuotesStatus, error) {
 	at, err := storedAt(ctx, v, "LastQuote")
 	if err != nil || at.IsZero() {
@@ -72,7 +72,7 @@ func StoredQuotes(ctx context.Context, v Venue) (*QuotesStatus, error) {
 	return &QuotesStatus{Phase: Stopped, AsOf: at}, nil
 }
 
-// storedAt reads one time; zero where there is none.
+// storedAt reads one time; zero if there is none.
 func storedAt(ctx context.Context, v Venue, query string) (at time.Time, err error) {
 	err = v.Read(ctx, func(conn *sql.Conn) error {
 		var us sql.NullInt64

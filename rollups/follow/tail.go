@@ -44,7 +44,7 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 	return wait // for a range, whose answer ends it
 }
 
-// isWhole tells whether everything up to the newest final block is in, but for what is held back.
+// isWhole reports whether everything up to the newest final block is in, but for what is held back.
 // The caller holds the lock.
 func (c *Chain) isWhole() bool { return c.head.Number > 0 && c.plan.open() == 0 }
 
@@ -59,7 +59,7 @@ type turns struct {
 	since time.Time // the head was that, or another node's turn came
 }
 
-// turn gives the nodes in the order in which they are asked for the head. The first one stays so
+// turn returns the nodes in the order in which they are asked for the head. The first one stays so
 // while the head moves, and no other is ahead of it.
 func (c *Chain) turn(now time.Time) []*provider {
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (c *Chain) pass(p *provider) {
 	}
 }
 
-// patiently gives a node so long and no longer where another does not rest.
+// patiently returns a node so long and no longer where another does not rest.
 func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) (context.Context, context.CancelFunc) {
 	if c.other(p) == nil {
 		return ctx, func() {}
@@ -128,8 +128,8 @@ func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) 
 	return context.WithTimeout(ctx, most)
 }
 
-// isDue tells whether a node is to be asked for the newest final block, and whether everything
-// up to the last one is in, but for what is held back. The answers for ranges have that block too.
+// isDue reports whether a node is to be asked for the newest final block, and whether everything up
+// to the last one is in, but for what is held back. The answers for ranges have that block too.
 func (c *Chain) isDue(now time.Time) (due, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,8 +240,8 @@ func (c *Chain) unprovedOnce() {
 	}
 }
 
-// ahead gives the range behind all that is in up to where the head may be by now, and a step
-// further; false where that is not known, or not of the same filters throughout.
+// ahead returns the range behind all that is in up to where the head may be by now, and a step
+// further; false if that is not known, or not of the same filters throughout.
 func (c *Chain) ahead(p *provider) (job, bool) {
 	_, step := c.pace.usual()
 	c.mu.Lock()

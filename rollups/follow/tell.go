@@ -50,7 +50,7 @@ func (t *Teller) Asks(source string, hosts ...Asked) {
 	t.hosts[source] = append(t.hosts[source], hosts...)
 }
 
-// Sources tells how every source stands, in the order in which they were added.
+// Sources reports how every source stands, in the order in which they were added.
 func (t *Teller) Sources() []serving.Source {
 	var all []serving.Source
 	for _, tell := range t.lanes {
@@ -195,7 +195,7 @@ func (t *Teller) lookQuiet(ctx context.Context) error {
 	return nil
 }
 
-// whole tells whether the chain is in up to a time in unix seconds; false where no chain is
+// whole reports whether the chain is in up to a time in unix seconds; false if no chain is
 // followed.
 func (t *Teller) whole(until int64) bool {
 	for _, tell := range t.lanes {
@@ -208,8 +208,8 @@ func (t *Teller) whole(until int64) bool {
 	return false
 }
 
-// isQuiet tells whether an hour has less than a fifth of the median of the same hour of the
-// days before; first is the first hour that anything is known of.
+// isQuiet reports whether an hour has less than a fifth of the median of the same hour of the days
+// before; first is the first hour that anything is known of.
 func isQuiet(hour, first int64, fills map[int64]int64) bool {
 	var same []int64
 	for day := int64(1); day <= mostDays && hour-24*day >= first; day++ {

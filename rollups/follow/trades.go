@@ -96,7 +96,7 @@ const (
 	youngMarket   = 24 * time.Hour // since when a market may have been traded before it was known
 )
 
-// NewTrades gives the lane; Run follows.
+// NewTrades returns the lane; Run follows.
 func NewTrades(o TradesOptions) *Trades {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -224,8 +224,8 @@ func (t *Trades) sweep(ctx context.Context) error {
 	return nil
 }
 
-// isOdd tells whether an error is of what was answered, which is of the markets asked for and need
-// not be so of others.
+// isOdd reports whether an error is of what was answered, which is of the markets asked for and
+// need not be so of others.
 func isOdd(err error) bool {
 	var shape *pages.ShapeError
 	var foreign *pages.ForeignError
@@ -373,14 +373,14 @@ func tradeRows(lines []byte, roles []data.Role) ingest.Rows {
 	}}
 }
 
-// Status tells how the lane stands.
+// Status reports how the lane stands.
 func (t *Trades) Status() TradesStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state
 }
 
-// StoredTrades tells how the lane stands where nobody follows; nil where it never did.
+// StoredTrades reports how the lane stands where nobody follows; nil if it never did.
 func StoredTrades(ctx context.Context, v Venue) (*TradesStatus, error) {
 	var m tradesMemory
 	err := v.Read(ctx, func(conn *sql.Conn) (err error) {

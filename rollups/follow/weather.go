@@ -109,7 +109,7 @@ type weatherMemory struct {
 	Spent openmeteo.Spent  `json:"spent,omitzero"`
 }
 
-// NewWeather gives the lane; Run follows.
+// NewWeather returns the lane; Run follows.
 func NewWeather(o WeatherOptions) (*Weather, error) {
 	if o.Venue == nil || o.Cities == nil || len(o.Cities.Cities()) == 0 {
 		return nil, errors.New("the weather cannot be followed without cities and somewhere to keep it")

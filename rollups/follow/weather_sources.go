@@ -129,8 +129,8 @@ func (g *weatherGroup) watched(s *weatherSource) {
 	}
 }
 
-// newRuns asks for the newest runs of the watched models, and tells whether there is one that
-// no forecast was asked for behind, or whether it has been too long since one was.
+// newRuns asks for the newest runs of the watched models, and reports whether there is one that no
+// forecast was asked for behind, or whether it has been too long since one was.
 func (g *weatherGroup) newRuns(ctx context.Context, s *weatherSource, now time.Time) (runs map[string]int64, fresh bool, err error) {
 	runs = map[string]int64{}
 	if err := g.take(ctx, watchWeight*float64(len(g.lane.o.Watched)), g.keepFor(s, now), now); err != nil {

@@ -45,7 +45,7 @@ type WeatherStatus struct {
 	usual float64 // rows an hour
 }
 
-// Status tells how each source stands, by its name.
+// Status reports how each source stands, by its name.
 func (w *Weather) Status() []WeatherStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,8 +68,8 @@ func (w *Weather) Status() []WeatherStatus {
 	return out
 }
 
-// StoredWeather tells how the sources of the weather stand that nobody follows now: when
-// they were asked last whose answer is kept.
+// StoredWeather reports how the sources of the weather stand that nobody follows now: when they
+// were asked last whose answer is kept.
 func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherStatus, err error) {
 	last, changed := map[string]int64{}, map[string]time.Time{}
 	err = v.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -101,7 +101,8 @@ func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherSt
 	return out, err
 }
 
-// weatherChanged tells when each source, as it is shown, gave something new last, by the import log.
+// weatherChanged reports when each source, as it is shown, gave something new last, by the import
+// log.
 func weatherChanged(ctx context.Context, conn *sql.Conn) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
 	err := eachRow(ctx, conn, func(rows *sql.Rows) error {
@@ -226,7 +227,7 @@ func readWeatherMemory(text string) (m weatherMemory, err error) {
 	return m, err
 }
 
-// save gives what puts the memory into the ledger, within a transaction.
+// save returns what puts the memory into the ledger, within a transaction.
 func (m weatherMemory) save(name string) func(ctx context.Context, conn *sql.Conn) error {
 	return func(ctx context.Context, conn *sql.Conn) error {
 		text, err := json.Marshal(m)

@@ -33,9 +33,8 @@ func composite(v *Values) data.Micro {
 	return data.Micro(whole)
 }
 
-// above tells whether the root of the weighted product is above half of twice:
-// 2^w × Π value^weight > twice^w. The two are never equal, because the left side
-// is even and twice is odd.
+// above reports whether the root of the weighted product is above half of twice: 2^w × Π
+// value^weight > twice^w. The two are never equal, because the left side is even and twice is odd.
 func above(v *Values, weights int, twice int64) bool {
 	product := new(big.Int).Lsh(big.NewInt(1), uint(weights))
 	for n := Volume; n < Names; n++ {

@@ -15,7 +15,7 @@ type History struct {
 	sums  []Flow // sums[i]: all buckets up to first + i
 }
 
-// First is the bucket of the first fill; false where there is none.
+// First is the bucket of the first fill; false if there is none.
 func (h *History) First() (bucket int32, any bool) { return h.first, len(h.sums) > 0 }
 
 // Apply adds changes, in any order. It costs in proportion to what follows the

@@ -151,7 +151,7 @@ const (
 	NoComponents = "no_component"         // none of the five has a value
 )
 
-// Reason says why an index is None, "" where it is not.
+// Reason says why an index is None, "" if it is not.
 func (in *Inputs) Reason(n Name) string {
 	values := in.Values()
 	switch {

@@ -227,7 +227,7 @@ func (b *backingUp) addSettings(ctx context.Context) error {
 	return nil
 }
 
-// copyKeys gives the file of the keys as one state; nil where there are none yet.
+// copyKeys returns the file of the keys as one state; nil if there are none yet.
 func (b *backingUp) copyKeys(ctx context.Context) (text []byte, err error) {
 	path := b.k.db.Dir().Control()
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -257,7 +257,7 @@ func (b *backingUp) databaseFile(size int64) backup.File {
 	return backup.File{Name: filepath.Base(b.k.db.Dir().Database()), Size: size, Head: engine.FileHead}
 }
 
-// share tells of progress: of a part of the work, which begins at a share and has another, by bytes.
+// share reports progress: of a part of the work, which begins at a share and has another, by bytes.
 func (b *backingUp) share(begins, has float64, size int64) func(int64) {
 	var read atomic.Int64
 	return func(n int64) {
@@ -318,7 +318,7 @@ func contents(ctx context.Context, conn *sql.Conn) (fills, batch int64, asOf tim
 	return fills, batch, stamp(ts), err
 }
 
-// CheckRestored tells whether the venue holds what a backup's manifest says.
+// CheckRestored reports whether the venue holds what a backup's manifest says.
 func (k *Keeper) CheckRestored(ctx context.Context, m *backup.Manifest) error {
 	return k.db.Read(ctx, func(conn *sql.Conn) error {
 		fills, batch, asOf, err := contents(ctx, conn)

@@ -70,7 +70,7 @@ func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 }
 
 // releaseBlocks gives back the blocks that DuckDB has read where they are more than most bytes and nobody is
-// reading, and tells whether nobody was.
+// reading, and reports whether nobody was.
 func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	done, err := k.db.ReleaseBlocks(ctx, most)
 	switch {
@@ -105,9 +105,9 @@ func (k *Keeper) unboundGarbage() {
 	}
 }
 
-// Quote shows quotes of open markets, as the order book tells them, and puts them aside for
-// the next start. They are no facts: no import and no rollup sees them. It gives how many
-// are of open markets and not older than what was known.
+// Quote shows quotes of open markets, as the order book tells them, and puts them aside for the
+// next start. They are no facts: no import and no rollup sees them. It returns how many are of open
+// markets and not older than what was known.
 func (k *Keeper) Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return 0, err
@@ -155,13 +155,13 @@ func (d *deferral) put(by string, now time.Time) {
 	d.last, d.by = now, by
 }
 
-// ends tells whether the rebuild is to be done behind a batch of a name, which no other follows: of
-// the source that catches up it is the last one; what others give says nothing of that.
+// ends reports whether the rebuild is to be done behind a batch of a name, which no other follows:
+// of the source that catches up it is the last one; what others give says nothing of that.
 func (d *deferral) ends(name string, now time.Time) bool {
 	return !d.since.IsZero() && (d.by == name || !d.waits(now))
 }
 
-// waits tells whether the rebuild is not to be done yet.
+// waits reports whether the rebuild is not to be done yet.
 func (d *deferral) waits(now time.Time) bool {
 	return !d.since.IsZero() && now.Sub(d.last) < nextBatchIn && now.Sub(d.since) < max(lastBatchIn, 10*d.took)
 }

@@ -115,7 +115,7 @@ func (k *Keeper) checkDiskSpace() error {
 	return nil
 }
 
-// nothingOf tells why a file that was read gave nothing, "" where it gave something.
+// nothingOf reports why a file that was read gave nothing, "" if it gave something.
 func nothingOf(r ingest.Receipt) string {
 	switch {
 	case r.Read == 0:
@@ -183,8 +183,8 @@ func (k *Keeper) imported(r ingest.Receipt) {
 // dataName finds names of files of data, compressed or not.
 var dataName = regexp.MustCompile(`(?i)\.(csv|tsv|json|ndjson|jsonl|parquet|dly)(\.(gz|zst))?$`)
 
-// brokenOff tells whether a file of data has nothing in it: a copy that broke off at
-// once, which must not pass for a file that is none of ours.
+// brokenOff reports whether a file of data has nothing in it: a copy that broke off at once, which
+// must not pass for a file that is none of ours.
 func brokenOff(path string, head data.Head) bool {
 	return dataName.MatchString(path) && len(bytes.TrimSpace(head.Bytes)) == 0
 }

@@ -52,7 +52,7 @@ func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
 	return nil
 }
 
-// together imports a group of files at once; false where they are to be imported one by one.
+// together imports a group of files at once; false if they are to be imported one by one.
 func (w *importWork) together(ctx context.Context, group []ingest.Plan, coming remaining) (bool, error) {
 	if err := errors.Join(ctx.Err(), w.checkDiskSpace()); err != nil {
 		return false, err

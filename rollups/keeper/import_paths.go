@@ -13,8 +13,8 @@ type foundFile struct {
 	inFolder bool // it was not named, but is in a folder that was
 }
 
-// expandPath gives the files a path stands for, in name order: itself, what is in a
-// folder and below, or what a glob matches. Hidden files of a folder are left out.
+// expandPath returns the files a path stands for, in name order: itself, what is in a folder and
+// below, or what a glob matches. Hidden files of a folder are left out.
 func expandPath(path string) ([]foundFile, error) {
 	named := []string{path}
 	if _, err := os.Stat(path); err != nil {

@@ -56,7 +56,7 @@ type outcome struct {
 	note  string // why it was refused
 }
 
-// came gives what became of a file that was imported as it is now.
+// came returns what became of a file that was imported as it is now.
 func (a *arrivals) came(info os.FileInfo) (outcome, bool) {
 	was, known := a.stuck[info.Name()]
 	same := known && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) && os.SameFile(was.info, info)
@@ -77,7 +77,7 @@ type arrival struct {
 	since time.Time // with the monotonic clock
 }
 
-// settled tells whether nothing was written to a file for a while.
+// settled reports whether nothing was written to a file for a while.
 func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
 	age := now.Sub(info.ModTime())
 	if age >= 0 {

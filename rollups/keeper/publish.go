@@ -113,7 +113,7 @@ type publisher struct {
 	done     int
 }
 
-// look gives what there is now.
+// look returns what there is now.
 func (p *publisher) look(ctx context.Context) (state, error) {
 	if now := time.Now(); now.Sub(p.looked) >= keysLook {
 		p.looked = now

@@ -24,13 +24,13 @@ func (k *Keeper) needFills(what string) error {
 	return fmt.Errorf("%s needs fills, and this database has none: its rollups were pulled from what was computed of the lake %.16s…", what, k.pulled.Lake)
 }
 
-// Pulled tells what the database was pulled from, nil where it has fills of its own.
+// Pulled reports what the database was pulled from, nil if it has fills of its own.
 func (k *Keeper) Pulled() *rollups.Pulled { return k.pulled }
 
 // NeedFills is an error where the database has no fills, for work that needs them: what names it.
 func (k *Keeper) NeedFills(what string) error { return k.needFills(what) }
 
-// findFills tells where the fills are.
+// findFills reports where the fills are.
 func (k *Keeper) findFills(ctx context.Context) error {
 	return k.db.Read(ctx, func(conn *sql.Conn) error {
 		pulled, lake, err := k.fillsOf(ctx, conn)
@@ -43,7 +43,7 @@ func (k *Keeper) findFills(ctx context.Context) error {
 	})
 }
 
-// fillsOf tells what the database that conn reads was pulled from, nil where it has fills, and where these are.
+// fillsOf reports what the database that conn reads was pulled from, nil if it has fills, and where these are.
 func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, *query.Lake, error) {
 	pulled, err := rollups.ReadPulled(ctx, conn)
 	switch {
@@ -91,7 +91,7 @@ func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, 
 	return pulled, lake, nil
 }
 
-// shardsOf gives shards of the lake as queries read them.
+// shardsOf returns shards of the lake as queries read them.
 func (k *Keeper) shardsOf(files []export.LakeFile) []query.Shard {
 	shards := make([]query.Shard, len(files))
 	for i, f := range files {
@@ -199,7 +199,7 @@ func (k *Keeper) pullRollups(ctx context.Context, published *cluster.Rollups, m 
 	return p, err
 }
 
-// needed tells whether a file of the lake is read when its rollups are pulled.
+// needed reports whether a file of the lake is read when its rollups are pulled.
 func needed(f export.LakeFile, asOf int64) bool {
 	if f.Dataset != "fills" {
 		return !export.IsShard(f.Dataset)
@@ -208,7 +208,8 @@ func needed(f export.LakeFile, asOf int64) bool {
 	return err == nil && rollups.NeedsFills(date.Unix()/86_400, asOf)
 }
 
-// bringIn makes files of a folder appear below the data directory, and gives by dataset what DuckDB is to read.
+// bringIn makes files of a folder appear below the data directory, and returns by dataset what DuckDB is to
+// read.
 func bringIn(inside, prefix, dir string, files []export.LakeFile) (map[string]string, error) {
 	lists := map[string]string{}
 	for i, f := range files {

@@ -53,7 +53,7 @@ func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet da
 	return r.Reader.WalletDays(ctx, dst, wallet, batch)
 }
 
-// WalletInMemory tells whether the file has the wallet.
+// WalletInMemory reports whether the file has the wallet.
 func (r *Reader) WalletInMemory(wallet data.WalletID, batch int64) bool {
 	return r.segments != nil && r.segments.wallets.Has(wallet, batch)
 }
@@ -68,7 +68,7 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, batch int64) (se
 	return r.Reader.MarketTexts(ctx, market, batch)
 }
 
-// MarketInMemory tells whether the files have the market and all its tokens.
+// MarketInMemory reports whether the files have the market and all its tokens.
 func (r *Reader) MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool {
 	if r.segments == nil || !r.segments.texts.Has(market, batch) {
 		return false

@@ -131,8 +131,8 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	return nil
 }
 
-// continues tells whether what conn reads is what is served, or became of it by further imports. A database that was restored from an
-// earlier backup has other imports under the same numbers.
+// continues reports whether what conn reads is what is served, or became of it by further imports. A database that was restored from
+// an earlier backup has other imports under the same numbers.
 func (k *Keeper) continues(ctx context.Context, conn *sql.Conn) (bool, error) {
 	was := k.Snapshot().Batch
 	var ours uint64

@@ -25,7 +25,7 @@ type Chore struct {
 	Do   func(context.Context) error
 }
 
-// Check tells whether every entry can be understood.
+// Check reports whether every entry can be understood.
 func (s Schedule) Check() error {
 	all := append([]Chore{{When: s.Refresh}, {When: s.Verify}}, s.Chores...)
 	for _, chore := range all {

@@ -36,8 +36,7 @@ const (
 	maxMemtableTexts = 16 << 20
 )
 
-// memtableGrown tells whether so much came in that a new file in wallet order is worth
-// writing.
+// memtableGrown reports whether so much came in that a new file in wallet order is worth writing.
 func memtableGrown(s fillseg.Stats) bool {
 	return s.Recent >= maxMemtableFills || s.Recent >= max(minFlushFills, s.Stored/flushShare)
 }
@@ -48,18 +47,18 @@ func mostMissed(wallets fillseg.Stats) int64 {
 	return min(maxMemtableFills, max(minMissedFills, wallets.Stored/flushShare-wallets.Recent))
 }
 
-// memtableFull tells whether so much lies in the memtables that the files are not to
-// wait for the next cycle.
+// memtableFull reports whether so much lies in the memtables that the files are not to wait for the
+// next cycle.
 func (r *segmentSet) memtableFull() bool {
 	return memtableGrown(r.wallets.Stats()) || r.texts.Stats().Text >= maxMemtableTexts
 }
 
-// damaged tells whether a file was found damaged that was not written again yet.
+// damaged reports whether a file was found damaged that was not written again yet.
 func (r *segmentSet) damaged() bool {
 	return errors.Join(r.wallets.Stats().Damage, r.tokens.Stats().Damage, r.texts.Stats().Damage) != nil
 }
 
-// due tells whether new files are worth writing.
+// due reports whether new files are worth writing.
 func (r *segmentSet) due(wallets, tokens fillseg.Stats, texts textseg.Stats, now time.Time) bool {
 	rested := now.Sub(r.builtAt) > restFactor*r.buildTime
 	switch {

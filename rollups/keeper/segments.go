@@ -226,8 +226,7 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// WalletStats tells what is held of wallets beside the database; idle where nobody
-// is served.
+// WalletStats reports what is held of wallets beside the database; idle where nobody is served.
 func (k *Keeper) WalletStats() fillseg.Stats {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}
@@ -235,8 +234,8 @@ func (k *Keeper) WalletStats() fillseg.Stats {
 	return k.segments.wallets.Stats()
 }
 
-// MarketStats tells what is held of tokens' newest fills and of markets' texts beside
-// the database; idle where nobody is served.
+// MarketStats reports what is held of tokens' newest fills and of markets' texts beside the
+// database; idle where nobody is served.
 func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}, textseg.Stats{Idle: true}

@@ -41,7 +41,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// Snapshot is the newest one; nil where none is kept.
+// Snapshot is the newest one; nil if none is kept.
 func (k *Keeper) Snapshot() *serving.Snapshot {
 	if k.live == nil {
 		return nil

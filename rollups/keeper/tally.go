@@ -22,7 +22,7 @@ func Works() []string {
 	return []string{workRefresh, workRebuild, workCompact, workCheckpoint, workVerify}
 }
 
-// FeedTally is what came of one feed since the start.
+// FeedTally is what came from one feed since the start.
 type FeedTally struct {
 	Batches  int64     `json:"batches"`  // files, and batches of a source that is followed
 	Rows     int64     `json:"rows"`     // that they gave
@@ -55,7 +55,7 @@ type tallies struct {
 	Tally
 }
 
-// Tally gives a copy of the counts as they are now.
+// Tally returns a copy of the counts as they are now.
 func (k *Keeper) Tally() Tally {
 	k.tallies.mu.Lock()
 	defer k.tallies.mu.Unlock()

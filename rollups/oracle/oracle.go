@@ -36,9 +36,9 @@ type Forecast struct {
 // outcomeSums is what a wallet did with one outcome, or everybody together.
 type outcomeSums struct{ net, bought, paid, taken, takenFor, made, madeFor data.Micro }
 
-// Forecasts gives all forecasts: of wallets that bought more tokens of an outcome
-// than they sold and paid in fees. Tokens that came to a wallet without a trade
-// have no price and say nothing. payouts are millionths of a dollar per token.
+// Forecasts returns all forecasts: of wallets that bought more tokens of an outcome than they sold
+// and paid in fees. Tokens that came to a wallet without a trade have no price and say nothing.
+// payouts are millionths of a dollar per token.
 func Forecasts(fills []Fill, payouts map[data.Hash][]data.Micro) []Forecast {
 	type outcome struct {
 		market data.Hash
@@ -158,8 +158,8 @@ func Brier(forecasts []Forecast) *big.Rat {
 	return sum.Quo(sum, big.NewRat(int64(len(forecasts)), 1))
 }
 
-// Murphy gives the parts of the Brier score as exact fractions: reliability −
-// resolution + uncertainty + what is left within the bins.
+// Murphy returns the parts of the Brier score as exact fractions: reliability − resolution +
+// uncertainty + what is left within the bins.
 func Murphy(forecasts []Forecast) (reliability, resolution, uncertainty, within *big.Rat) {
 	n := big.NewRat(int64(len(forecasts)), 1)
 	bins := map[int][]Forecast{}

@@ -191,8 +191,8 @@ type Period struct {
 	UndatedMarkets int64
 }
 
-// Window gives the period figures of (after, upTo], unix µs. Wallets with
-// nothing in the window are left out.
+// Window returns the period figures of (after, upTo], unix µs. Wallets with nothing in the window
+// are left out.
 func Window(fills []Fill, payouts map[data.Hash]Payout, after, upTo int64) map[data.Address]Period {
 	out := map[data.Address]Period{}
 	type place struct {

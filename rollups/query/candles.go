@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Candles gives the n newest candles, newest first and then by outcome, of tokens that pay for
+// Candles returns the n newest candles, newest first and then by outcome, of tokens that pay for
 // outcomes, in intervals of so many hours; those behind after where that is given. It reads what
 // the database has now, which may be a commit ahead of a batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {

@@ -29,7 +29,8 @@ func (l *Lake) day(day int64) (string, error) {
 	return path, nil
 }
 
-// ofShards gives the files that have the fills of some days: of days with shards those that has picks.
+// ofShards returns the files that have the fills of some days: of days with shards those that has
+// picks.
 func (l *Lake) ofShards(days []int64, shards map[int64][]Shard, has func(Shard) bool) (paths []string, err error) {
 	seen := map[string]bool{}
 	for _, day := range days {

@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Leaderboards gives the figures of all wallets in the windows of all periods and in those before them. It reads all fills of
-// these windows, at low priority. They take most bytes.
+// Leaderboards returns the figures of all wallets in the windows of all periods and in those before them. It reads all fills
+// of these windows, at low priority. They take most bytes.
 func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error) {
 	type sumRow struct {
 		Category       string        `sql:"category"`
@@ -51,7 +51,7 @@ func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*se
 	return leaderboards, nil
 }
 
-// leaderboardAge gives the SQL for the age of a time, given the instants that divide the windows.
+// leaderboardAge returns the SQL for the age of a time, given the instants that divide the windows.
 func leaderboardAge(at string, cuts []int64) string {
 	replace := []string{"@at", at}
 	for i, cut := range cuts[:len(cuts)-1] { // nothing is older than the last
@@ -60,8 +60,8 @@ func leaderboardAge(at string, cuts []int64) string {
 	return statements.Get("LeaderboardAge", replace...)
 }
 
-// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by wallet and
-// day; days on which a wallet made nothing may be left out.
+// ProfitDays returns what some wallets made on each UTC day from first up to a time in unix µs, by wallet
+// and day; days on which a wallet made nothing may be left out.
 func (r *Reader) ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error) {
 	type profitRow struct {
 		Wallet data.WalletID `sql:"wallet"`

@@ -18,7 +18,7 @@ const (
 	dayLength  = 24 * hourLength
 )
 
-// MarketTexts gives what the snapshot leaves out of a market, as it is now.
+// MarketTexts returns what the snapshot leaves out of a market, as it is now.
 func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serving.MarketTexts, err error) {
 	err = each(ctx, r, "MarketTexts", func(row *TextRow) { t = row.Texts() }, "@market", strconv.Itoa(int(market)))
 	return t, err
@@ -99,7 +99,7 @@ func (q *fillQuery) between(lo, hi int64) string {
 		"@which", q.which, "@batch", strconv.FormatInt(q.batch, 10))
 }
 
-// days gives the last days from a time on that hold so many fills together, and whether there may be
+// days returns the last days from a time on that hold so many fills together, and whether there may be
 // more. What lies before the place on its own day is not told, so that day counts for nothing. Fills of
 // later imports than batch count as well: of the days that are given, fewer may be read.
 func (q *fillQuery) days(ctx context.Context, first, want int64) (days []int64, more bool, err error) {
@@ -117,7 +117,7 @@ func (q *fillQuery) days(ctx context.Context, first, want int64) (days []int64, 
 	return days, have >= want, err
 }
 
-// read gives the fills of some ranges.
+// read returns the fills of some ranges.
 func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Fill, error) {
 	var fills []serving.Fill
 	if len(ranges) == 0 {
@@ -153,7 +153,7 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	return tally.Traders(), err
 }
 
-// Holders gives the wallets that hold tokens of one market, or are short of them, as the market's
+// Holders returns the wallets that hold tokens of one market, or are short of them, as the market's
 // fills up to batch have it; without some wallets.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
 	tally := serving.NewEventTally(tokens, without)

@@ -20,7 +20,7 @@ type FillRow struct {
 	Fee      data.Micro    `sql:"fee"`
 }
 
-// Fill gives the fill.
+// Fill returns the fill.
 func (r *FillRow) Fill() serving.Fill {
 	return serving.Fill{Wallet: r.Wallet, TS: r.TS, Tx: r.Tx, LogIndex: r.LogIndex, Token: r.Token, Side: r.Side, Role: r.Role, Repeat: r.Repeat,
 		Shares: r.Shares, USD: r.USD, Fee: r.Fee}
@@ -46,7 +46,7 @@ type TextRow struct {
 	PayoutSource     data.ResolutionSource `sql:"payout_source,null"`
 }
 
-// Texts gives the texts.
+// Texts returns the texts.
 func (r *TextRow) Texts() serving.MarketTexts {
 	return serving.MarketTexts{Description: r.Description, ResolutionSource: r.ResolutionSource, GroupItemTitle: r.GroupItemTitle,
 		PayoutSource: r.PayoutSource}

@@ -101,14 +101,14 @@ type walletAddress struct {
 	Address data.Address `sql:"address"`
 }
 
-// WalletsBetween gives the first n wallets from one address up to another, in order.
+// WalletsBetween returns the first n wallets from one address up to another, in order.
 func (r *Reader) WalletsBetween(ctx context.Context, lo, hi data.Address, n int) (list []data.Address, err error) {
 	err = each(ctx, r, "WalletsByAddress", func(row *walletAddress) { list = append(list, row.Address) },
 		"@lo", hex.EncodeToString(lo[:]), "@hi", hex.EncodeToString(hi[:]), "@limit", strconv.Itoa(n))
 	return list, err
 }
 
-// WalletsNamed gives the first n wallets whose name begins with a text, in any letter case, in
+// WalletsNamed returns the first n wallets whose name begins with a text, in any letter case, in
 // order of the name.
 func (r *Reader) WalletsNamed(ctx context.Context, prefix string, n int) (list []data.Address, err error) {
 	err = each(ctx, r, "WalletsByName", func(row *walletAddress) { list = append(list, row.Address) },

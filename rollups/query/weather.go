@@ -18,8 +18,8 @@ func cityDays(city string, first, last data.Date) []string {
 	return []string{"@city", strings.ReplaceAll(city, "'", "''"), "@first", strconv.Itoa(int(first)), "@last", strconv.Itoa(int(last))}
 }
 
-// ForecastChanges gives the points at which sources changed what they said of a
-// city's days from first up to last, by day, metric, time and source.
+// ForecastChanges returns the points at which sources changed what they said of a city's days from
+// first up to last, by day, metric, time and source.
 func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error) {
 	var out []serving.ForecastChange
 	type changeRow struct {
@@ -33,8 +33,8 @@ func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last d
 	return out, err
 }
 
-// DayActuals gives what sources know by now of a city's days from first up to last,
-// by day, metric, kind, source and station.
+// DayActuals returns what sources know by now of a city's days from first up to last, by day,
+// metric, kind, source and station.
 func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
 	out, err := r.dayReports(ctx, city, first, last)
 	if err != nil {
@@ -67,8 +67,8 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 	return out, err
 }
 
-// dayReports gives the last word of every source on whole days, as the view
-// weather_reported has it.
+// dayReports returns the last word of every source on whole days, as the view weather_reported has
+// it.
 func (r *Reader) dayReports(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
 	var series serving.ActualHistory
 	type reportRow struct {
@@ -93,8 +93,8 @@ func (r *Reader) dayReports(ctx context.Context, city string, first, last data.D
 	return series.Current(), err
 }
 
-// ActualDays gives the n newest days of a city from first up to last of which any of
-// the metrics is known by one of the kinds and a source ("" for any), newest first.
+// ActualDays returns the n newest days of a city from first up to last of which any of the metrics
+// is known by one of the kinds and a source ("" for any), newest first.
 func (r *Reader) ActualDays(ctx context.Context, city string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind,
 	source string, n int) ([]data.Date, error) {
 	var out []data.Date
@@ -107,8 +107,8 @@ func (r *Reader) ActualDays(ctx context.Context, city string, first, last data.D
 	return out, err
 }
 
-// DayObservations gives the single temperatures of a city's day, in order of time, then of source, station and
-// kind of report.
+// DayObservations returns the single temperatures of a city's day, in order of time, then of source, station
+// and kind of report.
 func (r *Reader) DayObservations(ctx context.Context, city string, day data.Date) ([]serving.Observation, error) {
 	type obsRow struct {
 		TS      int64       `sql:"ts"`
@@ -122,8 +122,8 @@ func (r *Reader) DayObservations(ctx context.Context, city string, day data.Date
 	return out, err
 }
 
-// DayNormals gives what calendar days (month × 100 + day) are usually like in a city,
-// by day, metric, source, station and period.
+// DayNormals returns what calendar days (month × 100 + day) are usually like in a city, by day,
+// metric, source, station and period.
 func (r *Reader) DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error) {
 	var out []serving.DayNormal
 	if len(days) == 0 {

@@ -91,7 +91,7 @@ type Follows struct {
 	Writer string `json:"writer"` // who makes them; "": not known
 }
 
-// Of tells whether a data directory is of a server that follows another's backups.
+// Of reports whether a data directory is of a server that follows another's backups.
 func Of(dir engine.Dir) (Follows, bool) {
 	var f Follows
 	text, err := data.ReadRegular(filepath.Join(dir.Replica(), noteName))
@@ -160,13 +160,13 @@ func (f *Follower) Begin(ctx context.Context) error {
 	}
 }
 
-// passes tells whether an error may be gone at the next try without anybody's doing here.
+// passes reports whether an error may be gone at the next try without anybody's doing here.
 func passes(err error) bool {
 	return errors.Is(err, backup.ErrNone) || errors.Is(err, backup.ErrIncomplete) || errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNoRepository) ||
 		errors.Is(err, fs.ErrNotExist)
 }
 
-// first gives the newest backup, or else the newest that is here.
+// first returns the newest backup, or else the newest that is here.
 func (f *Follower) first(ctx context.Context) (*backup.Copy, error) {
 	at, newest := f.newest(ctx)
 	if newest != nil {
@@ -192,7 +192,7 @@ func (f *Follower) newest(ctx context.Context) (*backup.Copy, error) {
 	return f.clone.Fetch(ctx, repo, name)
 }
 
-// look tells which backup is the newest.
+// look reports which backup is the newest.
 func (f *Follower) look() (*backup.Repo, string, error) {
 	repo, err := backup.Follow(f.cfg.Repo)
 	if err != nil {
@@ -332,7 +332,7 @@ func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) err
 	return nil
 }
 
-// since tells what a copy shares with the one that is served.
+// since reports what a copy shares with the one that is served.
 func since(served, at *backup.Copy) *Since {
 	name := filepath.Base(engine.Dir("").Database())
 	for _, pair := range [][2]*backup.Manifest{{served.Manifest, at.Manifest}, {at.Manifest, served.Manifest}} {

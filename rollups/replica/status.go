@@ -49,7 +49,7 @@ func (f *Follower) Status() Status {
 // Follows is what the data directory follows.
 func (s *Status) Follows() Follows { return Follows{Dir: s.Dir, Writer: s.Writer} }
 
-// Sources gives the backups as the one source that is followed.
+// Sources returns the backups as the one source that is followed.
 func (f *Follower) Sources() []serving.Source {
 	s := f.Status()
 	src := serving.Source{Name: Source, State: serving.SourceIdle, AsOf: s.Current, Changed: s.Taken, Bounds: bounds, Problem: s.Problem}

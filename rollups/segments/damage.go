@@ -29,7 +29,7 @@ func (d *Damage) Error() string {
 // Is makes a damaged file one that is not of this version.
 func (d *Damage) Is(target error) bool { return target == ErrFormat }
 
-// Of tells whether the damage is of the file that f has open.
+// Of reports whether the damage is of the file that f has open.
 func (d *Damage) Of(f *File) bool {
 	if d.addr != 0 && d.info == nil && f.holds(d.addr) {
 		d.Path, d.info = f.path, f.info
@@ -40,9 +40,8 @@ func (d *Damage) Of(f *File) bool {
 // aside is what the name of a damaged file ends with once it was set aside.
 const aside = ".damaged"
 
-// SetAside gives the damaged file another name, so that nothing reads it again and it
-// can be looked at; one that was set aside before goes. It does nothing where the
-// path is another file by now.
+// SetAside gives the damaged file another name, so that nothing reads it again and it can be looked
+// at; one that was set aside before goes. It does nothing if the path is another file by now.
 func (d *Damage) SetAside() error {
 	if d.info == nil {
 		return nil
@@ -80,8 +79,7 @@ func Try(read func() error) (err error) {
 	return read()
 }
 
-// damage is what a recovered panic says of a file; nil where there was none. Any
-// other panic goes on.
+// damage is what a recovered panic says of a file; nil if there was none. Any other panic goes on.
 func damage(r any) *Damage {
 	switch r := r.(type) {
 	case nil:

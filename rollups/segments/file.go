@@ -30,8 +30,8 @@ type File struct {
 	users    atomic.Int64    // the owner and every reader at work; 0: unmapped
 }
 
-// Open maps a finished file. The error is ErrFormat where another version wrote it,
-// a *Damage too where it is damaged, and os.ErrNotExist where there is none.
+// Open maps a finished file. The error is ErrFormat where another version wrote it, a *Damage too
+// where it is damaged, and os.ErrNotExist if there is none.
 func Open(path string, format *Format) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -93,9 +93,9 @@ func (f *File) Damaged(what string, args ...any) *Damage {
 // Len is how many bytes a section has.
 func (f *File) Len(section int) int { return len(f.sections[section]) }
 
-// Bytes gives the bytes of a section from lo to hi, once their pages are proved. What
-// lies outside of the section, and a page that is not what was written, is a panic
-// that RecoverDamage and Try catch.
+// Bytes returns the bytes of a section from lo to hi, once their pages are proved. What lies
+// outside of the section, and a page that is not what was written, is a panic that RecoverDamage
+// and Try catch.
 func (f *File) Bytes(section, lo, hi int) []byte {
 	b := f.sections[section]
 	if uint(lo) > uint(hi) || uint(hi) > uint(len(b)) {
@@ -128,7 +128,8 @@ func (f *File) Expect(section, lo, hi int) {
 	}
 }
 
-// unread gives the ranges of pages, their ends excluded, of bytes from lo to hi of a section that are not proved.
+// unread returns the ranges of pages, their ends excluded, of bytes from lo to hi of a section that are not
+// proved.
 func (f *File) unread(section, lo, hi int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		first := f.first[section]
@@ -194,7 +195,7 @@ func (f *File) AdviseRandom() { adviseRandom(f.bytes) }
 // used, one after the other.
 func (f *File) Prefetch(section, lo, hi int) { adviseNeeded(f.sections[section], lo, hi) }
 
-// Acquire keeps the file mapped until Release; false where it is unmapped already.
+// Acquire keeps the file mapped until Release; false if it is unmapped already.
 func (f *File) Acquire() bool {
 	for {
 		n := f.users.Load()
@@ -218,7 +219,7 @@ func (f *File) Release() error {
 // Users is how many hold the file: its owner and every reader at work.
 func (f *File) Users() int64 { return f.users.Load() }
 
-// holds tells whether an address is one of the mapping, which may be gone by now.
+// holds reports whether an address is one of the mapping, which may be gone by now.
 func (f *File) holds(addr uintptr) bool {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(f.bytes)))
 	return addr >= from && addr-from < uintptr(len(f.bytes))

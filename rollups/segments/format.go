@@ -48,7 +48,7 @@ type Header struct {
 	format   *Format
 }
 
-// SameContent tells whether two files hold the same, by their headers.
+// SameContent reports whether two files hold the same, by their headers.
 func (h *Header) SameContent(o *Header) bool {
 	return h.format == o.format && h.Coverage == o.Coverage && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
 }

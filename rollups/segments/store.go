@@ -24,8 +24,7 @@ type Contents[M Memtable[M]] struct {
 	Ready bool // File and Mem hold everything up to Mem.Through
 }
 
-// Known tells whether the store follows imports: it was opened or restarted, and not
-// closed.
+// Known reports whether the store follows imports: it was opened or restarted, and not closed.
 func (st *Contents[M]) Known() bool {
 	var none M
 	return st.Mem != none
@@ -71,13 +70,12 @@ func (s *Store[M]) Init(path string, open func(path string) (*File, error), mem 
 	s.contents.Store(&Contents[M]{})
 }
 
-// Contents gives what reads are answered from now.
+// Contents returns what reads are answered from now.
 func (s *Store[M]) Contents() *Contents[M] { return s.contents.Load() }
 
-// Open maps the file if there is one that fits, and removes what a process that was
-// killed left behind. The store has what the file covers from then on; what came
-// later has to be added. It tells whether there is such a file; a damaged one, or one
-// of another version, counts as none.
+// Open maps the file if there is one that fits, and removes what a process that was killed left
+// behind. The store has what the file covers from then on; what came later has to be added. It
+// reports whether there is such a file; a damaged one, or one of another version, counts as none.
 func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
 	if err := RemoveTemp(s.Path); err != nil {
 		return false, err
@@ -212,7 +210,7 @@ func (s *Store[M]) Damage() error {
 // more, or that another read has lost, nothing is lost.
 func (s *Store[M]) Abandon(d *Damage) { s.abandon(d) }
 
-// abandon tells whether the file was served until now.
+// abandon reports whether the file was served until now.
 func (s *Store[M]) abandon(d *Damage) bool {
 	s.mu.Lock()
 	st := s.contents.Load()

@@ -75,7 +75,8 @@ type talliedCandle struct {
 	PartialCandle
 }
 
-// Before gives the hour that ends what is wanted: all candles from the position on begin before it.
+// Before returns the hour that ends what is wanted: all candles from the position on begin before
+// it.
 func (t *CandleTally) Before() int64 {
 	if t.after == nil {
 		return 1 << 30 // a thousand centuries from now
@@ -164,7 +165,7 @@ func settle[T any](list []T, compare func(x, y T) int, merge func(into, other *T
 	return settled
 }
 
-// Newest gives the n newest candles, newest first and then by outcome.
+// Newest returns the n newest candles, newest first and then by outcome.
 func (t *CandleTally) Newest(n int) []Candle {
 	out := make([]Candle, 0, len(t.list))
 	for i := range t.list {

@@ -32,8 +32,7 @@ type Market struct {
 	ResolvedBy                                                 data.TimeSource // what ResolvedTS comes from
 }
 
-// EventKey is what an event is known by: its slug, else its id, "" where the
-// market belongs to none.
+// EventKey is what an event is known by: its slug, else its id, "" if the market belongs to none.
 func (m *Market) EventKey() string {
 	if m.EventSlug != "" {
 		return m.EventSlug
@@ -41,7 +40,7 @@ func (m *Market) EventKey() string {
 	return m.EventID
 }
 
-// Resolved tells whether the payouts are known.
+// Resolved reports whether the payouts are known.
 func (m *Market) Resolved() bool { return m.Payouts != nil }
 
 // Status says whether a market is traded.
@@ -72,8 +71,8 @@ func StatusOf(resolved bool, closed *bool) Status {
 // Status says whether the market is traded.
 func (m *Market) Status() Status { return StatusOf(m.Resolved(), m.Closed) }
 
-// OpenBetween gives when the market opened and when it ended, in unix µs: math.MaxInt64 while it is open. This is not known
-// if no source says when it was listed or, for one that has ended, when it ended. Its end date is only a plan.
+// OpenBetween returns when the market opened and when it ended, in unix µs: math.MaxInt64 while it is open. This is not
+// known if no source says when it was listed or, for one that has ended, when it ended. Its end date is only a plan.
 func (m *Market) OpenBetween() (from, to int64, known bool) {
 	if from = m.StartTS; from == 0 {
 		from = m.CreatedTS
@@ -129,7 +128,7 @@ type Catalog struct {
 	changed    []int32
 }
 
-// Market gives the market of an id; nil where there is none.
+// Market returns the market of an id; nil if there is none.
 func (c *Catalog) Market(id int32) *Market {
 	if c == nil {
 		return nil
@@ -141,8 +140,8 @@ func (c *Catalog) Market(id int32) *Market {
 	return l.market
 }
 
-// Figures gives the figures of a market; nil where there is no market of that id.
-// They must not be changed.
+// Figures returns the figures of a market; nil if there is no market of that id. They must not be
+// changed.
 func (c *Catalog) Figures(id int32) *Figures {
 	if c.Market(id) == nil {
 		return nil
@@ -150,7 +149,7 @@ func (c *Catalog) Figures(id int32) *Figures {
 	return c.figures.at(int(id))
 }
 
-// Find gives the market of a condition id; nil where it was never seen.
+// Find returns the market of a condition id; nil if it was never seen.
 func (c *Catalog) Find(condition data.Hash) *Market {
 	if c == nil || c.conditions == nil {
 		return nil
@@ -165,7 +164,7 @@ func (c *Catalog) Find(condition data.Hash) *Market {
 	return c.Market(int32(id))
 }
 
-// Token says what a token id pays for; Market −1 where that is not known.
+// Token says what a token id pays for; Market −1 if that is not known.
 func (c *Catalog) Token(id data.TokenID) TokenRef {
 	if c != nil {
 		if t := c.tokens.at(int(id)); t != nil {

@@ -26,7 +26,7 @@ type CatalogBuilder struct {
 	noted      []bool // by market: it is in changed
 }
 
-// NewCatalogBuilder gives a builder of no markets.
+// NewCatalogBuilder returns a builder of no markets.
 func NewCatalogBuilder() *CatalogBuilder {
 	return &CatalogBuilder{conditions: newIDTable(1024), slugs: newEventIndex(), ids: newEventIndex(),
 		states: map[Status]int{}, labels: map[string]string{}}
@@ -96,7 +96,7 @@ func (b *CatalogBuilder) shared(label string) string {
 	return one
 }
 
-// Label is what trades call the outcome of a token; "" where none said.
+// Label is what trades call the outcome of a token; "" if none said.
 func (b *CatalogBuilder) Label(token data.TokenID) string {
 	if t := b.tokens.at(int(token)); t != nil {
 		return t.label
@@ -168,7 +168,7 @@ func (b *CatalogBuilder) Changed() []int32 { return b.changed }
 // Touch makes market id one of those that changed.
 func (b *CatalogBuilder) Touch(id int32) { b.note(id) }
 
-// Market gives the market of an id; nil where there is none.
+// Market returns the market of an id; nil if there is none.
 func (b *CatalogBuilder) Market(id int32) *Market {
 	if l := b.markets.at(int(id)); l != nil {
 		return l.market
@@ -193,7 +193,7 @@ func (b *CatalogBuilder) Count(c *Counts) {
 	c.Events = int64(b.slugs.inUse + b.ids.inUse)
 }
 
-// Seal gives the Catalog as it is now and starts the next one.
+// Seal returns the Catalog as it is now and starts the next one.
 func (b *CatalogBuilder) Seal() *Catalog {
 	c := &Catalog{conditions: b.conditions, markets: b.markets.seal(), figures: b.figures.seal(), firsts: b.firsts.seal(),
 		venueSets: b.venueSets.sets, tokens: b.tokens.seal(), slugs: b.slugs.seal(), ids: b.ids.seal(), len: b.len, changed: b.changed}

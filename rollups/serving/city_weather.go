@@ -39,7 +39,7 @@ type WeatherExtreme struct {
 	Actuals []WeatherActual
 	// Truth is what forecasts of a day that is over are scored against; nil for none.
 	Truth *weather.Truth
-	// Won is the bracket that won the event of a day that has a truth; nil where none has.
+	// Won is the bracket that won the event of a day that has a truth; nil if none has.
 	Won *weather.Settled
 	// Normals are what the calendar day is usually like, the one to choose first:
 	// station normals of NCEI, then IEM, then others, then what follows from a
@@ -62,8 +62,8 @@ type WeatherActual struct {
 	// daily report or a reanalysis.
 	Observations    *int64
 	FirstTS, LastTS int64 // of the observations, unix µs; 0 without
-	// Whole is the extreme of the whole degrees Celsius that the station reports beside
-	// finer values, and of the values of reports without them; nil where no report has any.
+	// Whole is the extreme of the whole degrees Celsius that the station reports beside finer
+	// values, and of the values of reports without them; nil if no report has any.
 	Whole *data.Temp
 	// Bound is what no reading within the precision of the observations falls short of:
 	// the high is at least so much, the low at most. WholeBound is that of Whole.
@@ -108,7 +108,7 @@ const (
 	NoMeasuredDay  MissingReason = "no_measured_days" // no past day's truth is known
 )
 
-// Day gives a day in view; nil for another.
+// Day returns a day in view; nil for another.
 func (w *CityWeather) Day(d data.Date) *WeatherDay {
 	if w == nil || len(w.Days) == 0 || d < w.Days[0].Day || d > w.Days[len(w.Days)-1].Day {
 		return nil
@@ -116,8 +116,7 @@ func (w *CityWeather) Day(d data.Date) *WeatherDay {
 	return &w.Days[d-w.Days[0].Day]
 }
 
-// Extreme gives one extreme of a day; one of which nothing is known for a day out
-// of view.
+// Extreme returns one extreme of a day; one of which nothing is known for a day out of view.
 func (w *CityWeather) Extreme(d data.Date, m data.Metric) *WeatherExtreme {
 	if day := w.Day(d); day != nil {
 		return &day.Extremes[m]
@@ -142,9 +141,8 @@ func (x *WeatherExtreme) Consensus(clock int64) (*weather.Consensus, MissingReas
 	return &c, ""
 }
 
-// Running is what a station has measured of the day so far, by the source that gives
-// most of its reports; nil where there is none. The settling station's is that of
-// Station.
+// Running is what a station has measured of the day so far, by the source that gives most of its
+// reports; nil if there is none. The settling station's is that of Station.
 func (x *WeatherExtreme) Running(station string) *WeatherActual {
 	var best *WeatherActual
 	for i := range x.Actuals {
@@ -164,8 +162,8 @@ func (a *WeatherActual) SoFar(rules weather.Rules) weather.SoFar {
 	return weather.SoFar{Degrees: a.Degrees(rules), Bound: rules.Degrees(a.Bound, a.WholeBound)}
 }
 
-// Actual gives the best that is known of a day of one kind: of stations the one that
-// Station names first, the reports that are of most observations, then daily reports.
+// Actual returns the best that is known of a day of one kind: of stations the one that Station
+// names first, the reports that are of most observations, then daily reports.
 func (x *WeatherExtreme) Actual(kind data.ActualKind) *WeatherActual {
 	var best *WeatherActual
 	rank := func(a *WeatherActual) int64 {
@@ -186,8 +184,8 @@ func (x *WeatherExtreme) Actual(kind data.ActualKind) *WeatherActual {
 	return best
 }
 
-// Normal gives what the day is usually like at its station, or on the grid of a
-// reanalysis; where only the other is known, that. nil without any.
+// Normal returns what the day is usually like at its station, or on the grid of a reanalysis; where
+// only the other is known, that. nil without any.
 func (x *WeatherExtreme) Normal(kind data.ActualKind) *WeatherNormal {
 	for i := range x.Normals {
 		if n := &x.Normals[i]; (n.Station == "") == (kind == data.KindReanalysis) {
@@ -200,8 +198,8 @@ func (x *WeatherExtreme) Normal(kind data.ActualKind) *WeatherNormal {
 	return &x.Normals[0]
 }
 
-// Skill gives how well a source, or weather.ConsensusSource, foretold a metric so
-// many days ahead; where there are too few days or none, why.
+// Skill returns how well a source, or weather.ConsensusSource, foretold a metric so many days
+// ahead; where there are too few days or none, why.
 func (w *CityWeather) Skill(source string, m data.Metric, lead int) (*weather.Skill, MissingReason) {
 	if w != nil {
 		key := weather.SkillKey{Source: source, Metric: m, Lead: lead}
@@ -220,7 +218,7 @@ func (w *CityWeather) Skill(source string, m data.Metric, lead int) (*weather.Sk
 	return nil, NoScoredDays
 }
 
-// measured tells whether the truth of any day in view is known.
+// measured reports whether the truth of any day in view is known.
 func (w *CityWeather) measured(m data.Metric) bool {
 	for i := range w.Days {
 		if w.Days[i].Extremes[m].Truth != nil {

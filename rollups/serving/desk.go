@@ -85,7 +85,7 @@ func (e *DeskEvent) Compare(o *DeskEvent) int {
 		cmp.Compare(len(e.ID), len(o.ID)), cmp.Compare(e.ID, o.ID), cmp.Compare(e.Key, o.Key))
 }
 
-// Ladder gives the brackets alone.
+// Ladder returns the brackets alone.
 func (e *DeskEvent) Ladder() []weather.Bracket {
 	all := make([]weather.Bracket, len(e.Brackets))
 	for i, b := range e.Brackets {
@@ -94,7 +94,7 @@ func (e *DeskEvent) Ladder() []weather.Bracket {
 	return all
 }
 
-// Winner gives the place of the bracket that won; −1 where none has yet.
+// Winner returns the place of the bracket that won; −1 if none has yet.
 func (e *DeskEvent) Winner(c *Catalog) int {
 	return slices.IndexFunc(e.Brackets, func(b DeskBracket) bool {
 		m := c.Market(b.Market)
@@ -112,7 +112,7 @@ func (e *DeskEvent) Volume(c *Catalog) (usd data.Micro) {
 	return usd
 }
 
-// NewDesk gives a desk of cities in the order of places.
+// NewDesk returns a desk of cities in the order of places.
 func NewDesk(places *data.Gazetteer, cities []*DeskCity) *Desk {
 	d := &Desk{Cities: cities, places: places, bySlug: make(map[string]int, len(cities))}
 	for i, c := range cities {
@@ -122,7 +122,7 @@ func NewDesk(places *data.Gazetteer, cities []*DeskCity) *Desk {
 	return d
 }
 
-// City gives the city of a slug; nil where the desk has none.
+// City returns the city of a slug; nil if the desk has none.
 func (d *Desk) City(slug string) *DeskCity {
 	if d == nil {
 		return nil
@@ -142,7 +142,7 @@ func (d *Desk) Named(name string) (data.City, bool) {
 	return d.places.Named(name)
 }
 
-// EventsOf gives the city's events of days from first up to last.
+// EventsOf returns the city's events of days from first up to last.
 func (c *DeskCity) EventsOf(first, last data.Date) []*DeskEvent {
 	day := func(e *DeskEvent, d data.Date) int { return cmp.Compare(e.Day, d) }
 	lo, _ := slices.BinarySearchFunc(c.Events, first, day)

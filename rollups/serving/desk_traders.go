@@ -64,7 +64,7 @@ type DeskTraders struct {
 	Leaderboards [DeskSorts][]DeskTraderRow // the first LeaderboardSize rows
 }
 
-// Equal tells whether t and o are the same.
+// Equal reports whether t and o are the same.
 func (t *DeskTraders) Equal(o *DeskTraders) bool {
 	if t == nil || o == nil {
 		return t == o

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Event is what the markets of one event come to. Texts are those of the market
-// whose description is the newest; "" where no market has one.
+// Event is what the markets of one event come to. Texts are those of the market whose description
+// is the newest; "" if no market has one.
 type Event struct {
 	ID, Slug, Title, SeriesSlug, Category string
 	Markets                               []int32 // by lifetime volume, ties by condition id
@@ -51,9 +51,9 @@ func (e *Event) Basis() string {
 	return ""
 }
 
-// Event gives the event with that slug or id, nil where no market carries it.
-// Markets that carry an id alone belong to the event whose slug another market
-// with that id carries; of several slugs, to the first in the alphabet.
+// Event returns the event with that slug or id, nil if no market carries it. Markets that carry an
+// id alone belong to the event whose slug another market with that id carries; of several slugs, to
+// the first in the alphabet.
 func (c *Catalog) Event(key string) *Event {
 	ids := c.eventMarkets(key)
 	if len(ids) == 0 {

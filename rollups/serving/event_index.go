@@ -46,7 +46,7 @@ func (x *eventIndex) seal() eventNames {
 	return eventNames{seed: x.seed, table: x.table, names: x.names, members: x.members.seal()}
 }
 
-// place gives the place of name, a new one where it was never seen.
+// place returns the place of name, a new one where it was never seen.
 func (x *eventIndex) place(name string) int {
 	hash := maphash.String(x.seed, name)
 	if i, known := x.table.find(hash, func(i int) bool { return x.names[i] == name }); known {
@@ -64,8 +64,8 @@ func (x *eventIndex) place(name string) int {
 	return len(x.names) - 1
 }
 
-// add notes that market carries name, and gives the name as others share it.
-// elsewhere: the market belongs to an event of another name.
+// add notes that market carries name, and returns the name as others share it. elsewhere: the
+// market belongs to an event of another name.
 func (x *eventIndex) add(name string, market int32, elsewhere bool) string {
 	if name == "" {
 		return ""

@@ -124,8 +124,8 @@ func (c *Catalog) Quote(market int32) weather.Quote {
 	return q
 }
 
-// Canonical tells which of events stands for each city's day: for every event of the
-// list, whether it does.
+// Canonical reports which of events stands for each city's day: for every event of the list,
+// whether it does.
 func Canonical(c *Catalog, events []*DeskEvent) []bool {
 	out := make([]bool, len(events))
 	for from := 0; from < len(events); {

@@ -51,8 +51,8 @@ func (t *EventTraders) Sort(s *Snapshot, n int) {
 	})
 }
 
-// firstOf gives the first n of rows in order; they keep nothing of the others. To sort all of many rows for
-// a few takes several times as long.
+// firstOf returns the first n of rows in order; they keep nothing of the others. To sort all of many rows
+// for a few takes several times as long.
 func firstOf[T any](rows []T, n int, compare func(x, y T) int) []T {
 	var kept []T
 	var last T // of n that were found; only what comes before it is of interest
@@ -98,7 +98,7 @@ const (
 
 var freeBlocks = sync.Pool{New: func() any { return new([blockSums]WalletSum) }}
 
-// NewEventTally gives an empty tally of tokens; some wallets are left out of it.
+// NewEventTally returns an empty tally of tokens; some wallets are left out of it.
 func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
 	b := &EventTally{tokens: make(map[data.TokenID]*tallyToken, len(tokens)), without: make(map[data.WalletID]bool, len(without))}
 	places := map[int32]int{}
@@ -206,7 +206,7 @@ const fairShare = 32
 
 var freePlaces = sync.Pool{New: func() any { return new(walletPlaces) }}
 
-// borrowPlaces gives places for a list of at most n wallets, none of which is greater than last.
+// borrowPlaces returns places for a list of at most n wallets, none of which is greater than last.
 func borrowPlaces(n int, last data.WalletID) *walletPlaces {
 	if n*fairShare < int(last) {
 		return &walletPlaces{few: make(map[data.WalletID]int32, min(n, 1024))}
@@ -244,8 +244,8 @@ func (p *walletPlaces) giveBack(list []tallied) {
 	freePlaces.Put(p)
 }
 
-// Traders gives the wallets with a fill, in no order. One market is added up after the other, so that
-// each sum takes one look-up and nothing need be sorted. The tally cannot be used any more.
+// Traders returns the wallets with a fill, in no order. One market is added up after the other, so
+// that each sum takes one look-up and nothing need be sorted. The tally cannot be used any more.
 func (b *EventTally) Traders() EventTraders {
 	defer b.giveBack()
 	most, total, last := 0, 0, data.WalletID(0)

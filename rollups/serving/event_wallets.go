@@ -21,8 +21,7 @@ type walletSets struct {
 	places map[string]int32
 }
 
-// place gives the place of a set, a new one where it was never seen; 0 is the empty
-// set.
+// place returns the place of a set, a new one where it was never seen; 0 is the empty set.
 func (o *walletSets) place(set []data.WalletID) int32 {
 	if o.places == nil {
 		o.places, o.sets = map[string]int32{"": 0}, [][]data.WalletID{nil}

@@ -60,7 +60,7 @@ func (f *Fill) place() int32 {
 	return f.LogIndex
 }
 
-// Like tells whether f and o are equal but for what tells equal fills apart.
+// Like reports whether f and o are equal but for what tells equal fills apart.
 func (f *Fill) Like(o *Fill) bool {
 	return f.TS == o.TS && f.Tx == o.Tx && f.Side == o.Side && f.Shares == o.Shares && f.USD == o.USD && f.Token == o.Token
 }

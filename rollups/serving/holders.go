@@ -48,7 +48,8 @@ type marketSums struct{ list []marketSum }
 
 var freeMarketSums = sync.Pool{New: func() any { return new(marketSums) }}
 
-// Holders gives who holds what of a market to which all tokens belong. The tally cannot be used any more.
+// Holders returns who holds what of a market to which all tokens belong. The tally cannot be used any
+// more.
 func (b *EventTally) Holders() Holders {
 	defer b.giveBack()
 	buffer := freeMarketSums.Get().(*marketSums)
@@ -100,9 +101,9 @@ func (h *Holder) add(s *EventSum) {
 	h.NetCash += s.SellUSD - s.BuyUSD - s.FeeUSD
 }
 
-// List adds up all holders, and gives the first n of those who hold an outcome, or with short of
-// those who are short of it; of every outcome where that is negative. The order is that of
-// shares, most first, then address, then outcome.
+// List adds up all holders, and returns the first n of those who hold an outcome, or with short of
+// those who are short of it; of every outcome where that is negative. The order is that of shares,
+// most first, then address, then outcome.
 func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList {
 	var list HolderList
 	var sums [128]OutcomeHolders
@@ -146,7 +147,7 @@ func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList 
 	return list
 }
 
-// Of gives the sums of one outcome.
+// Of returns the sums of one outcome.
 func (l *HolderList) Of(outcome int8) OutcomeHolders {
 	for _, sum := range l.Outcomes {
 		if sum.Outcome == outcome {

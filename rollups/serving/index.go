@@ -33,7 +33,7 @@ func (x *Index) Len() int {
 // Hour is the i-th hour of the history, 0 ≤ i < Len.
 func (x *Index) Hour(i int) *index.Bars { return &x.Hours[i/IndexChunk][i%IndexChunk] }
 
-// Equal tells whether x and o are the same.
+// Equal reports whether x and o are the same.
 func (x *Index) Equal(o *Index) bool {
 	if x == nil || o == nil {
 		return x == o

@@ -37,13 +37,13 @@ type leaderboardRows struct {
 	last data.WalletID
 }
 
-// NewLeaderboards gives empty leaderboards, which may take up to most bytes; 0: any number.
+// NewLeaderboards returns empty leaderboards, which may take up to most bytes; 0: any number.
 func NewLeaderboards(upTo, most int64) *Leaderboards {
 	return &Leaderboards{UpTo: upTo, most: most, ages: len(LeaderboardCuts(upTo)), rows: map[leaderboardKey]*leaderboardRows{}}
 }
 
-// LeaderboardCuts gives the instants that divide the windows up to a time, the newest first. What is at the first or before it, but
-// after the second, has age 1.
+// LeaderboardCuts returns the instants that divide the windows up to a time, the newest first. What is at the first or before it,
+// but after the second, has age 1.
 func LeaderboardCuts(upTo int64) []int64 {
 	var cuts []int64
 	for p := range Periods {
@@ -116,8 +116,8 @@ func (b *leaderboardRows) each(f func(r *LeaderboardRow)) {
 	}
 }
 
-// Rows gives the figures of wallets in the window of a period, or in the one before it, in markets of some
-// categories; nil: of all. They are in no order.
+// Rows returns the figures of wallets in the window of a period, or in the one before it, in markets of
+// some categories; nil: of all. They are in no order.
 func (b *Leaderboards) Rows(p Period, before bool, categories []string) []LeaderboardRow {
 	hi, lo := b.UpTo, b.UpTo-p.Length().Microseconds()
 	if before {
@@ -208,8 +208,8 @@ type RankedRow struct {
 	Rank, Previous int // 1 is the first, equal figures have equal ranks; Previous is 0 where it is not known
 }
 
-// RankLeaderboard ranks the rows of wallets that ever traded so many resolved markets, without the venue's own, and gives
-// the first n: by a figure, ties by real_pnl, then volume, then address. The rows are changed.
+// RankLeaderboard ranks the rows of wallets that ever traded so many resolved markets, without the venue's own, and
+// returns the first n: by a figure, ties by real_pnl, then volume, then address. The rows are changed.
 func (s *Snapshot) RankLeaderboard(rows []LeaderboardRow, by LeaderboardSort, minResolved int64, n int) []RankedRow {
 	rows = slices.DeleteFunc(rows, func(r LeaderboardRow) bool {
 		if _, own := slices.BinarySearch(s.Venue, r.Wallet); own || int(r.Wallet) >= s.walletsLen {

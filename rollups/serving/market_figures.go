@@ -29,7 +29,7 @@ type Figures struct {
 	makers            bool       // VolumeUSD counts maker fills
 }
 
-// NewFigures gives those of a market without a trade, in basis b.
+// NewFigures returns those of a market without a trade, in basis b.
 func NewFigures(b VolumeBasis) Figures {
 	return Figures{Price: NoValue, PriceChange24h: NoValue, Liquidity: NoValue, Spread: NoValue, makers: b == MakerUSD}
 }

@@ -71,7 +71,7 @@ func (t NewestTrade) identity() NewestTrade {
 	return t
 }
 
-// Add adds a trade; false where it was there already, or is too old.
+// Add adds a trade; false if it was there already, or is too old.
 func (n *NewestTrades) Add(t NewestTrade) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

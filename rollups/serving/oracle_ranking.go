@@ -27,7 +27,7 @@ type scored struct {
 	hidden bool
 }
 
-// Score gives a wallet's score, zero where it has no forecasts.
+// Score returns a wallet's score, zero if it has no forecasts.
 func (o *Oracle) Score(wallet data.WalletID) Score {
 	if o == nil {
 		return Score{}
@@ -38,8 +38,7 @@ func (o *Oracle) Score(wallet data.WalletID) Score {
 	return Score{}
 }
 
-// Baseline is what the outcome of a token traded for on average; 0 where it never
-// did.
+// Baseline is what the outcome of a token traded for on average; 0 if it never did.
 func (o *Oracle) Baseline(token data.TokenID) data.Micro {
 	if o == nil {
 		return 0
@@ -57,9 +56,8 @@ type Ranking struct {
 	Ranks   []int32 // competition rank by Brier score: 1, 1, 3
 }
 
-// Ranking gives the first most wallets with at least atLeast forecasts, the
-// venue's own left out: by Brier score, ties by the number of forecasts, the most
-// first, then by address.
+// Ranking returns the first most wallets with at least atLeast forecasts, the venue's own left out:
+// by Brier score, ties by the number of forecasts, the most first, then by address.
 func (o *Oracle) Ranking(atLeast, most int) Ranking {
 	if o == nil {
 		return Ranking{}
@@ -103,8 +101,8 @@ func (o *Oracle) collect(atLeast int) []data.WalletID {
 	return ids
 }
 
-// first gives the first most of ids, ranked. A wallet that ranks below the last of
-// those picked so far is passed over, which nearly all are.
+// first returns the first most of ids, ranked. A wallet that ranks below the last of those picked
+// so far is passed over, which nearly all are.
 func (o *Oracle) first(ids []data.WalletID, most int) []data.WalletID {
 	var best []data.WalletID
 	full := false
@@ -126,8 +124,8 @@ func (o *Oracle) first(ids []data.WalletID, most int) []data.WalletID {
 	return best
 }
 
-// Rank is a wallet's place among those with RankedFrom forecasts or more; false
-// where it has fewer, or is one of the venue's own.
+// Rank is a wallet's place among those with RankedFrom forecasts or more; false if it has fewer, or
+// is one of the venue's own.
 func (o *Oracle) Rank(wallet data.WalletID) (int, bool) {
 	if o == nil {
 		return 0, false
@@ -173,7 +171,7 @@ type OracleBuilder struct {
 	noted     []bool // by wallet: it is in changed
 }
 
-// NewOracleBuilder gives a builder of no forecasts by the wallets of an index.
+// NewOracleBuilder returns a builder of no forecasts by the wallets of an index.
 func NewOracleBuilder(w *Wallets) *OracleBuilder { return &OracleBuilder{wallets: w} }
 
 // Add adds what changed of a wallet's score. A hidden wallet is not ranked.
@@ -197,7 +195,7 @@ func (b *OracleBuilder) SetBaseline(token data.TokenID, price data.Micro) {
 	}
 }
 
-// Seal gives the Oracle as it is now and starts the next one.
+// Seal returns the Oracle as it is now and starts the next one.
 func (b *OracleBuilder) Seal() *Oracle {
 	o := &Oracle{scores: b.scores.seal(), baselines: b.baselines.seal(), wallets: b.wallets}
 	if len(b.changed) > 0 {

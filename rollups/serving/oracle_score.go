@@ -21,8 +21,8 @@ type Score struct {
 	BuyUSD             data.Micro // paid for the tokens behind the forecasts and for those sold again
 }
 
-// AveragePrice is usd ÷ shares as a probability, both in millionths: rounded half
-// up to a millionth, 1 at most; false where there are no shares.
+// AveragePrice is usd ÷ shares as a probability, both in millionths: rounded half up to a
+// millionth, 1 at most; false if there are no shares.
 func AveragePrice(usd, shares int64) (data.Micro, bool) {
 	price, ok := data.Ratio(data.Micro(usd), data.Micro(shares))
 	return min(price, data.One), ok
@@ -52,7 +52,7 @@ func (s *Score) plus(o *Score) {
 	s.BuyUSD += o.BuyUSD
 }
 
-// mean gives a sum of squares ÷ the number of forecasts, in millionths.
+// mean returns a sum of squares ÷ the number of forecasts, in millionths.
 func (s *Score) mean(squares int64) (data.Micro, bool) {
 	if s.Forecasts == 0 {
 		return 0, false
@@ -101,7 +101,7 @@ func (s *Score) Wilson() (low, high data.Micro, ok bool) {
 	return percent(max(0, (middle-half)/(1+z2/n))), percent(min(1, (middle+half)/(1+z2/n))), true
 }
 
-// percent gives a share in millionths of a percent.
+// percent returns a share in millionths of a percent.
 func percent(share float64) data.Micro { return data.Micro(math.Round(share * 100e6)) }
 
 // compareBrier puts the smaller Brier score first, compared exactly.
@@ -188,8 +188,7 @@ func (c *Calibration) Murphy() (Murphy, bool) {
 	return m, true
 }
 
-// CategoryScore is the score of forecasts about markets of one category, "" where
-// that is not known.
+// CategoryScore is the score of forecasts about markets of one category, "" if that is not known.
 type CategoryScore struct {
 	Category string
 	Score

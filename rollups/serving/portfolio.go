@@ -38,8 +38,8 @@ func (h *Holding) NetCash() data.Micro { return h.SellUSD - h.BuyUSD - h.FeeUSD 
 // RealPnL is net cash plus redemption, as Totals.RealPnL is of all markets.
 func (h *Holding) RealPnL() data.Micro { return h.NetCash() + h.Redemption }
 
-// ResolvedTS is when the market was resolved, unix µs; 0 where it was not, or
-// where that time is unknown.
+// ResolvedTS is when the market was resolved, unix µs; 0 if it was not, or where that time is
+// unknown.
 func (h *Holding) ResolvedTS() int64 {
 	if !h.Resolved {
 		return 0
@@ -156,8 +156,7 @@ func (b *Portfolio) add(m *Market, legs []Leg) {
 	b.Totals.count(&h)
 }
 
-// Payout is what a token of the leg pays at resolution in market m; false where
-// that is not known.
+// Payout is what a token of the leg pays at resolution in market m; false if that is not known.
 func (l *Leg) Payout(m *Market) (data.Micro, bool) {
 	if m == nil || l.Outcome < 0 || int(l.Outcome) >= len(m.Payouts) {
 		return 0, false

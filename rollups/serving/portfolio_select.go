@@ -38,7 +38,7 @@ type HoldingPlace struct {
 	Unmapped  bool // it has no market
 }
 
-// PlaceOf gives the place of a holding.
+// PlaceOf returns the place of a holding.
 func (o HoldingOrder) PlaceOf(h *Holding) HoldingPlace {
 	p := HoldingPlace{Key: o.key(h), Volume: h.Volume(), Unmapped: h.Market == nil}
 	if h.Market != nil {
@@ -104,7 +104,7 @@ type HoldingPage struct {
 	Totals Totals // of all these, as Portfolio.Totals
 }
 
-// Select gives a page of the holdings. Its rows share b's memory.
+// Select returns a page of the holdings. Its rows share b's memory.
 func (b *Portfolio) Select(q HoldingQuery) HoldingPage {
 	p := HoldingPage{Total: len(b.Holdings), Totals: b.Totals}
 	if q.Keep != nil {

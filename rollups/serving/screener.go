@@ -28,7 +28,7 @@ type ScreenerBuilder struct {
 	reading func() error // waits for Begin's goroutine, which has titles; nil: there is none
 }
 
-// NewScreenerBuilder gives a builder of no markets.
+// NewScreenerBuilder returns a builder of no markets.
 func NewScreenerBuilder() *ScreenerBuilder {
 	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
 }
@@ -47,7 +47,7 @@ func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
 	return func() { _ = b.reading() }
 }
 
-// Next gives the Screener of c, which must follow the Catalog given last.
+// Next returns the Screener of c, which must follow the Catalog given last.
 func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
 	if b.reading != nil {
 		_ = guard.Repanic(b.reading())
@@ -96,7 +96,7 @@ func timeOrNull(ts int64) int64 {
 	return ts
 }
 
-// sortedTags gives tags in order, each once.
+// sortedTags returns tags in order, each once.
 func sortedTags(tags []string) []string {
 	if len(tags) < 2 {
 		return tags

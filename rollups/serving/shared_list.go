@@ -19,7 +19,7 @@ type block[T any] [blockSize]T
 // shared is an immutable list that successive snapshots share block by block.
 type shared[T any] struct{ blocks []*block[T] }
 
-// at gives the i-th value; nil where there is none.
+// at returns the i-th value; nil if there is none.
 func (s *shared[T]) at(i int) *T {
 	if i < 0 || i>>blockBits >= len(s.blocks) || s.blocks[i>>blockBits] == nil {
 		return nil
@@ -45,7 +45,7 @@ type paged[T any] struct {
 	fresh []int  // the blocks that are ours
 }
 
-// edit gives the i-th value to be written, which is zero at first.
+// edit returns the i-th value to be written, which is zero at first.
 func (p *paged[T]) edit(i int) *T {
 	n := i >> blockBits
 	for n >= len(p.blocks) {
@@ -62,7 +62,7 @@ func (p *paged[T]) edit(i int) *T {
 	return &p.blocks[n][i&(blockSize-1)]
 }
 
-// seal gives the list as it is now, which is written no more.
+// seal returns the list as it is now, which is written no more.
 func (p *paged[T]) seal() shared[T] {
 	for _, n := range p.fresh {
 		p.ours[n] = false
@@ -79,13 +79,12 @@ type idTable struct {
 	mask  uint64
 }
 
-// newIDTable gives a table of size slots, a power of two.
+// newIDTable returns a table of size slots, a power of two.
 func newIDTable(size uint64) *idTable {
 	return &idTable{slots: make([]atomic.Uint32, size), mask: size - 1}
 }
 
-// full tells whether another id, after n, would make more than half of the slots
-// taken.
+// full reports whether another id, after n, would make more than half of the slots taken.
 func (t *idTable) full(n int) bool { return uint64(n+1)*2 > uint64(len(t.slots)) }
 
 func (t *idTable) insert(hash uint64, id int) {
@@ -96,7 +95,7 @@ func (t *idTable) insert(hash uint64, id int) {
 	t.slots[i].Store(uint32(id + 1))
 }
 
-// find gives the id with that hash which is what is looked for.
+// find returns the id with that hash which is what is looked for.
 func (t *idTable) find(hash uint64, is func(id int) bool) (int, bool) {
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
 		ref := t.slots[i].Load()

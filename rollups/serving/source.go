@@ -15,7 +15,7 @@ const (
 	SourcePaused     SourceState = "paused"     // the operator switched it off
 )
 
-// SourceStates gives all of them.
+// SourceStates returns all of them.
 func SourceStates() []SourceState {
 	return []SourceState{SourceIdle, SourceFetching, SourceWaiting, SourceQuarantine, SourceStalled, SourcePaused}
 }
@@ -32,7 +32,7 @@ const (
 	HostBlocked   HostState = "blocked"   // something in front of it turns pmx away
 )
 
-// HostStates gives all of them.
+// HostStates returns all of them.
 func HostStates() []HostState {
 	return []HostState{HostUnasked, HostAnswers, HostFails, HostThrottled, HostBlocked}
 }

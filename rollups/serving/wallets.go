@@ -26,7 +26,7 @@ type walletBlock struct {
 // walletNames are the user names of the wallets of a block.
 type walletNames [walletBlockSize]string
 
-// name gives the name of a slot.
+// name returns the name of a slot.
 func (p *walletBlock) name(slot int) string {
 	if p == nil || p.names == nil {
 		return ""
@@ -85,10 +85,10 @@ func (w *Wallets) grow(t *idTable) *idTable {
 // Len is how many wallets the index holds. Only the adding goroutine may call it.
 func (w *Wallets) Len() int { return w.count }
 
-// Address gives the address of wallet id, which must have been added.
+// Address returns the address of wallet id, which must have been added.
 func (w *Wallets) Address(id data.WalletID) data.Address { return (*w.addrs.Load())[id] }
 
-// Lookup gives the id of a; false where it was never added.
+// Lookup returns the id of a; false if it was never added.
 func (w *Wallets) Lookup(a data.Address) (data.WalletID, bool) {
 	t := w.table.Load()
 	addrs := *w.addrs.Load()
@@ -96,8 +96,8 @@ func (w *Wallets) Lookup(a data.Address) (data.WalletID, bool) {
 	return data.WalletID(id), known
 }
 
-// Trader gives the lifetime figures of wallet a, false where this snapshot has
-// never seen it. The Totals are shared and must not be changed.
+// Trader returns the lifetime figures of wallet a, false if this snapshot has never seen it. The
+// Totals are shared and must not be changed.
 func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 	if s.wallets == nil {
 		return Trader{}, false
@@ -122,7 +122,7 @@ type WalletBuilder struct {
 	named   map[int]bool // blocks whose names were copied since
 }
 
-// NewWalletBuilder gives a WalletBuilder of no wallets, with room for about n.
+// NewWalletBuilder returns a WalletBuilder of no wallets, with room for about n.
 func NewWalletBuilder(n int) *WalletBuilder {
 	return &WalletBuilder{wallets: NewWallets(n), fresh: map[int]bool{}, named: map[int]bool{}}
 }
@@ -130,7 +130,7 @@ func NewWalletBuilder(n int) *WalletBuilder {
 // Wallets is the index the builder adds to.
 func (b *WalletBuilder) Wallets() *Wallets { return b.wallets }
 
-// writable gives the block of wallet id, copied first where a snapshot shares it.
+// writable returns the block of wallet id, copied first where a snapshot shares it.
 func (b *WalletBuilder) writable(id data.WalletID) (*walletBlock, int) {
 	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	for n >= len(b.blocks) {
@@ -153,7 +153,7 @@ func (b *WalletBuilder) Set(id data.WalletID, t Totals) {
 	p.known |= 1 << slot
 }
 
-// Totals gives what wallet id has now; false where it has none.
+// Totals returns what wallet id has now; false if it has none.
 func (b *WalletBuilder) Totals(id data.WalletID) (Totals, bool) {
 	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	if n >= len(b.blocks) || b.blocks[n] == nil || b.blocks[n].known&(1<<slot) == 0 {
@@ -179,7 +179,7 @@ func (b *WalletBuilder) SetName(id data.WalletID, name string) {
 	p.names[slot] = name
 }
 
-// Name gives the user name of wallet id, "" where it has none.
+// Name returns the user name of wallet id, "" if it has none.
 func (b *WalletBuilder) Name(id data.WalletID) string {
 	n := int(id) >> walletBlockBits
 	if n >= len(b.blocks) {
@@ -225,5 +225,5 @@ func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
 // Wallets is how many wallets the snapshot knows.
 func (s *Snapshot) Wallets() int { return s.walletsLen }
 
-// WalletAt gives the address of a wallet, 0 ≤ id < Wallets.
+// WalletAt returns the address of a wallet, 0 ≤ id < Wallets.
 func (s *Snapshot) WalletAt(id data.WalletID) data.Address { return s.wallets.Address(id) }

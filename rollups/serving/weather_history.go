@@ -15,7 +15,7 @@ type ForecastChange struct {
 	ConfirmedAt int64 // when it last said so before the next change, unix µs
 }
 
-// Reading gives c as the sources' consensus takes it.
+// Reading returns c as the sources' consensus takes it.
 func (c *ForecastChange) Reading() weather.Reading {
 	return weather.Reading{Source: c.Source, IssuedAt: c.IssuedAt, ConfirmedAt: c.ConfirmedAt, Value: c.Value, Members: c.Members}
 }
@@ -27,7 +27,7 @@ type DayActual struct {
 	WeatherActual
 }
 
-// SameSeries tells whether two values are of the same extreme, source and place.
+// SameSeries reports whether two values are of the same extreme, source and place.
 func (a *DayActual) SameSeries(o *DayActual) bool {
 	return a.Day == o.Day && a.Metric == o.Metric && a.Kind == o.Kind && a.Source == o.Source && a.Station == o.Station
 }
@@ -59,7 +59,7 @@ func (s *ActualHistory) Add(said DayActual, withdrawn bool) {
 	s.withdrawn = withdrawn
 }
 
-// Current gives what stands: nothing of a series whose last word was withdrawn.
+// Current returns what stands: nothing of a series whose last word was withdrawn.
 func (s *ActualHistory) Current() []DayActual {
 	if s.withdrawn {
 		s.known, s.withdrawn = s.known[:len(s.known)-1], false
@@ -79,13 +79,13 @@ func (a *WeatherActual) update(later *WeatherActual, afresh bool) {
 	}
 }
 
-// Few tells whether a is of too few single reports to be a day's extreme.
+// Few reports whether a is of too few single reports to be a day's extreme.
 func (a *WeatherActual) Few() bool {
 	return a.Observations != nil && *a.Observations < weather.FewestObservations
 }
 
-// Open tells whether the day's extreme may still be another: what the source says of
-// that, but that few reports are never final; nil where it does not say.
+// Open reports whether the day's extreme may still be another: what the source says of that, but
+// that few reports are never final; nil if it does not say.
 func (a *WeatherActual) Open() *bool {
 	if a.Few() {
 		few := true
@@ -94,15 +94,14 @@ func (a *WeatherActual) Open() *bool {
 	return a.Provisional
 }
 
-// Measured gives a in the form of a truth.
+// Measured returns a in the form of a truth.
 func (a *WeatherActual) Measured() weather.Measured {
 	return weather.Measured{Source: a.Source, Station: a.Station, Value: a.Value, Observations: a.Observations,
 		Provisional: a.Provisional != nil && *a.Provisional, Shift: a.Shift, SeenAt: a.SeenAt}
 }
 
-// BestActual gives the best of what is known of one extreme of a day that settles at
-// a station: what that station says, then a reanalysis, then other stations; nil
-// without any.
+// BestActual returns the best of what is known of one extreme of a day that settles at a station:
+// what that station says, then a reanalysis, then other stations; nil without any.
 func BestActual(known []DayActual, metric data.Metric, station string) *WeatherActual {
 	x := WeatherExtreme{Station: station}
 	for _, a := range known {
@@ -124,8 +123,8 @@ type DayNormal struct {
 	WeatherNormal
 }
 
-// SortNormals gives a calendar day's normals, the one to choose first: as
-// WeatherExtreme.Normals has them, of several stations that of station first.
+// SortNormals returns a calendar day's normals, the one to choose first: as WeatherExtreme.Normals
+// has them, of several stations that of station first.
 func SortNormals(list []WeatherNormal, station string) []WeatherNormal {
 	rank := func(n WeatherNormal) int {
 		switch {

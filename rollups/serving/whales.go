@@ -60,7 +60,7 @@ type Whales struct {
 	Excluded     []data.WalletID     // ids of the venue's own wallets, ascending
 }
 
-// After gives the moves later than ts, oldest first; nil Whales have none.
+// After returns the moves later than ts, oldest first; nil Whales have none.
 func (w *Whales) After(ts int64) []Move {
 	if w == nil {
 		return nil
@@ -74,7 +74,7 @@ func (w *Whales) After(ts int64) []Move {
 	return w.Moves[i:]
 }
 
-// Before gives the moves that stand before m in order, oldest first; all for nil.
+// Before returns the moves that stand before m in order, oldest first; all for nil.
 func (w *Whales) Before(m *Move) []Move {
 	switch {
 	case w == nil:
@@ -86,7 +86,7 @@ func (w *Whales) Before(m *Move) []Move {
 	return w.Moves[:i]
 }
 
-// Equal tells whether w and o are the same.
+// Equal reports whether w and o are the same.
 func (w *Whales) Equal(o *Whales) bool {
 	if w == nil || o == nil {
 		return w == o
@@ -109,7 +109,7 @@ type MoveFilter struct {
 	Excluded   []data.WalletID // wallet ids never wanted
 }
 
-// Matches tells whether m, one of a snapshot that c belongs to, is wanted.
+// Matches reports whether m, one of a snapshot that c belongs to, is wanted.
 func (f *MoveFilter) Matches(c *Catalog, m *Move) bool {
 	switch {
 	case m.USD < f.MinUSD, f.Side >= 0 && int8(m.Side) != f.Side, f.Wallet >= 0 && m.WalletID != f.Wallet,

@@ -26,9 +26,8 @@ type Anomaly struct {
 	Class      *Class      // nil where the percentiles are not known
 }
 
-// AnomalyOf gives the anomaly of a value; nil where there is no normal. Value and
-// normal should be of one kind: a grid cell beside a station is warmer or colder by
-// more than most days are unusual.
+// AnomalyOf returns the anomaly of a value; nil if there is no normal. Value and normal should be
+// of one kind: a grid cell beside a station is warmer or colder by more than most days are unusual.
 func AnomalyOf(value data.Temp, n *Normal) *Anomaly {
 	if n == nil {
 		return nil

@@ -15,7 +15,7 @@ type Bracket struct {
 	Lo, Hi   int // the bound of an open side is 0
 	OpenLow  bool
 	OpenHigh bool
-	// Unit is 0 where the label leaves it out: it is the event's.
+	// Unit is 0 if the label leaves it out: it is the event's.
 	Unit data.Unit
 }
 
@@ -33,14 +33,14 @@ func (b Bracket) Label() string {
 	return fmt.Sprintf("%d-%d°%s", b.Lo, b.Hi, b.Unit)
 }
 
-// Holds tells whether a settled value in whole degrees falls into b.
+// Holds reports whether a settled value in whole degrees falls into b.
 func (b Bracket) Holds(degrees int) bool {
 	return (b.OpenLow || degrees >= b.Lo) && (b.OpenHigh || degrees <= b.Hi)
 }
 
-// Middle gives the temperature that a closed bracket stands for: half way between
-// the ends of what settles in it, so that 28 °C of a source that is cut to whole
-// degrees is 28.5; false for an open-ended bracket, which stands for none.
+// Middle returns the temperature that a closed bracket stands for: half way between the ends of
+// what settles in it, so that 28 °C of a source that is cut to whole degrees is 28.5; false for an
+// open-ended bracket, which stands for none.
 func (b Bracket) Middle(r Rounding) (data.Temp, bool) {
 	if b.OpenLow || b.OpenHigh || b.Unit == 0 {
 		return 0, false
@@ -85,7 +85,7 @@ func ParseLabel(label string) (Bracket, bool) {
 	return Bracket{}, false
 }
 
-// bounded gives the open-ended bracket of a sign and a number: "<" and ">" leave the number out.
+// bounded returns the open-ended bracket of a sign and a number: "<" and ">" leave the number out.
 func bounded(sign string, n int, unit data.Unit) Bracket {
 	switch sign {
 	case "≤", "<=":

@@ -23,8 +23,8 @@ type Reading struct {
 	Members     []data.Temp // of an ensemble, from the coldest; empty for others
 }
 
-// CurrentAt tells whether the reading was given within the 24 hours before clock, unix
-// µs, or since: the clock is the venue's, and forecasts are often newer than its trades.
+// CurrentAt reports whether the reading was given within the 24 hours before clock, unix µs, or
+// since: the clock is the venue's, and forecasts are often newer than its trades.
 func (r Reading) CurrentAt(clock int64) bool {
 	return r.ConfirmedAt >= clock-Current.Microseconds()
 }
@@ -41,8 +41,8 @@ type Consensus struct {
 	Oldest, Newest int64     // IssuedAt of the oldest and the newest reading, unix µs
 }
 
-// ConsensusOf gives what the readings that are current at clock say together; false
-// where none is. There is one reading of each source.
+// ConsensusOf returns what the readings that are current at clock say together; false if none is.
+// There is one reading of each source.
 //
 // The percentiles are those of the mixture in which every source weighs the same, as
 // in the mean: one that gives a single value puts all its weight there, an ensemble
@@ -94,7 +94,7 @@ type weighed struct {
 // them up loses.
 const weightSlack = 1e-9
 
-// percentile gives the q-th part of points in order, whose weights come to total.
+// percentile returns the q-th part of points in order, whose weights come to total.
 func percentile(points []weighed, q float64, total int) data.Temp {
 	at, sum := q*float64(total), 0.0
 	for i, p := range points {
@@ -123,5 +123,5 @@ func moments(values []data.Temp) (mean data.Temp, deviation *data.Temp) {
 	return rounded(total, n), deviation
 }
 
-// rounded gives a÷n, rounded half away from zero.
+// rounded returns a÷n, rounded half away from zero.
 func rounded(a, n int64) data.Temp { return data.Temp(data.MulDiv(data.Micro(a), 1, data.Micro(n))) }

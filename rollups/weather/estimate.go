@@ -28,11 +28,10 @@ type Estimate struct {
 	Days  int64 // how many scored days Bias and Sigma are of; 0 by default
 }
 
-// EstimateOf gives the distribution about a consensus at a lead of so many days; of
-// is the skill of the consensus at that lead, nil where it is not known, unit the
-// scale that the event settles in. Sigma is the root mean square error, which counts
-// the bias once more: a few days' bias may pass. It is at least 0.8 °C or 1.5 °F, as
-// no forecast knows what a station will report any better.
+// EstimateOf returns the distribution about a consensus at a lead of so many days; of is the skill
+// of the consensus at that lead, nil if it is not known, unit the scale that the event settles in.
+// Sigma is the root mean square error, which counts the bias once more: a few days' bias may pass.
+// It is at least 0.8 °C or 1.5 °F, as no forecast knows what a station will report any better.
 func EstimateOf(consensus data.Temp, unit data.Unit, lead int, of *Skill) Estimate {
 	if of == nil || of.N < FewestScored {
 		return Estimate{Mean: consensus, Sigma: DefaultSigma(lead), Basis: BasisDefault}
@@ -64,12 +63,12 @@ func DefaultSigma(lead int) data.Temp {
 	return min(1800+225*data.Temp(lead-2), 3150) // from 2.0 °C
 }
 
-// below gives the probability of less than t.
+// below returns the probability of less than t.
 func (e Estimate) below(t data.Temp) float64 {
 	return math.Erfc(-float64(t-e.Mean)/(float64(e.Sigma)*math.Sqrt2)) / 2
 }
 
-// above gives the probability of t and more.
+// above returns the probability of t and more.
 func (e Estimate) above(t data.Temp) float64 {
 	return math.Erfc(float64(t-e.Mean)/(float64(e.Sigma)*math.Sqrt2)) / 2
 }
@@ -78,8 +77,8 @@ func (e Estimate) above(t data.Temp) float64 {
 // million times finer than the result.
 const weightScale = 1e12
 
-// between gives the probability of what settles in an interval. Each side of the mean is
-// taken from its own end, so that small parts keep their digits.
+// between returns the probability of what settles in an interval. Each side of the mean is taken
+// from its own end, so that small parts keep their digits.
 func (e Estimate) between(iv Interval) float64 {
 	switch {
 	case iv.Unbounded && iv.Endless:
@@ -94,11 +93,11 @@ func (e Estimate) between(iv Interval) float64 {
 	return max(0, e.below(iv.To)-e.below(iv.From))
 }
 
-// Probabilities gives the probability that each bracket of a ladder wins, in any
-// order, by what of the line settles in it. The parts of a ladder tile the line, so
-// the sum is exactly 1. With so, what was measured of the day, brackets that are dead
-// have none, and the rest share all in proportion; where the estimate leaves nothing to
-// them, the bracket that holds the measured value has all.
+// Probabilities returns the probability that each bracket of a ladder wins, in any order, by what
+// of the line settles in it. The parts of a ladder tile the line, so the sum is exactly 1. With so,
+// what was measured of the day, brackets that are dead have none, and the rest share all in
+// proportion; where the estimate leaves nothing to them, the bracket that holds the measured value
+// has all.
 func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric, so *SoFar) []data.Micro {
 	dead := Dead(ladder, metric, so)
 	probabilities, sum := make([]float64, len(ladder)), 0.0
@@ -120,10 +119,9 @@ func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric
 	return shares(weights)
 }
 
-// EnsembleProbabilities gives the probabilities by counting the members of an
-// ensemble, each rounded as the event's source rounds: (k + 0.5) / (n + 0.5·B) for k
-// of n members in one of B brackets, so that what no member foretells is not ruled
-// out. nil without members.
+// EnsembleProbabilities returns the probabilities by counting the members of an ensemble, each
+// rounded as the event's source rounds: (k + 0.5) / (n + 0.5·B) for k of n members in one of B
+// brackets, so that what no member foretells is not ruled out. nil without members.
 func EnsembleProbabilities(members []data.Temp, ladder []Bracket, r Rounding) []data.Micro {
 	if len(members) == 0 {
 		return nil
@@ -141,11 +139,11 @@ func EnsembleProbabilities(members []data.Temp, ladder []Bracket, r Rounding) []
 	return shares(weights)
 }
 
-// Dead tells of each bracket whether what was measured so far has ruled it out: one
-// whose upper bound no reading within the precision of the reports of a high leaves
-// possible, or whose lower bound none of those of a low does. A bracket beyond the running
-// value stays alive when the day is over: what was missed may yet be reported. nil where
-// there is no running value: then nothing is known of any.
+// Dead reports of each bracket whether what was measured so far has ruled it out: one whose upper
+// bound no reading within the precision of the reports of a high leaves possible, or whose lower
+// bound none of those of a low does. A bracket beyond the running value stays alive when the day is
+// over: what was missed may yet be reported. nil if there is no running value: then nothing is
+// known of any.
 func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
 	if so == nil {
 		return nil
@@ -161,8 +159,8 @@ func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
 	return dead
 }
 
-// InSteps gives parts that come to 1, as whole multiples of step that come to 1 too:
-// what is cut off goes where most was. nil for none.
+// InSteps returns parts that come to 1, as whole multiples of step that come to 1 too: what is cut
+// off goes where most was. nil for none.
 func InSteps(probabilities []data.Micro, step data.Micro) []data.Micro {
 	weights := make([]int64, len(probabilities))
 	for i, p := range probabilities {
@@ -178,10 +176,9 @@ func InSteps(probabilities []data.Micro, step data.Micro) []data.Micro {
 // shares gives what part of their sum weights are, in millionths that come to exactly 1.
 func shares(weights []int64) []data.Micro { return apportioned(weights, int64(data.One)) }
 
-// apportioned gives each weight its part of n by the largest remainder: each is cut to a
-// whole number, and what is left goes to those that lost most by it, the earlier of
-// equals. No weight may be above weightScale, nor n above a million. nil where the sum
-// is 0.
+// apportioned gives each weight its part of n by the largest remainder: each is cut to a whole
+// number, and what is left goes to those that lost most by it, the earlier of equals. No weight may
+// be above weightScale, nor n above a million. nil if the sum is 0.
 func apportioned(weights []int64, n int64) []data.Micro {
 	sum := int64(0)
 	for _, w := range weights {

@@ -61,8 +61,7 @@ var deskTags = []string{"highest-temperature", "lowest-temperature", "daily-temp
 // seriesSuffix is how the series of the desk's cities are called.
 const seriesSuffix = "-daily-weather"
 
-// OnDesk tells whether tags or series put an event on the desk; its title must
-// agree.
+// OnDesk reports whether tags or series put an event on the desk; its title must agree.
 func (l *Listing) OnDesk() bool {
 	return strings.HasSuffix(l.Series, seriesSuffix) ||
 		slices.ContainsFunc(l.Tags, func(t string) bool { return slices.Contains(deskTags, t) })
@@ -97,8 +96,8 @@ func Parse(cities *data.Gazetteer, l Listing) (Event, error) {
 	return e, nil
 }
 
-// day gives the local day that title, slug, end and game start agree on. A slug of
-// another form says nothing; one of this form must not contradict.
+// day returns the local day that title, slug, end and game start agree on. A slug of another form
+// says nothing; one of this form must not contradict.
 func (l *Listing) day(cities *data.Gazetteer, title Title, city data.City) (day data.Date, archived, ok bool) {
 	if slug, known := ParseSlug(l.Slug); known {
 		other, found := cities.Named(slug.Place)
@@ -163,8 +162,7 @@ func (e *Event) bracket(cities *data.Gazetteer, m Outcome) (Bracket, bool) {
 	return ParseSlugBracket(m.Slug, e.Slug)
 }
 
-// same tells whether two brackets hold the same degrees; a missing scale is no
-// difference.
+// same reports whether two brackets hold the same degrees; a missing scale is no difference.
 func (b Bracket) same(c Bracket) bool {
 	if b.Unit == 0 || c.Unit == 0 {
 		b.Unit, c.Unit = 0, 0
@@ -172,15 +170,15 @@ func (b Bracket) same(c Bracket) bool {
 	return b == c
 }
 
-// Settles gives the index of the bracket that a measured temperature falls into,
-// rounded as the event's source rounds.
+// Settles returns the index of the bracket that a measured temperature falls into, rounded as the
+// event's source rounds.
 func (e *Event) Settles(t data.Temp) int {
 	degrees := e.Rules.Rounding.Degrees(t, e.Rules.Unit)
 	return slices.IndexFunc(e.Brackets, func(b Bracket) bool { return b.Holds(degrees) })
 }
 
-// Open tells whether an event can still be traded: events that were forgotten open
-// are not, once their city's day is over.
+// Open reports whether an event can still be traded: events that were forgotten open are not, once
+// their city's day is over.
 func Open(day, today data.Date, active, closed bool) bool { return active && !closed && day >= today }
 
 // Claim is what speaks for one of several events of a city, metric and day.
@@ -190,9 +188,9 @@ type Claim struct {
 	ID       string
 }
 
-// Canonical gives the index of the claim that stands for the day where one answer
-// must be given: the event that was not put aside, then the one that was traded
-// more, then the older id. -1 for no claims.
+// Canonical returns the index of the claim that stands for the day where one answer must be given:
+// the event that was not put aside, then the one that was traded more, then the older id. -1 for no
+// claims.
 func Canonical(claims []Claim) int {
 	best := -1
 	for i, c := range claims {

@@ -40,8 +40,8 @@ type Evolution struct {
 	All     *Drift  // nil where there is no forecast
 }
 
-// Evolve gives the evolution of the forecasts of a city's day, in any order. What was
-// given when the local day was over is left out: that is no forecast.
+// Evolve returns the evolution of the forecasts of a city's day, in any order. What was given when
+// the local day was over is left out: that is no forecast.
 func Evolve(c data.City, day data.Date, changes []Change) Evolution {
 	_, end := c.Day(day)
 	kept := slices.DeleteFunc(slices.Clone(changes), func(x Change) bool { return x.IssuedAt >= end.UnixMicro() })

@@ -19,7 +19,7 @@ const (
 	Floor
 )
 
-// String gives "half_up" or "floor".
+// String returns "half_up" or "floor".
 func (r Rounding) String() string {
 	if r == Floor {
 		return "floor"
@@ -27,8 +27,8 @@ func (r Rounding) String() string {
 	return "half_up"
 }
 
-// Degrees gives the whole degrees of u that t settles as: half up means that 22.5
-// is 23 and −2.5 is −2 (WMO-No. 8, not half away from zero).
+// Degrees returns the whole degrees of u that t settles as: half up means that 22.5 is 23 and −2.5
+// is −2 (WMO-No. 8, not half away from zero).
 func (r Rounding) Degrees(t data.Temp, u data.Unit) int {
 	n, step := int64(t)-int64(data.Degrees(0, u)), int64(u.Degree())
 	if r == HalfUp {
@@ -41,9 +41,9 @@ func (r Rounding) Degrees(t data.Temp, u data.Unit) int {
 	return int(q)
 }
 
-// Degrees gives the whole degrees of the event's scale that a station's value settles
-// as. whole is the group of whole degrees Celsius that a report gives beside the finer
-// value: an event in Celsius settles by it. nil where there is none.
+// Degrees returns the whole degrees of the event's scale that a station's value settles as. whole
+// is the group of whole degrees Celsius that a report gives beside the finer value: an event in
+// Celsius settles by it. nil if there is none.
 func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
 	if whole != nil && r.Unit == data.Celsius && r.Rounding == HalfUp {
 		value = *whole
@@ -51,12 +51,11 @@ func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
 	return r.Rounding.Degrees(value, r.Unit)
 }
 
-// Slack gives how far a reading may lie from the value that a report gives of it: half of
-// the value's last place, which is the coarsest that the value fits, whole degrees Celsius
-// before Fahrenheit, then their tenths, then hundredths. A report of 10 °C is of a reading
-// from 9.5 up to below 10.5, one of 51 °F of 50.5 up to below 51.5, one of 10.2 °C of 10.15 up to
-// below 10.25. A report in tenths that happens to be of whole degrees counts as one of
-// whole degrees.
+// Slack returns how far a reading may lie from the value that a report gives of it: half of the
+// value's last place, which is the coarsest that the value fits, whole degrees Celsius before
+// Fahrenheit, then their tenths, then hundredths. A report of 10 °C is of a reading from 9.5 up to
+// below 10.5, one of 51 °F of 50.5 up to below 51.5, one of 10.2 °C of 10.15 up to below 10.25. A
+// report in tenths that happens to be of whole degrees counts as one of whole degrees.
 func Slack(value data.Temp) data.Temp {
 	for _, u := range []data.Unit{data.Celsius, data.Fahrenheit} {
 		if value%u.Degree() == 0 {
@@ -87,8 +86,8 @@ type Interval struct {
 	Unbounded, Endless bool // no From, no To
 }
 
-// Interval gives the temperatures that settle in b: from half a degree below its
-// lower bound to half a degree above its upper, or with Floor the whole degrees.
+// Interval returns the temperatures that settle in b: from half a degree below its lower bound to
+// half a degree above its upper, or with Floor the whole degrees.
 func (b Bracket) Interval(r Rounding) Interval {
 	below := data.Temp(0)
 	if r == HalfUp {
@@ -104,7 +103,7 @@ func (b Bracket) Interval(r Rounding) Interval {
 	return iv
 }
 
-// Contains tells whether t lies in the interval.
+// Contains reports whether t lies in the interval.
 func (iv Interval) Contains(t data.Temp) bool {
 	return (iv.Unbounded || t >= iv.From) && (iv.Endless || t < iv.To)
 }
@@ -120,10 +119,10 @@ func broken(format string, args ...any) error { return &LadderError{fmt.Sprintf(
 // minBrackets is the fewest brackets a ladder has: two open-ended ones and one between.
 const minBrackets = 3
 
-// Ladder gives the order of brackets from the coldest up, as indexes into list:
-// sources list them in any order. Brackets of list without a scale are given unit.
-// It refuses with a *LadderError what does not take up the whole line exactly
-// once: brackets of two scales, no open-ended one or two on a side, a gap, an overlap.
+// Ladder returns the order of brackets from the coldest up, as indexes into list: sources list them
+// in any order. Brackets of list without a scale are given unit. It refuses with a *LadderError
+// what does not take up the whole line exactly once: brackets of two scales, no open-ended one or
+// two on a side, a gap, an overlap.
 func Ladder(list []Bracket, unit data.Unit) ([]int, error) {
 	if len(list) < minBrackets {
 		return nil, broken("there are %d, a ladder has at least %d", len(list), minBrackets)

@@ -15,15 +15,15 @@ type Lead struct {
 	ToEnd   time.Duration // until it ends, after which nothing can be measured any more
 }
 
-// LeadOf gives the lead of a forecast that was given at issuedAt, unix µs. The days
-// are of the city's own calendar: 23 or 25 hours long where clocks change.
+// LeadOf returns the lead of a forecast that was given at issuedAt, unix µs. The days are of the
+// city's own calendar: 23 or 25 hours long where clocks change.
 func LeadOf(c data.City, day data.Date, issuedAt int64) Lead {
 	at := time.UnixMicro(issuedAt)
 	start, end := c.Day(day)
 	return Lead{Days: int(day - c.DateOf(at)), ToStart: start.Sub(at), ToEnd: end.Sub(at)}
 }
 
-// Hours gives d in hours, rounded half away from zero to a millionth.
+// Hours returns d in hours, rounded half away from zero to a millionth.
 func Hours(d time.Duration) data.Micro {
 	return data.MulDiv(data.Micro(d), data.One, data.Micro(time.Hour))
 }
@@ -35,12 +35,11 @@ func Noon(c data.City, day data.Date) time.Time {
 	return time.Date(y, m, d, 12, 0, 0, 0, start.Location())
 }
 
-// ScoredLead gives the lead day that a forecast may be scored at; false for one that
-// is not scored: given after the day, or on the day from local noon on. A forecast of
-// the afternoon has seen most of the day it speaks of, and one scored beside those of
-// the morning would make a source look the better the later it is asked. (The low of
-// a day has mostly come by dawn: how well a source foretells lows is seen from the
-// day before on.)
+// ScoredLead returns the lead day that a forecast may be scored at; false for one that is not
+// scored: given after the day, or on the day from local noon on. A forecast of the afternoon has
+// seen most of the day it speaks of, and one scored beside those of the morning would make a source
+// look the better the later it is asked. (The low of a day has mostly come by dawn: how well a
+// source foretells lows is seen from the day before on.)
 func ScoredLead(c data.City, day data.Date, issuedAt int64) (lead int, ok bool) {
 	at := time.UnixMicro(issuedAt)
 	lead = int(day - c.DateOf(at))
@@ -56,10 +55,9 @@ type ScoreKey struct {
 	Lead   int       // in days
 }
 
-// Scored gives of all forecasts those that sources are scored by: of each source, day
-// and lead day the newest. Sources are asked at all hours: counting every answer
-// would let the one that was asked most often, of the day that was asked about most
-// often, decide.
+// Scored returns of all forecasts those that sources are scored by: of each source, day and lead
+// day the newest. Sources are asked at all hours: counting every answer would let the one that was
+// asked most often, of the day that was asked about most often, decide.
 func Scored(cities *data.Gazetteer, all []data.Forecast) map[ScoreKey]data.Forecast {
 	out := map[ScoreKey]data.Forecast{}
 	for _, f := range all {

@@ -8,12 +8,11 @@ import (
 // of p·(1−p): the fee schedule that their listings carry.
 const feeRate = data.One / 20
 
-// Quote is what the first outcome of a bracket's market trades for; nil where there
-// is none.
+// Quote is what the first outcome of a bracket's market trades for; nil if there is none.
 type Quote struct{ Bid, Ask, Last *data.Micro }
 
-// Price gives what the market takes the probability for: half way between bid and
-// ask where both are there, else the last trade's price. nil without either.
+// Price returns what the market takes the probability for: half way between bid and ask where both
+// are there, else the last trade's price. nil without either.
 func (q Quote) Price() (p *data.Micro, fromLast bool) {
 	if q.Bid != nil && q.Ask != nil {
 		mid := data.MulDiv(*q.Bid+*q.Ask, 1, 2)
@@ -24,8 +23,8 @@ func (q Quote) Price() (p *data.Micro, fromLast bool) {
 
 // Market is what the prices of a ladder say together.
 type Market struct {
-	// Overround is the sum of the prices of all brackets, of which exactly one pays 1;
-	// nil where one of them has no price: the sum of some of them is of no ladder.
+	// Overround is the sum of the prices of all brackets, of which exactly one pays 1; nil if one
+	// of them has no price: the sum of some of them is of no ladder.
 	Overround *data.Micro
 	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
 	// Overround is, or where it is 0.
@@ -62,8 +61,8 @@ func MarketOf(ladder []Bracket, r Rounding, quotes []Quote) Market {
 	return m
 }
 
-// meanOf gives weights as parts of their sum, and the mean of the middles of the brackets by
-// them; nil where the sum is 0.
+// meanOf gives weights as parts of their sum, and the mean of the middles of the brackets by them;
+// nil if the sum is 0.
 func meanOf(ladder []Bracket, r Rounding, weights []int64) ([]data.Micro, *data.Temp) {
 	probabilities := shares(weights)
 	if probabilities == nil {
@@ -88,7 +87,7 @@ func width(ladder []Bracket) int {
 	return 1
 }
 
-// closed gives b, or in place of an open-ended bracket the one of that width at its end.
+// closed returns b, or in place of an open-ended bracket the one of that width at its end.
 func (b Bracket) closed(width int) Bracket {
 	switch {
 	case b.OpenLow:

@@ -52,7 +52,7 @@ type Skill struct {
 	Settled, Hits int64
 }
 
-// Skill gives the means, rounded half away from zero to 1/900 °C; nil without a pair.
+// Skill returns the means, rounded half away from zero to 1/900 °C; nil without a pair.
 func (e *Errors) Skill() *Skill {
 	if e.N == 0 {
 		return nil
@@ -98,10 +98,10 @@ type Settled struct {
 	Rounding Rounding
 }
 
-// TruthOf gives the truth of a day: what the settling station's reports of a day that
-// is over come to, where there are enough; else its daily report; else the middle of
-// the bracket that won. An open-ended bracket has no middle, a reanalysis is no measurement, and
-// another station is another place: none of them is a truth. False without any.
+// TruthOf returns the truth of a day: what the settling station's reports of a day that is over
+// come to, where there are enough; else its daily report; else the middle of the bracket that won.
+// An open-ended bracket has no middle, a reanalysis is no measurement, and another station is
+// another place: none of them is a truth. False without any.
 func TruthOf(station string, measured []Measured, won *Settled) (Truth, bool) {
 	best := -1
 	for i, m := range measured {

@@ -57,8 +57,7 @@ func metricOf(word string) data.Metric {
 	return data.TMax
 }
 
-// finish reads the date; false where there is no such day in any year, or in the
-// year that is named.
+// finish reads the date; false if there is no such day in any year, or in the year that is named.
 func finish(t Title, month, day, year string) (Title, bool) {
 	var ok bool
 	if t.Month, ok = parseMonth(month); !ok {
@@ -72,7 +71,7 @@ func finish(t Title, month, day, year string) (Title, bool) {
 	return t, true
 }
 
-// orLeap gives a leap year for an unknown one, in which every day exists.
+// orLeap returns a leap year for an unknown one, in which every day exists.
 func orLeap(year int) int {
 	if year == 0 {
 		return 2000
@@ -80,7 +79,7 @@ func orLeap(year int) int {
 	return year
 }
 
-// in gives the day in a year; false where that year has none.
+// in returns the day in a year; false if that year has none.
 func (t Title) in(year int) (data.Date, bool) {
 	d := data.DateFrom(year, t.Month, t.Day)
 	_, month, day := d.Time().Date()
@@ -104,9 +103,9 @@ func parseMonth(s string) (time.Month, bool) {
 // local midnight.
 const dateSlack = 1
 
-// Date gives the day that t means, which near confirms: the UTC day of the event's
-// nominal end. A title without a year means the year that puts it nearest. False
-// where the two are more than a day apart, or where neither names a year.
+// Date returns the day that t means, which near confirms: the UTC day of the event's nominal end. A
+// title without a year means the year that puts it nearest. False where the two are more than a day
+// apart, or where neither names a year.
 func (t Title) Date(near data.Date, known bool) (data.Date, bool) {
 	if !known {
 		if t.Year == 0 {

@@ -63,8 +63,7 @@ func readAnswer(r *bufio.Reader) (answer, error) {
 	return a, err
 }
 
-// readHead gives the head of the next response, with its empty line, as a view
-// into the buffer.
+// readHead returns the head of the next response, with its empty line, as a view into the buffer.
 func readHead(r *bufio.Reader) ([]byte, error) {
 	for seen := 0; ; {
 		if _, err := r.Peek(seen + 1); err != nil {

@@ -185,7 +185,7 @@ func (h *histogram) merge(other *histogram) {
 	h.total += other.total
 }
 
-// quantile gives the lower end of the bucket that q of all durations reach; 0 of none.
+// quantile returns the lower end of the bucket that q of all durations reach; 0 of none.
 func (h *histogram) quantile(q float64) time.Duration {
 	rank := int64(q * float64(h.total))
 	for i, n := range h.counts {

@@ -65,7 +65,8 @@ type wallClock struct {
 	ahead int64
 }
 
-// withClock gives a harness whose program, built of the sources of this module, goes by a wall clock that can be set.
+// withClock returns a harness whose program, built of the sources of this module, goes by a wall clock that can be
+// set.
 func (h *harness) withClock(ctx context.Context) (*harness, *wallClock, error) {
 	dir := h.path("clock")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -278,7 +278,8 @@ func (t *clocked) goesOn(ctx context.Context) error {
 	return errors.Join(t.held(ctx, t.server), t.server.alive(), t.follower.alive())
 }
 
-// grows reads a figure, and gives what tells whether it has grown since. What cannot be read later has not grown.
+// grows reads a figure, and returns what reports whether it has grown since. What cannot be read later has not
+// grown.
 func grows[T cmp.Ordered](ctx context.Context, figure func(context.Context) (T, error)) (func() bool, error) {
 	was, err := figure(ctx)
 	return func() bool {
@@ -362,7 +363,7 @@ func (t *clocked) followed(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// within waits until something is done; false where it is not for so long.
+// within waits until something is done; false if it is not for so long.
 func within(ctx context.Context, most time.Duration, done func() bool) bool {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < most; {
 		if done() {

@@ -101,7 +101,7 @@ func (c *runCmd) full(ctx context.Context, h *harness, r *rand.Rand) (err error)
 }
 
 // onFullDisk tries a server whose disk is full; with a kill and another start in between, where
-// kill is set. It gives the server that runs in the end.
+// kill is set. It returns the server that runs in the end.
 func (c *runCmd) onFullDisk(ctx context.Context, v *venue, s *server, kill bool) (*server, error) {
 	v.mu.Lock()
 	slice := v.slices[v.next]

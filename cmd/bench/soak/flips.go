@@ -131,7 +131,7 @@ func (f *flipped) mend() error {
 		copyTree(filepath.Join(f.good, "backups"), f.backups))
 }
 
-// sums gives the SHA-256 of all facts, as they are exported.
+// sums returns the SHA-256 of all facts, as they are exported.
 func (f *flipped) sums(ctx context.Context) (string, error) {
 	var all strings.Builder
 	for _, dataset := range []string{"fills", "conditions", "resolutions", "markets", "wallet_pnl"} {

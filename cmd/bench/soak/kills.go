@@ -221,7 +221,7 @@ func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 	return v.wholeInTheEnd(ctx)
 }
 
-// killed runs a command and kills it at a moment drawn, and gives whether it was killed: it may
+// killed runs a command and kills it at a moment drawn, and returns whether it was killed: it may
 // have ended before.
 func (v *venue) killed(ctx context.Context, r *rand.Rand, dir string, args ...string) bool {
 	cmd := v.command(ctx, v.pmx, append(args, "--data-dir", dir)...)

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command soak tries pmx for hours as it is run: the program itself under requests, imports,
-// exports and backups, with faults. It starts what it needs on loopback addresses, ends only
-// what it started, removes what it wrote, and prints how often what was tried and what came of it.
+// exports and backups, with faults. It starts what it needs on loopback addresses, ends only what
+// it started, removes what it wrote, and prints how often what was tried and what came from it.
 //
 //	go run ./cmd/bench/soak run --for 10m --seed 7
 package main

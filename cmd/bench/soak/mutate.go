@@ -116,7 +116,7 @@ func (v *venue) importMutated(ctx context.Context, path string, n int, r *rand.R
 	return os.RemoveAll(filepath.Dir(file))
 }
 
-// judge tells what is wrong with how an import ended.
+// judge reports what is wrong with how an import ended.
 func (v *venue) judge(out []byte, err error) error {
 	if code := status(err); code != 0 && code != 1 {
 		return fmt.Errorf("it ended with status %d: %w", code, err)

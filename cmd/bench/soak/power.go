@@ -88,7 +88,7 @@ func (c *powerCmd) AfterApply() error {
 	return fmt.Errorf("start again: %w", syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), ownMounts+"=1")))
 }
 
-// eatMyData gives the path of the library with which a sync does nothing.
+// eatMyData returns the path of the library with which a sync does nothing.
 func eatMyData() string {
 	for _, pattern := range []string{"/usr/lib/*/libeatmydata.so", "/usr/lib/libeatmydata.so", "/usr/lib64/libeatmydata.so"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
@@ -285,7 +285,7 @@ func (v *venue) afterOutage(ctx context.Context, last, control bool) (lost bool,
 	return v.failed() > failed, nil
 }
 
-// forget tells whether fills are lost, and takes what is there for what was acknowledged.
+// forget reports whether fills are lost, and takes what is there for what was acknowledged.
 func (v *venue) forget(ctx context.Context, s *server) (bool, error) {
 	m, err := s.metrics(ctx)
 	if err != nil {

@@ -40,7 +40,7 @@ type receipt struct {
 	} `json:"lines"`
 }
 
-// accounted tells whether every row and every line of the file is counted exactly once.
+// accounted reports whether every row and every line of the file is counted exactly once.
 func (r *receipt) accounted() error {
 	f, err := feeds.ByName(r.Feed)
 	if err != nil {

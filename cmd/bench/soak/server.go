@@ -180,7 +180,7 @@ func (s *server) stop() error {
 	}
 }
 
-// alive tells whether the process is still there.
+// alive reports whether the process is still there.
 func (s *server) alive() error {
 	select {
 	case err := <-s.ended:
@@ -221,13 +221,13 @@ func (s *server) get(ctx context.Context, path, key string) (int, string, error)
 	return s.send(ctx, http.MethodGet, path, key, "")
 }
 
-// send sends a request and gives the status and the body of the answer.
+// send sends a request and returns the status and the body of the answer.
 func (s *server) send(ctx context.Context, method, path, key, body string) (int, string, error) {
 	code, text, _, err := s.sendFor(ctx, method, path, key, "", body)
 	return code, text, err
 }
 
-// ask asks the server once, for what has another ETag. It gives the ETag too.
+// ask asks the server once, for what has another ETag. It returns the ETag too.
 func (s *server) ask(ctx context.Context, path, key, etag string) (int, string, string, error) {
 	return s.sendFor(ctx, http.MethodGet, path, key, etag, "")
 }
@@ -255,7 +255,7 @@ func (s *server) sendFor(ctx context.Context, method, path, key, etag, body stri
 	return res.StatusCode, string(all), res.Header.Get("ETag"), err
 }
 
-// exists tells whether there is something at the path.
+// exists reports whether there is something at the path.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

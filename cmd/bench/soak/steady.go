@@ -177,7 +177,7 @@ func (v *venue) repeat(ctx context.Context, all *sync.WaitGroup, pause time.Dura
 	}()
 }
 
-// exportJob asks for a file, waits for it and reads it. It gives the path of the download.
+// exportJob asks for a file, waits for it and reads it. It returns the path of the download.
 func (v *venue) exportJob(ctx context.Context, s *server) (string, error) {
 	key := v.secrets()[0]
 	code, text, err := s.send(ctx, "POST", "/research/export-jobs", key, `{"dataset":"wallet_pnl","format":"parquet","period":"all"}`)

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// tally counts what was tried and what came of it. It may be used by several at once.
+// tally counts what was tried and what came from it. It may be used by several at once.
 type tally struct {
 	mu     sync.Mutex
 	names  []string // in order of first mention

@@ -83,7 +83,7 @@ func (h *harness) newVenue(ctx context.Context, name, dir string, seed uint64, f
 	return v, v.issue(ctx)
 }
 
-// cut gives how many lines the next slice has: each, and those of the same second as the last of
+// cut returns how many lines the next slice has: each, and those of the same second as the last of
 // them. Equal rows in two files are one fill, and two in one.
 func cut(lines [][]byte, each int) int {
 	n := min(each, len(lines))

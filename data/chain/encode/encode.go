@@ -23,7 +23,7 @@ const (
 	ModuleTopic    = "0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa"
 )
 
-// Hash gives the bytes of a topic of this package.
+// Hash returns the bytes of a topic of this package.
 func Hash(topic string) data.Hash {
 	h, err := data.ParseHash(topic)
 	if err != nil {
@@ -149,13 +149,13 @@ func (l *Log) Migrated(condition, of data.Hash, payouts [2]data.Micro) {
 	l.Words = append(l.Words[:0], yes, no, yes, no)
 }
 
-// Number gives a number, not below 0, as a word.
+// Number returns a number, not below 0, as a word.
 func Number(n int64) (h data.Hash) {
 	binary.BigEndian.PutUint64(h[24:], uint64(n))
 	return h
 }
 
-// Left gives an address as a word.
+// Left returns an address as a word.
 func Left(a data.Address) (h data.Hash) {
 	copy(h[12:], a[:])
 	return h

@@ -19,7 +19,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return append([]data.Feed{fills(), markets(), resolutions()}, weather()...) }
 
 // fillNames are the columns of a canonical file of fills, each with the names it may
@@ -33,7 +33,7 @@ var fillNames = map[string][]string{
 	"name": {"username", "name"}, "label": {"outcome_label"},
 }
 
-// hasEach tells whether a head has, of each named column, at least one of its names.
+// hasEach reports whether a head has, of each named column, at least one of its names.
 func hasEach(h data.Head, columns ...string) bool {
 	for _, c := range columns {
 		if !shape.HasAny(h, fillNames[c]...) {
@@ -134,7 +134,7 @@ func noOutcome(t shape.Table, given string) string {
 	return shape.OutOfRange(given, 127)
 }
 
-// labels gives what the rows of q call the outcomes of their tokens; "" where none can.
+// labels returns what the rows of q call the outcomes of their tokens; "" if none can.
 func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label string) string {
 	if src.Format != data.NDJSON && !shape.HasAny(h, fillNames["label"]...) {
 		return ""

@@ -188,8 +188,8 @@ type lists struct {
 	prices           []data.Micro
 }
 
-// lists gives the lists that fit each other. What pmx wrote, which has mapped_tokens, is
-// taken as it was kept: sources may have given lists of different lengths.
+// lists returns the lists that fit each other. What pmx wrote, which has mapped_tokens, is taken as
+// it was kept: sources may have given lists of different lengths.
 func (r *market) lists() (l lists) {
 	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	tokens, prices := n, n
@@ -201,8 +201,7 @@ func (r *market) lists() (l lists) {
 	return lists{outcomes, polymarket.Tokens(r.Tokens, tokens), polymarket.Prices(r.Prices, prices)}
 }
 
-// mapped reads mapped_tokens; false where one of them cannot be read, or stands for two
-// outcomes.
+// mapped reads mapped_tokens; false if one of them cannot be read, or stands for two outcomes.
 func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
 	if r.Mapped == nil {
 		return nil, true

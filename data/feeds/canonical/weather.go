@@ -254,8 +254,7 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 	return sink.Normal(line, n)
 }
 
-// shift reads by how many seconds a day begins after the city's own, 0 where the row does
-// not say.
+// shift reads by how many seconds a day begins after the city's own, 0 if the row does not say.
 func (r *weatherRow) shift() (int32, error) {
 	text, before := strings.CutPrefix(r.Shift.Trim(), "-")
 	n, err := shape.Text(text).Whole("shift")

@@ -17,16 +17,16 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return []data.Feed{trades()} }
 
 // Space is the name under which markets of this feed get their synthetic ids.
 const Space = "fpmm"
 
-// Condition gives the synthetic condition id of a market key.
+// Condition returns the synthetic condition id of a market key.
 func Condition(key string) data.Hash { return data.SyntheticCondition(Space, key) }
 
-// Token gives the synthetic token id of a normalised label.
+// Token returns the synthetic token id of a normalised label.
 func Token(condition data.Hash, label string) string {
 	return data.SyntheticToken(condition, strings.ToLower(label))
 }
@@ -93,7 +93,7 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 	})
 }
 
-// labelsIn gives the labels that the usable rows of a file have.
+// labelsIn returns the labels that the usable rows of a file have.
 func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.Hash) (labels []string, err error) {
 	err = shape.Reading{Sink: shape.Discard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var said struct{ Outcome shape.Text }
@@ -176,7 +176,7 @@ func question(key string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// MarketKey gives the market a file is about: its base name without extensions.
+// MarketKey returns the market a file is about: its base name without extensions.
 func MarketKey(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	for {
@@ -207,10 +207,9 @@ func Label(s string) string {
 // pairs are the outcomes of markets that have exactly two, in payout order.
 var pairs = [][]string{{"Democrat", "Republican"}, {"No", "Yes"}}
 
-// Outcomes gives the outcomes of a market of which these labels were seen, in
-// payout order, which for this feed is the alphabet's. One label of a known pair
-// stands for both, so that a file with trades of one side only agrees with a
-// longer one.
+// Outcomes returns the outcomes of a market of which these labels were seen, in payout order, which
+// for this feed is the alphabet's. One label of a known pair stands for both, so that a file with
+// trades of one side only agrees with a longer one.
 func Outcomes(seen []string) []string {
 	for _, p := range pairs {
 		if !slices.ContainsFunc(seen, func(s string) bool { return !slices.Contains(p, s) }) {

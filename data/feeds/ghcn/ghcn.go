@@ -25,7 +25,7 @@ var (
 	csvForm = regexp.MustCompile(`\A"?[A-Z]{2}[A-Z0-9_-][A-Z0-9]{8}"?,"?\d{8}"?,"?[A-Z0-9]{4}"?,-?\d+,`)
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{
 		{Name: "ghcn-dly", About: "GHCN-Daily .dly files: values of a station in fixed columns, one month per line",
@@ -37,7 +37,7 @@ func Feeds() []data.Feed {
 	}
 }
 
-// element gives the metric of an element; false for precipitation and all else.
+// element returns the metric of an element; false for precipitation and all else.
 func element(s string) (data.Metric, bool) {
 	switch s {
 	case "TMAX":

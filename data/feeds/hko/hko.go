@@ -18,7 +18,7 @@ import (
 
 const source = "hko"
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{{
 		Name: "hko-daily", About: "daily extremes of the Hong Kong Observatory (CLMMAXT, CLMMINT), JSON or CSV",
@@ -126,8 +126,8 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 	})
 }
 
-// isLegend tells whether a line explains the marks of a series: it has fewer cells than a
-// row, and does not begin with a digit. What does is a row, whatever is wrong with it.
+// isLegend reports whether a line explains the marks of a series: it has fewer cells than a row,
+// and does not begin with a digit. What does is a row, whatever is wrong with it.
 func isLegend(cells []string) bool {
 	first := strings.TrimSpace(cells[0])
 	return len(cells) < rowCells && (first == "" || first[0] < '0' || first[0] > '9')

@@ -21,7 +21,7 @@ const source = "iem"
 // period is what the climate columns of daily summaries are of: NCEI's normals.
 const period = "1991-2020"
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{
 		{Name: "iem-daily", About: "IEM's daily summaries of airports (daily.py): max_temp_f, min_temp_f, climo_high_f, climo_low_f",

@@ -19,7 +19,7 @@ import (
 	"pmx/data/reference"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return []data.Feed{trades(), blocks(), markets()} }
 
 func trades() data.Feed {
@@ -43,8 +43,7 @@ func trades() data.Feed {
 // they have in it, which differ between versions of the data set.
 type columns struct{ file *parquet.File }
 
-// hex gives a BLOB of n bytes from text, or from bytes that are the value
-// itself or its text.
+// hex returns a BLOB of n bytes from text, or from bytes that are the value itself or its text.
 func (c columns) hex(name string, n int) string {
 	leaf, _, ok := shape.LeafOf(c.file, name)
 	if !ok {
@@ -65,7 +64,7 @@ func (c columns) text(name string) string {
 	return shape.Ident(name) + "::VARCHAR"
 }
 
-// whole gives a whole number from 0 to most. Integers need no reading.
+// whole returns a whole number from 0 to most. Integers need no reading.
 func (c columns) whole(name string, most int64) string {
 	leaf, _, ok := shape.LeafOf(c.file, name)
 	if ok && leaf.IsInteger() {
@@ -74,7 +73,7 @@ func (c columns) whole(name string, most int64) string {
 	return shape.Whole(c.text(name), most)
 }
 
-// given is a column as it stands, "" where the file has none.
+// given is a column as it stands, "" if the file has none.
 func (c columns) given(name string) string {
 	if _, _, ok := shape.LeafOf(c.file, name); !ok {
 		return ""
@@ -114,8 +113,7 @@ func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 	return data.Query{Fills: fills.String()}, nil
 }
 
-// roleSQL gives 2 (taker) where the BLOB taker is an exchange of the venue, else
-// 1 (maker).
+// roleSQL returns 2 (taker) where the BLOB taker is an exchange of the venue, else 1 (maker).
 func roleSQL(taker string) string {
 	var list []string
 	for _, a := range reference.Exchanges() {

@@ -14,7 +14,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return []data.Feed{resolutionMap(), resolvedMarkets(), fpmmResolutions()} }
 
 func resolutionMap() data.Feed {
@@ -67,8 +67,8 @@ type mapRow struct {
 	No          shape.Text `json:"payout_no"`
 }
 
-// payouts gives nil for an unresolved row. Some files write the losing side as
-// null, so one payout alone stands for both.
+// payouts returns nil for an unresolved row. Some files write the losing side as null, so one
+// payout alone stands for both.
 func (r mapRow) payouts() ([]data.Micro, error) {
 	if r.Yes.Trim() == "" && r.No.Trim() == "" {
 		return nil, nil
@@ -150,7 +150,7 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 	})
 }
 
-// agrees tells whether the named winner is the one the prices name.
+// agrees reports whether the named winner is the one the prices name.
 func agrees(m data.Market, winner string) bool {
 	for i, p := range m.Resolution.Payouts {
 		if p == data.One {

@@ -22,8 +22,8 @@ type Report struct {
 	Correction int8
 }
 
-// Temp gives the finest of what the report says and of the field beside it; false where
-// there is none.
+// Temp returns the finest of what the report says and of the field beside it; false if there is
+// none.
 func (r Report) Temp(field *data.Temp) (data.Temp, bool) {
 	for _, v := range []*data.Temp{r.Exact, field, r.Whole} {
 		if v != nil {
@@ -74,7 +74,7 @@ func temp(s string) *data.Temp {
 	return &v
 }
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{{
 		Name: "metar", About: "METAR and SPECI rows of aviationweather.gov's data API, as JSON",
@@ -106,9 +106,9 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 	})
 }
 
-// observation gives the row's temperature, the tenths of its text before the field,
-// which some services round; false where the report has none. A correction without one
-// takes back what the report said.
+// observation returns the row's temperature, the tenths of its text before the field, which some
+// services round; false if the report has none. A correction without one takes back what the report
+// said.
 func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(r.Station.Trim())
 	if !known {

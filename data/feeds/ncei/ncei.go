@@ -18,7 +18,7 @@ const (
 	period = "1991-2020"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{{
 		Name: "ncei-normals", About: "NCEI daily climate normals by station (DLY-TMAX-NORMAL, …), CSV",

@@ -16,7 +16,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	formats := []data.Format{data.JSON, data.NDJSON}
 	return []data.Feed{
@@ -118,8 +118,8 @@ func (a *answer) about(cities *data.Gazetteer) (c data.City, issued int64, err e
 	return c, 0, shape.Known("no_issue_time")
 }
 
-// middle gives the middle of all coordinates of a GeoJSON geometry, whatever its
-// kind: a point, a polygon, or both.
+// middle returns the middle of all coordinates of a GeoJSON geometry, whatever its kind: a point, a
+// polygon, or both.
 func middle(geometry json.RawMessage) (lat, lon float64, ok bool) {
 	var g struct {
 		Coordinates json.RawMessage   `json:"coordinates"`
@@ -305,7 +305,7 @@ func readPeriods(a answer, line int64, src data.Source, sink data.Sink) error {
 	return emit(extremes(c, hours), c, issued, line, sink)
 }
 
-// reading gives the period's temperature; false for an empty period.
+// reading returns the period's temperature; false for an empty period.
 func (p period) reading() (r reading, ok bool, err error) {
 	if p.Start.Trim() == "" && p.Temp.Value.Trim() == "" {
 		return r, false, nil

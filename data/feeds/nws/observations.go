@@ -57,8 +57,8 @@ func readObservations(ctx context.Context, src data.Source, r io.Reader, sink da
 	})
 }
 
-// observation gives the temperature of a feature; false where it has none. One that
-// failed a check is withdrawn: before the check it was given as good.
+// observation returns the temperature of a feature; false if it has none. One that failed a check
+// is withdrawn: before the check it was given as good.
 func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	p := f.Properties
 	id := stationID(cmp.Or(p.StationID.Trim(), p.Station.Trim()))
@@ -89,8 +89,8 @@ func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok boo
 	return o, ok, err
 }
 
-// doubted tells of the marks of MADIS whether the value failed a check: X failed, Q
-// questioned, B subjectively bad (https://madis.ncep.noaa.gov/madis_sfc_qc_notes.shtml).
+// doubted reports the marks of MADIS whether the value failed a check: X failed, Q questioned, B
+// subjectively bad (https://madis.ncep.noaa.gov/madis_sfc_qc_notes.shtml).
 func doubted(mark string) bool {
 	return slices.Contains([]string{"qc:X", "qc:Q", "qc:B", "X", "Q", "B"}, mark)
 }

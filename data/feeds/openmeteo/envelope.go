@@ -104,8 +104,8 @@ func (m meta) kind() kind {
 	return unknown
 }
 
-// models are the models that were asked for; told is false where there is no note
-// of the request at all.
+// models are the models that were asked for; told is false if there is no note of the request at
+// all.
 func (m meta) models() (names []string, told bool) {
 	text := m.Models.Trim()
 	if text == "" {

@@ -38,8 +38,8 @@ var aliases = map[string]string{
 	"cmc_gem_hrdps": "gem_hrdps_continental", "ecmwf_aifs025": "ecmwf_aifs025_single", "nbm_conus": "ncep_nbm_conus",
 }
 
-// Model gives the one name that a model goes by here: dwd_icon_seamless and
-// icon_seamless are the same.
+// Model returns the one name that a model goes by here: dwd_icon_seamless and icon_seamless are the
+// same.
 func Model(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if known := aliases[s]; known != "" {
@@ -53,7 +53,7 @@ func Model(s string) string {
 	return s
 }
 
-// isReanalysis tells whether a model is one of the archive's.
+// isReanalysis reports whether a model is one of the archive's.
 func isReanalysis(model string) bool {
 	return strings.HasPrefix(model, "era5") || slices.Contains([]string{"archive_best_match", "cerra", "ecmwf_ifs_analysis_long_window"}, model)
 }
@@ -62,8 +62,8 @@ func isReanalysis(model string) bool {
 // that were asked for, of which it alone covers the place.
 const unattributed = "unattributed"
 
-// source names who is behind values whose key has no model. asked are the models
-// that were asked for; told tells whether that is known.
+// source names who is behind values whose key has no model. asked are the models that were asked
+// for; told reports whether that is known.
 func source(asked []string, told bool, usual string) string {
 	switch {
 	case len(asked) == 1:

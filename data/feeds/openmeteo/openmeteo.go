@@ -27,7 +27,7 @@ const (
 	stitched // the historical-forecast service: first hours of run after run
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{
 		feed("openmeteo", "answers of Open-Meteo that tell what they are: kept with their time of fetching, ensembles, previous runs",
@@ -61,7 +61,7 @@ func isAnswer(h data.Head) bool {
 	return shape.HasKeys(h, "_meta", "response") && bytes.Contains(h.Bytes, []byte("open-meteo"))
 }
 
-// tells tells whether the head says which service it is of.
+// tells reports whether the head says which service it is of.
 func tells(h data.Head) bool {
 	if shape.HasAny(h, "_meta", "archive_actuals.latitude", "historical_forecast.latitude", "current", "current_units") {
 		return true

@@ -82,7 +82,7 @@ func (r *reading) kindOfKeys() kind {
 // published is how long after a run has begun its values are out, at the latest.
 const published = 8 * time.Hour
 
-// runTime is the model run that was asked for by name, 0 where none was.
+// runTime is the model run that was asked for by name, 0 if none was.
 func (r *reading) runTime() (int64, error) {
 	text := r.meta.Run.Trim()
 	if text == "" {

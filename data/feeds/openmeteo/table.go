@@ -51,8 +51,8 @@ func seriesOf(all map[seriesKey]*series, k seriesKey) *series {
 	return s
 }
 
-// keysOf gives the keys of a table that are temperatures, in order, each with its
-// unit. Every such row must be as long as the row of times.
+// keysOf returns the keys of a table that are temperatures, in order, each with its unit. Every
+// such row must be as long as the row of times.
 func keysOf(table map[string]column, units map[string]shape.Text, hourly bool) ([]string, error) {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(table)) {
@@ -121,8 +121,8 @@ func (s *series) put(d data.Date, shift int32, member int, v data.Temp, unit dat
 	day.values[member] = v
 }
 
-// dates gives the days of the daily table, and by how many seconds each begins after
-// the city's own.
+// dates returns the days of the daily table, and by how many seconds each begins after the city's
+// own.
 func (r *reading) dates() ([]data.Date, []int32, error) {
 	dates, shifts := make([]data.Date, len(r.Daily["time"])), make([]int32, len(r.Daily["time"]))
 	for i, text := range r.Daily["time"] {

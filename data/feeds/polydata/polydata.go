@@ -11,7 +11,7 @@ import (
 	"pmx/data/reference"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{orderFilled(), trades(), markets(), marketsV2(), missingMarkets()}
 }
@@ -33,10 +33,9 @@ func orderFilled() data.Feed {
 	}
 }
 
-// queryOrderFilled gives the fill of the row's maker. The row's taker has its own
-// row, on which it is the maker and the exchange is the taker: in a mint or a
-// merge it traded the other token, so nothing is said of it here
-// (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
+// queryOrderFilled returns the fill of the row's maker. The row's taker has its own row, on which
+// it is the maker and the exchange is the taker: in a mint or a merge it traded the other token, so
+// nothing is said of it here (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
 func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h).Parallel()
 	makerAsset, takerAsset := t.Col("makerAssetId"), t.Col("takerAssetId")
@@ -62,8 +61,7 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 	return data.Query{Fills: q.String()}, nil
 }
 
-// roleSQL gives 2 (taker) where the VARCHAR taker is an exchange of the venue,
-// else 1 (maker).
+// roleSQL returns 2 (taker) where the VARCHAR taker is an exchange of the venue, else 1 (maker).
 func roleSQL(taker string) string {
 	var list []string
 	for _, a := range reference.Exchanges() {

@@ -56,7 +56,7 @@ const (
 	OtherEnd   = "other_end"   // a log of the last block names another block than the header
 )
 
-// OfMatch tells whether the doubt is about a match that is not whole.
+// OfMatch reports whether the doubt is about a match that is not whole.
 func (d Doubt) OfMatch() bool {
 	return slices.Contains([]string{takerAlone, makerAlone, matchDiffers}, d.Why)
 }
@@ -70,7 +70,7 @@ const chunkSize = 512
 // chunks are those that no batch has.
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// NewBatch gives an empty Batch for the logs of contracts, which nobody may change.
+// NewBatch returns an empty Batch for the logs of contracts, which nobody may change.
 func NewBatch(contracts []chain.Contract) *Batch {
 	return &Batch{decoder: chain.NewDecoder(contracts), since: refundedSince(contracts), passed: map[string]int64{}}
 }
@@ -226,9 +226,9 @@ type unheard struct{ data.Sink }
 // Pass forgets the log.
 func (unheard) Pass(int64, data.Passed) error { return nil }
 
-// Doubts tells why these cannot be all the logs of the blocks from … to, of which the last is
-// called end (zero: not known): a match that is not whole, logs that are not of the range or
-// of another chain, that were taken back, or that cannot be read.
+// Doubts reports why these cannot be all the logs of the blocks from … to, of which the last is
+// called end (zero: not known): a match that is not whole, logs that are not of the range or of
+// another chain, that were taken back, or that cannot be read.
 func (b *Batch) Doubts(from, to int64, end data.Hash) (out []Doubt) {
 	b.sort()
 	for range b.faults {
@@ -297,9 +297,9 @@ func tooManyLogs(block int64) error {
 	return fmt.Errorf("block %d has more than %d logs", block, mostLogs)
 }
 
-// Rows gives a function that hands the rows of batches to a sink, as often as it is called.
-// The batches are of ranges that do not overlap, in their order; none may be changed as long
-// as the function is in use.
+// Rows returns a function that hands the rows of batches to a sink, as often as it is called. The
+// batches are of ranges that do not overlap, in their order; none may be changed as long as the
+// function is in use.
 func Rows(batches []*Batch) func(ctx context.Context, sink data.Sink) error {
 	return func(ctx context.Context, sink data.Sink) error {
 		r := reader{sink: sink}

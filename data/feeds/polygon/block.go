@@ -104,9 +104,9 @@ func (r *reader) transaction(logs []entry, at int64) error {
 	return nil
 }
 
-// standing gives the logs of each index, without those that a reorganisation took back:
-// what says so, and what it is said of. A log of that index in another block stands. They are
-// good until the next call.
+// standing returns the logs of each index, without those that a reorganisation took back: what says
+// so, and what it is said of. A log of that index in another block stands. They are good until the
+// next call.
 func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	rows = r.rows[:0]
 	defer func() { r.rows = rows[:0] }()
@@ -132,7 +132,7 @@ func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	return rows, nil
 }
 
-// takenBack gives the logs without those of a block, which may have no name.
+// takenBack returns the logs without those of a block, which may have no name.
 func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err error) {
 	for _, e := range same {
 		if e.BlockHash != block && !e.BlockHash.IsZero() && !block.IsZero() {
@@ -186,7 +186,7 @@ func (r *reader) refund(rows [][]entry) {
 	}
 }
 
-// refunds tells whether the refund e is of the fee of f.
+// refunds reports whether the refund e is of the fee of f.
 func (e *entry) refunds(f *entry) bool {
 	in := f.Token
 	if f.Side == data.Sell {

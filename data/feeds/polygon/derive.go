@@ -68,7 +68,7 @@ func (r *reader) remaining(e *entry, at int64, rows [][]entry) error {
 	return nil
 }
 
-// paysYes tells whether a log stores that a condition of an event pays yes.
+// paysYes reports whether a log stores that a condition of an event pays yes.
 func (e *entry) paysYes() bool {
 	return e.Kind == chain.Resolved && !e.Derived && len(e.paid) == 2 && e.paid[0] == data.One
 }

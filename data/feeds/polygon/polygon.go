@@ -17,7 +17,7 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-// Feeds gives the feed of this package.
+// Feeds returns the feed of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{{
 		Name:     "polygon-logs",
@@ -65,7 +65,7 @@ type lines struct {
 	r *reader
 }
 
-// Lines tells what lines are.
+// Lines reports what lines are.
 func (l *lines) Lines(kind data.LineKind, n int64) error {
 	if kind == data.LineRecord && l.r.aside {
 		l.r.aside, kind = false, data.LineLater
@@ -143,7 +143,7 @@ func (r *reader) log(line int64, raw []byte, e *chain.Event, err error) error {
 // second is one in microseconds.
 const second = 1_000_000
 
-// check tells why an event that was decoded is none of the venue.
+// check reports why an event that was decoded is none of the venue.
 func check(e *chain.Event) error {
 	if t := e.Log.Time; t != 0 && (t > shape.LastMicro/second || t < shape.FirstMicro/second) {
 		return shape.Known("bad_time")

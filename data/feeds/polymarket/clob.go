@@ -84,8 +84,7 @@ func ReadCLOB(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 	})
 }
 
-// Market gives the canonical market; a missing or broken condition id is a
-// *shape.RowError.
+// Market returns the canonical market; a missing or broken condition id is a *shape.RowError.
 func (c *CLOB) Market() (data.Market, error) {
 	id := first(c.ConditionID, c.ID).Trim()
 	if id == "" {

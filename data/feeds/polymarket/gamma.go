@@ -120,7 +120,7 @@ func (t *Tags) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquote gives the JSON inside a JSON string, else b.
+// unquote returns the JSON inside a JSON string, else b.
 func unquote(b []byte) []byte {
 	var s string
 	if len(b) > 0 && b[0] == '"' && json.Unmarshal(b, &s) == nil && strings.HasPrefix(strings.TrimSpace(s), "[") {
@@ -129,8 +129,8 @@ func unquote(b []byte) []byte {
 	return b
 }
 
-// Market gives the canonical market. Drafts without a condition id and broken
-// ids are a *shape.RowError.
+// Market returns the canonical market. Drafts without a condition id and broken ids are a
+// *shape.RowError.
 func (g *Gamma) Market() (data.Market, error) {
 	id := g.ConditionID.Trim()
 	if id == "" {
@@ -182,13 +182,13 @@ func (g *Gamma) Market() (data.Market, error) {
 	return m, nil
 }
 
-// Lacks gives the fields of a quote that raw, a row of a table of Gamma's columns, has no
-// column of.
+// Lacks returns the fields of a quote that raw, a row of a table of Gamma's columns, has no column
+// of.
 func Lacks(format data.Format, raw []byte) data.QuoteFields {
 	return shape.LacksQuote(format, raw, []string{"bestBid", "bestAsk"}, []string{"lastTradePrice"}, []string{"liquidity", "liquidityNum"})
 }
 
-// gammaID gives the decimal id, and "" where a dump put something else there.
+// gammaID returns the decimal id, and "" if a dump put something else there.
 func gammaID(s string) string {
 	if id, ok := shape.TokenID(s); ok && len(id) < 20 {
 		return id
@@ -205,8 +205,8 @@ func (g *Gamma) outcomes(m *data.Market) {
 	m.Prices = Prices(g.OutcomePrices, n)
 }
 
-// Labels gives the labels of a market's outcomes, nil where the list is empty,
-// and how many outcomes there are: without labels as many as tokens.
+// Labels returns the labels of a market's outcomes, nil if the list is empty, and how many outcomes
+// there are: without labels as many as tokens.
 func Labels(labels, tokens []string) ([]string, int) {
 	if len(labels) > 0 {
 		return labels, len(labels)
@@ -214,7 +214,7 @@ func Labels(labels, tokens []string) ([]string, int) {
 	return nil, len(tokens)
 }
 
-// Tokens gives n normalised token ids, and nil where they are not n good ones.
+// Tokens returns n normalised token ids, and nil if they are not n good ones.
 func Tokens(ids []string, n int) []string {
 	if len(ids) != n || n == 0 {
 		return nil
@@ -259,7 +259,7 @@ func CheckLists(labels, tokens, prices []string) error {
 	return nil
 }
 
-// Prices gives n prices between 0 and 1, and nil where they are not n good ones.
+// Prices returns n prices between 0 and 1, and nil if they are not n good ones.
 func Prices(texts []string, n int) []data.Micro {
 	if len(texts) != n || n == 0 {
 		return nil
@@ -311,8 +311,8 @@ func (g *Gamma) category(m *data.Market) {
 	m.Category, m.CategorySource = Category(m.Tags, g.Category.Trim(), m.EventSlug, m.Slug)
 }
 
-// Category gives the category of a market and what it came from ("tag", "field",
-// "slug"); both are "" where nothing tells.
+// Category returns the category of a market and what it came from ("tag", "field", "slug"); both
+// are "" where nothing tells.
 func Category(tags []string, field string, slugs ...string) (category, source string) {
 	if c := reference.CategoryOf(tags); c != "" {
 		return c, "tag"
@@ -355,8 +355,8 @@ func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
-// Misfit tells whether texts look like the final prices of m and are not what it has,
-// because they are not one from 0 to 1 for each outcome.
+// Misfit reports whether texts look like the final prices of m and are not what it has, because
+// they are not one from 0 to 1 for each outcome.
 func Misfit(m *data.Market, texts []string, final bool) bool {
 	given := slices.ContainsFunc(texts, func(s string) bool { return shape.Text(s).Trim() != "" })
 	if !given || len(m.Prices) > 0 {
@@ -368,8 +368,7 @@ func Misfit(m *data.Market, texts []string, final bool) bool {
 	return *m.Closed
 }
 
-// Decided tells whether prices are one 1 and otherwise 0, as no book that is traded
-// gives them.
+// Decided reports whether prices are one 1 and otherwise 0, as no book that is traded gives them.
 func Decided(prices []data.Micro) bool {
 	ones := 0
 	for _, p := range prices {
@@ -381,9 +380,8 @@ func Decided(prices []data.Micro) bool {
 	return ones == 1 && len(prices) > 1
 }
 
-// Payouts gives the payouts that final prices stand for: one outcome at 0.99 or
-// more with all others at 0.01 or less, or, where halves is set, two at a half.
-// nil where they stand for none.
+// Payouts returns the payouts that final prices stand for: one outcome at 0.99 or more with all
+// others at 0.01 or less, or, where halves is set, two at a half. nil if they stand for none.
 func Payouts(prices []data.Micro, halves bool) []data.Micro {
 	out := make([]data.Micro, len(prices))
 	winners := 0

@@ -6,7 +6,7 @@ import (
 	"pmx/data"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{trades(), tradesCSV(), gammaMarkets(), gammaEvents(), marketList(), clobMarkets(), resolutions()}
 }

@@ -68,7 +68,7 @@ type trade struct {
 func (t *trade) wallet() string { return first(t.Wallet1, t.Wallet2).Trim() }
 func (t *trade) tx() string     { return first(t.Tx1, t.Tx2).Trim() }
 
-// fill gives the fill of a row, as a taker's; the error is a *shape.RowError.
+// fill returns the fill of a row, as a taker's; the error is a *shape.RowError.
 func (t *trade) fill() (data.Fill, error) {
 	f := data.Fill{LogIndex: data.NoIndex, Role: data.Taker, Name: t.Name.Trim()}
 	var err error
@@ -203,8 +203,7 @@ func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
 	return t.sink.Token(line, ref)
 }
 
-// party tells which transaction a row is of, and whose row it is; false where it does
-// not say.
+// party reports which transaction a row is of, and whose row it is; false if it does not say.
 func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
 	tx, err := data.ParseHash(t.tx())
 	if err != nil || tx.IsZero() {
@@ -214,8 +213,8 @@ func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
 	return tx, wallet, err == nil
 }
 
-// severalWallets gives the rows, by their number, of transactions of which the file has
-// rows of more than one wallet.
+// severalWallets returns the rows, by their number, of transactions of which the file has rows of
+// more than one wallet.
 func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
 	parties := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, parties.Close()) }()

@@ -81,7 +81,7 @@ func (r *Reader) Blank() int64 { return r.blank }
 // clipped is how much of a line too long to be kept is shown.
 const clipped = 2000
 
-// Read gives the next record; io.EOF behind the last one, or an error of the source.
+// Read returns the next record; io.EOF behind the last one, or an error of the source.
 func (r *Reader) Read() (Record, error) {
 	for {
 		end, err := r.lineEnd(r.start)
@@ -101,8 +101,8 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// lineEnd gives where the line that begins at from ends, its line break included:
-// from itself at the end of the file, -1 for a line that passes the limit.
+// lineEnd returns where the line that begins at from ends, its line break included: from itself at
+// the end of the file, -1 for a line that passes the limit.
 func (r *Reader) lineEnd(from int) (int, error) {
 	offset, seen := from-r.start, from-r.start
 	for {
@@ -214,7 +214,7 @@ func (r *Reader) record(end int) (Record, error) {
 
 func (r *Reader) wrong() bool { return !r.AnyWidth && r.width > 0 && len(r.ends) != r.width }
 
-// texts gives the cells that parse left, as parts of one string.
+// texts returns the cells that parse left, as parts of one string.
 func (r *Reader) texts() []string {
 	all, from := string(r.out), 0
 	r.cells = r.cells[:0]
@@ -225,9 +225,8 @@ func (r *Reader) texts() []string {
 	return r.cells
 }
 
-// parse takes apart what begins at r.start and whose first line is first bytes
-// long. It gives the length of the record, -1 where a quote is not closed, and how
-// many lines it has.
+// parse takes apart what begins at r.start and whose first line is first bytes long. It returns the
+// length of the record, -1 if a quote is not closed, and how many lines it has.
 func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	r.out, r.ends = r.out[:0], r.ends[:0]
 	end, at := first, 0 // from r.start: of the line under way, and where we are
@@ -258,8 +257,8 @@ func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	}
 }
 
-// quoted reads a cell behind its opening quote; at is -1 where it does not end.
-// more tells whether another cell follows.
+// quoted reads a cell behind its opening quote; at is -1 if it does not end. more reports whether
+// another cell follows.
 func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	for {
 		text := body(r.buf[r.start+*at : r.start+*end])
@@ -302,9 +301,9 @@ func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	}
 }
 
-// whole tells whether the last cell of a file shows by itself that nothing of it is
-// missing: it is a hexadecimal value of the length of an address or a hash. A
-// closing quote tells nothing: it may be the first of two.
+// whole reports whether the last cell of a file shows by itself that nothing of it is missing: it
+// is a hexadecimal value of the length of an address or a hash. A closing quote tells nothing: it
+// may be the first of two.
 func whole(cells []string) bool {
 	if len(cells) == 0 {
 		return false

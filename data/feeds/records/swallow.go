@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// swallows tells whether a record of several lines has others inside: of two stray
-// quotes, the first opens a cell that the second closes many lines later, and the
-// number of cells comes out right. A line is such a record where it alone has the
-// header's number of cells, with an identifier (0x and 40 or more hexadecimal digits)
-// in a cell where the record that was put together has one.
+// swallows reports whether a record of several lines has others inside: of two stray quotes, the
+// first opens a cell that the second closes many lines later, and the number of cells comes out
+// right. A line is such a record where it alone has the header's number of cells, with an
+// identifier (0x and 40 or more hexadecimal digits) in a cell where the record that was put
+// together has one.
 //
 // The last line of a description may have as many commas by chance, and the cells
 // behind the description are there as they should be. So the last line counts only
@@ -37,8 +37,8 @@ func (r *Reader) swallows(cells []string, length int) bool {
 	return false
 }
 
-// isRecord gives the first of the places in ids where cells, which are those of one
-// line, have an identifier; -1 where they are no record.
+// isRecord returns the first of the places in ids where cells, which are those of one line, have an
+// identifier; -1 if they are no record.
 func (r *Reader) isRecord(cells []string, ids []int) int {
 	if len(cells) != r.width {
 		return -1
@@ -51,7 +51,7 @@ func (r *Reader) isRecord(cells []string, ids []int) int {
 	return -1
 }
 
-// identifiers gives the places of the cells that hold an identifier.
+// identifiers returns the places of the cells that hold an identifier.
 func identifiers(cells []string) (at []int) {
 	for i, c := range cells {
 		if identifier(c) {
@@ -73,7 +73,7 @@ func cutLine(text []byte) (line, rest []byte) {
 	return body(text), nil
 }
 
-// bare gives the cells of one line. A quote that is not closed on it is taken as it is.
+// bare returns the cells of one line. A quote that is not closed on it is taken as it is.
 func bare(line []byte) []string { return bareFrom(line, -1) }
 
 // bareFrom is bare that takes the quotes of the n-th cell as they are.
@@ -96,8 +96,8 @@ func bareFrom(line []byte, n int) (cells []string) {
 	}
 }
 
-// closing gives where the quoted cell that text begins with is over: at a comma or at the
-// end; -1 where it is not.
+// closing returns where the quoted cell that text begins with is over: at a comma or at the end; -1
+// if it is not.
 func closing(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != '"' {

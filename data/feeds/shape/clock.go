@@ -67,7 +67,7 @@ func parseUnix(s string) (time.Time, bool) {
 	return time.UnixMicro(int64(math.Round(f * scale))).UTC(), true
 }
 
-// UnixMicro gives n in microseconds, taking its unit from its size.
+// UnixMicro returns n in microseconds, taking its unit from its size.
 func UnixMicro(n int64) int64 {
 	switch {
 	case n < 1e11:

@@ -16,7 +16,7 @@ func (f *Fields) bad(reason, field string, t Text, what string) {
 	}
 }
 
-// Time gives the time of t, the zero time where it is empty.
+// Time returns the time of t, the zero time where it is empty.
 func (f *Fields) Time(field string, t Text) time.Time {
 	if t.Trim() == "" {
 		return time.Time{}
@@ -29,7 +29,7 @@ func (f *Fields) Time(field string, t Text) time.Time {
 	return at
 }
 
-// Version gives the time that tells which of two records is newer, the zero time where t is
+// Version returns the time that reports which of two records is newer, the zero time where t is
 // empty. None is before 1970.
 func (f *Fields) Version(field string, t Text) time.Time {
 	at := f.Time(field, t)
@@ -39,7 +39,7 @@ func (f *Fields) Version(field string, t Text) time.Time {
 	return at
 }
 
-// Flag gives true or false, nil where t is empty.
+// Flag returns true or false, nil where t is empty.
 func (f *Fields) Flag(field string, t Text) *bool {
 	flag := t.Bool()
 	if flag == nil && t.Trim() != "" {
@@ -48,7 +48,7 @@ func (f *Fields) Flag(field string, t Text) *bool {
 	return flag
 }
 
-// Amount gives the amount, nil where t is empty.
+// Amount returns the amount, nil where t is empty.
 func (f *Fields) Amount(field string, t Text) *data.Micro {
 	m, ok := t.Micro()
 	if !ok {

@@ -54,15 +54,15 @@ var details = map[string]string{
 	"past_day":          "the city's day was over when this was issued: it is not a forecast",
 }
 
-// Detail gives the sentence that goes with a reject reason, and "" for a reason
-// of another package.
+// Detail returns the sentence that goes with a reject reason, and "" for a reason of another
+// package.
 func Detail(reason string) string { return details[reason] }
 
 // Known makes a RowError of a reason that Detail knows.
 func Known(reason string) *RowError { return &RowError{Reason: reason, Detail: details[reason]} }
 
-// Dollars gives size × price in millionths, rounded half away from zero. It
-// multiplies as doubles, because the feeds print doubles.
+// Dollars returns size × price in millionths, rounded half away from zero. It multiplies as
+// doubles, because the feeds print doubles.
 func Dollars(size, price string) (data.Micro, error) {
 	s, err := strconv.ParseFloat(strings.TrimSpace(size), 64)
 	if err != nil {
@@ -79,10 +79,9 @@ func Dollars(size, price string) (data.Micro, error) {
 	return data.Micro(v), nil
 }
 
-// Check tells why f cannot be a fill, nil where it can: the price may pass one
-// dollar by rounding only (one per cent and two cents, for feeds that round to
-// cents). A fill of nothing is one all the same: it was too small to be written
-// down. The error is a *RowError.
+// Check reports why f cannot be a fill, nil if it can: the price may pass one dollar by rounding
+// only (one per cent and two cents, for feeds that round to cents). A fill of nothing is one all
+// the same: it was too small to be written down. The error is a *RowError.
 func Check(f data.Fill) error {
 	switch {
 	case f.TokenID == "":

@@ -46,14 +46,14 @@ func (g Given) fields() []field {
 	return slices.DeleteFunc(all, func(f field) bool { return f.given == "" || strings.HasPrefix(f.given, "NULL::") })
 }
 
-// absent tells whether text, already trimmed, is one of the words that sources write for a missing value, as
-// Text.Trim knows them.
+// absent reports whether text, already trimmed, is one of the words that sources write for a missing value,
+// as Text.Trim knows them.
 func absent(text string) string {
 	return Among(text, "''", "'nan'", "'NaN'", "'NA'", "'None'", "'null'", "'NULL'")
 }
 
-// String gives the SELECT of data.FillColumns, with a reject reason for every
-// record that cannot be a fill.
+// String returns the SELECT of data.FillColumns, with a reject reason for every record that cannot
+// be a fill.
 func (q FillSQL) String() string {
 	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
 		q.Side, q.Shares, q.USD, q.Fee, q.Name}

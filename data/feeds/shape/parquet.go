@@ -74,7 +74,7 @@ func eachOf(rows parquet.Rows, n *int64, fn func(int64, parquet.Row) error) erro
 	}
 }
 
-// TextColumns tells of every leaf column of a Parquet file whether it holds text.
+// TextColumns reports every leaf column of a Parquet file whether it holds text.
 func TextColumns(f *parquet.File) []bool {
 	var out []bool
 	for _, leaf := range leavesOf(f.Schema()) {
@@ -130,8 +130,8 @@ type Leaf struct {
 	node     parquet.Node
 }
 
-// leavesOf gives the leaf columns in column order, each under the name of the
-// top-level field it lies in.
+// leavesOf returns the leaf columns in column order, each under the name of the top-level field it
+// lies in.
 func leavesOf(s *parquet.Schema) []Leaf {
 	var out []Leaf
 	for _, path := range s.Columns() {
@@ -142,8 +142,8 @@ func leavesOf(s *parquet.Schema) []Leaf {
 	return out
 }
 
-// elementLevel gives the definition level at which the innermost list on the way to a
-// leaf has an element: every optional or repeated node up to it counts one.
+// elementLevel returns the definition level at which the innermost list on the way to a leaf has an
+// element: every optional or repeated node up to it counts one.
 // https://parquet.apache.org/docs/file-format/nestedencoding/
 func elementLevel(n parquet.Node, path []string) (element int) {
 	level := 0
@@ -163,29 +163,28 @@ func elementLevel(n parquet.Node, path []string) (element int) {
 	return element
 }
 
-// LeafOf gives the flat column of that name with its index, and false where the
-// file has none.
+// LeafOf returns the flat column of that name with its index, and false if the file has none.
 func LeafOf(f *parquet.File, name string) (Leaf, int, bool) {
 	col, ok := f.Schema().Lookup(name)
 	return Leaf{name: name, node: col.Node}, col.ColumnIndex, ok
 }
 
-// IsBinary tells whether the column holds bytes rather than text or numbers.
+// IsBinary reports whether the column holds bytes rather than text or numbers.
 func (l Leaf) IsBinary() bool {
 	k := l.node.Type().Kind()
 	return (k == parquet.ByteArray || k == parquet.FixedLenByteArray) && l.logical() == nil &&
 		l.node.Type().ConvertedType() == nil
 }
 
-// IsInteger tells whether the column holds plain integers.
+// IsInteger reports whether the column holds plain integers.
 func (l Leaf) IsInteger() bool {
 	k := l.node.Type().Kind()
 	_, plain := l.logical().(*format.IntType)
 	return (k == parquet.Int32 || k == parquet.Int64) && (plain || l.logical() == nil && l.node.Type().ConvertedType() == nil)
 }
 
-// Value gives v as text that this package can read back (RFC 3339 for times,
-// exact decimals, 0x hex for bytes that are no text), a bool, or nil for null.
+// Value returns v as text that this package can read back (RFC 3339 for times, exact decimals, 0x
+// hex for bytes that are no text), a bool, or nil for null.
 func (l Leaf) Value(v parquet.Value) any {
 	if v.IsNull() {
 		return nil

@@ -88,9 +88,9 @@ func (rd Reading) eachCSV(ctx context.Context, r io.Reader, fn Record) error {
 	return EachCSV(ctx, cr, rd.Sink, header, func(rec records.Record) error { return csvRow(rec, keys, fn) })
 }
 
-// EachCSV walks the records of cr and tells sink what the lines are. header gets the first
-// one; it is nil where the file has none. What cannot be taken apart, or is not UTF-8,
-// goes to sink's Reject, all else but remarks to fn.
+// EachCSV walks the records of cr and tells sink what the lines are. header gets the first one; it
+// is nil if the file has none. What cannot be taken apart, or is not UTF-8, goes to sink's Reject,
+// all else but remarks to fn.
 func EachCSV(ctx context.Context, cr *records.Reader, sink data.Sink, header func([]string) error, fn func(records.Record) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -195,10 +195,9 @@ func (rd Reading) onLine(line int64) Reading {
 	return rd
 }
 
-// EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is
-// that of the file. A line that is not one JSON object comes with the reason, and of one
-// that is too long the beginning. The text is good until fn returns. It gives how many
-// lines are blank.
+// EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is that of
+// the file. A line that is not one JSON object comes with the reason, and of one that is too long
+// the beginning. The text is good until fn returns. It returns how many lines are blank.
 func EachLine(r io.Reader, fn func(line, nth int64, text []byte, bad *RowError) error) (blank int64, err error) {
 	nth := int64(0)
 	return lines(r, func(line int64, text []byte, bad *RowError) error {
@@ -235,9 +234,8 @@ func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) (
 	}
 }
 
-// unreadable tells why the text of JSON cannot be read, nil where it can: it is not UTF-8,
-// or escapes half of a surrogate pair. Readers of JSON put U+FFFD in the place of both
-// without a word.
+// unreadable reports why the text of JSON cannot be read, nil if it can: it is not UTF-8, or
+// escapes half of a surrogate pair. Readers of JSON put U+FFFD in the place of both without a word.
 func unreadable(raw []byte) *RowError {
 	if !utf8.Valid(raw) {
 		return Known("bad_utf8")
@@ -455,7 +453,7 @@ func (w *recordReader) odd() error {
 	return nil
 }
 
-// SkipBOM gives r without a leading UTF-8 byte-order mark.
+// SkipBOM returns r without a leading UTF-8 byte-order mark.
 func SkipBOM(r io.Reader) io.Reader {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF {

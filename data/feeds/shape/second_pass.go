@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Reopener gives what opens the file of r once more from its beginning, and r itself. Where
-// the source has no path, r is read into memory for that.
+// Reopener returns what opens the file of r once more from its beginning, and r itself. Where the
+// source has no path, r is read into memory for that.
 func Reopener(src data.Source, r io.Reader) (open func() (io.ReadCloser, error), first io.Reader, err error) {
 	if src.Path != "" {
 		return func() (io.ReadCloser, error) { return os.Open(src.Path) }, r, nil
@@ -38,7 +38,7 @@ type RecentSet struct {
 	bytes int
 }
 
-// Add tells whether text is not remembered, and remembers it.
+// Add reports whether text is not remembered, and remembers it.
 func (r *RecentSet) Add(text string) bool {
 	if _, known := r.texts[text]; known {
 		return false

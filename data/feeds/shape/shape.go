@@ -18,7 +18,7 @@ type RowError struct {
 	Detail string
 }
 
-// Error gives the reason and the sentence.
+// Error returns the reason and the sentence.
 func (e *RowError) Error() string { return e.Reason + ": " + e.Detail }
 
 // Bad makes a RowError with a formatted sentence.
@@ -26,22 +26,22 @@ func Bad(reason, format string, args ...any) *RowError {
 	return &RowError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// HasColumns tells whether every name is a column of a CSV or Parquet head.
+// HasColumns reports whether every name is a column of a CSV or Parquet head.
 func HasColumns(h data.Head, names ...string) bool { return hasAll(h.Columns, names) }
 
-// HasKeys tells whether every name is a key path of a JSON or NDJSON head.
+// HasKeys reports whether every name is a key path of a JSON or NDJSON head.
 func HasKeys(h data.Head, names ...string) bool { return hasAll(h.Keys, names) }
 
-// LacksColumns tells whether raw, a row of a table as JSON, is of one that has none of
-// the columns at all. Objects of JSON leave out what is empty: of them it is false.
+// LacksColumns reports whether raw, a row of a table as JSON, is of one that has none of the
+// columns at all. Objects of JSON leave out what is empty: of them it is false.
 func LacksColumns(f data.Format, raw []byte, names ...string) bool {
 	return (f == data.CSV || f == data.Parquet) && !slices.ContainsFunc(names, func(n string) bool {
 		return bytes.Contains(raw, []byte(`"`+n+`":`))
 	})
 }
 
-// LacksQuote gives the fields of a quote that raw has no column of, as LacksColumns tells
-// of the names of each.
+// LacksQuote returns the fields of a quote that raw has no column of, as LacksColumns tells of the
+// names of each.
 func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteFields) {
 	for fields, names := range map[data.QuoteFields][]string{data.QuoteBidAsk: book, data.QuoteLast: last, data.QuoteLiquidity: liquidity} {
 		if LacksColumns(f, raw, names...) {
@@ -51,7 +51,7 @@ func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lack
 	return lacks
 }
 
-// Has tells whether every name is a column or a key path of h.
+// Has reports whether every name is a column or a key path of h.
 func Has(h data.Head, names ...string) bool {
 	if h.Format == data.CSV || h.Format == data.Parquet {
 		return HasColumns(h, names...)
@@ -59,7 +59,7 @@ func Has(h data.Head, names ...string) bool {
 	return HasKeys(h, names...)
 }
 
-// HasAny tells whether at least one name is a column or a key path of h.
+// HasAny reports whether at least one name is a column or a key path of h.
 func HasAny(h data.Head, names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return Has(h, n) })
 }

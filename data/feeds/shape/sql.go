@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// Quote gives s as a SQL string literal.
+// Quote returns s as a SQL string literal.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // Table is a CSV, NDJSON or Parquet file as DuckDB reads it: every cell VARCHAR, empty
@@ -111,7 +111,7 @@ func ParquetRow(src data.Source) string {
 	return fmt.Sprintf("(file_index::BIGINT << %d) + file_row_number + 1", data.FileShift)
 }
 
-// Ident gives name as a quoted SQL identifier.
+// Ident returns name as a quoted SQL identifier.
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // From is the table function call.
@@ -120,14 +120,14 @@ func (t Table) From() string { return t.from }
 // Bad is the condition under which a record could not be taken apart.
 func (t Table) Bad() string { return t.bad }
 
-// BadReason is the reject reason of such a record, "" where it is the usual one.
+// BadReason is the reject reason of such a record, "" if it is the usual one.
 func (t Table) BadReason() string { return t.badReason }
 
-// Has tells whether the file has a column of that name.
+// Has reports whether the file has a column of that name.
 func (t Table) Has(name string) bool { return t.cols[name] != "" }
 
-// Col gives the expression of the first of the named columns that is there, and
-// a typed NULL where none is.
+// Col returns the expression of the first of the named columns that is there, and a typed NULL
+// where none is.
 func (t Table) Col(names ...string) string {
 	for _, n := range names {
 		if c := t.cols[n]; c != "" {
@@ -137,8 +137,7 @@ func (t Table) Col(names ...string) string {
 	return "NULL::VARCHAR"
 }
 
-// AnyCol gives the expression of the first of the named columns that is not NULL, row
-// by row.
+// AnyCol returns the expression of the first of the named columns that is not NULL, row by row.
 func (t Table) AnyCol(names ...string) string {
 	cols := make([]string, len(names))
 	for i, n := range names {
@@ -147,8 +146,8 @@ func (t Table) AnyCol(names ...string) string {
 	return "coalesce(" + strings.Join(cols, ", ") + ")"
 }
 
-// Native gives a column as it is, with no detour through text, where its Parquet
-// type begins with one of kinds.
+// Native returns a column as it is, with no detour through text, where its Parquet type begins with
+// one of kinds.
 func (t Table) Native(name string, kinds ...string) (string, bool) {
 	for _, k := range kinds {
 		if strings.HasPrefix(t.types[name], k) {
@@ -158,8 +157,7 @@ func (t Table) Native(name string, kinds ...string) (string, bool) {
 	return "", false
 }
 
-// IsText tells whether the first of the named columns that is there is text in a
-// Parquet file.
+// IsText reports whether the first of the named columns that is there is text in a Parquet file.
 func (t Table) IsText(names ...string) bool {
 	for _, n := range names {
 		if t.cols[n] != "" {
@@ -169,7 +167,7 @@ func (t Table) IsText(names ...string) bool {
 	return false
 }
 
-// Amount gives the named column of whole units as a BIGINT of millionths.
+// Amount returns the named column of whole units as a BIGINT of millionths.
 func (t Table) Amount(name string) string {
 	if c, ok := t.Native(name, "DECIMAL", "INT", "DOUBLE", "FLOAT"); ok {
 		return Decimal(c)
@@ -177,8 +175,8 @@ func (t Table) Amount(name string) string {
 	return Decimal(t.Col(name))
 }
 
-// Number gives the first of the named columns that is there where it is a number in a
-// Parquet file, and whether it is a whole one.
+// Number returns the first of the named columns that is there where it is a number in a Parquet
+// file, and whether it is a whole one.
 func (t Table) Number(names ...string) (c string, whole, ok bool) {
 	for _, name := range names {
 		if c, ok := t.Native(name, "INT", "UINT"); ok {
@@ -191,8 +189,7 @@ func (t Table) Number(names ...string) (c string, whole, ok bool) {
 	return "", false, false
 }
 
-// Micros gives the first of the named columns that is there, of times, as a BIGINT of
-// unix µs.
+// Micros returns the first of the named columns that is there, of times, as a BIGINT of unix µs.
 func (t Table) Micros(names ...string) string {
 	for _, name := range names {
 		if c, ok := t.Native(name, "TIMESTAMP"); ok {
@@ -205,8 +202,8 @@ func (t Table) Micros(names ...string) string {
 	return Time(t.Col())
 }
 
-// Among tells whether c is one of some constants, NULL where c is. IN is the same, but DuckDB makes a join of one
-// with six constants and more, which every row goes through, also those that a CASE keeps it from.
+// Among reports whether c is one of some constants, NULL where c is. IN is the same, but DuckDB makes a join of
+// one with six constants and more, which every row goes through, also those that a CASE keeps it from.
 func Among(c string, constants ...string) string {
 	return fmt.Sprintf("list_contains([%s], %s)", strings.Join(constants, ", "), c)
 }
@@ -222,67 +219,64 @@ func Unescaped(c string) string {
 		c, Among("left(ltrim("+c+", chr(39)), 1)", starts...), Quote(data.LineMark))
 }
 
-// Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any
-// letter case and also without the 0x; NULL for anything else.
+// Hex returns a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any letter case and also
+// without the 0x; NULL for anything else.
 func Hex(c string, n int) string {
 	return fmt.Sprintf("CASE strlen(%[1]s) WHEN %[2]d THEN CASE WHEN prefix(%[1]s, '0x') OR prefix(%[1]s, '0X') "+
 		"THEN TRY(unhex(substr(%[1]s, 3))) END WHEN %[3]d THEN TRY(unhex(%[1]s)) END", c, 2*n+2, 2*n)
 }
 
-// Condition gives a VARCHAR of a condition id as a BLOB of 32 bytes, by the rule of
+// Condition returns a VARCHAR of a condition id as a BLOB of 32 bytes, by the rule of
 // data.ParseCondition; NULL for anything else.
 func Condition(c string) string {
 	return Hex(fmt.Sprintf("CASE WHEN strlen(%[1]s) = 64 AND (prefix(%[1]s, '0x') OR prefix(%[1]s, '0X')) "+
 		"OR strlen(%[1]s) = 62 THEN %[1]s || '00' ELSE %[1]s END", c), 32)
 }
 
-// Decimal gives decimal text in whole units as a BIGINT of millionths, rounded
-// half away from zero; NULL for anything else. Below a thousand million units a
-// DOUBLE times a million is off by less than a quarter of a millionth, so that
-// rounding it is exact; casts of text to DECIMAL cost many times as much.
+// Decimal returns decimal text in whole units as a BIGINT of millionths, rounded half away from
+// zero; NULL for anything else. Below a thousand million units a DOUBLE times a million is off by
+// less than a quarter of a millionth, so that rounding it is exact; casts of text to DECIMAL cost
+// many times as much.
 func Decimal(c string) string {
 	return fmt.Sprintf("CASE WHEN abs(TRY_CAST(%[1]s AS DOUBLE)) < 1000000000 THEN CAST(round(TRY_CAST(%[1]s AS DOUBLE) * 1000000) AS BIGINT) "+
 		"ELSE TRY_CAST(TRY_CAST(%[1]s AS DECIMAL(18,6))::DECIMAL(38,6) * 1000000 AS BIGINT) END", c)
 }
 
-// Units gives integer text in millionths as a BIGINT; NULL for anything else.
+// Units returns integer text in millionths as a BIGINT; NULL for anything else.
 func Units(c string) string { return Whole(c, math.MaxInt64) }
 
-// Whole gives text of a whole number from 0 to most as a BIGINT; NULL for anything else.
-// It reads what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2,
-// 0x10 and 1_000.
+// Whole returns text of a whole number from 0 to most as a BIGINT; NULL for anything else. It reads
+// what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2, 0x10 and 1_000.
 func Whole(c string, most int64) string {
 	whole := fmt.Sprintf("TRY_CAST(split_part(trim(%s), '.', 1) AS BIGINT)", c)
 	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '\\s*[0-9]{1,19}([.]0*)?\\s*') AND %s <= %d THEN %[2]s END", c, whole, most)
 }
 
-// Product gives size × price, both decimal text, as a BIGINT of millionths,
-// computed as Dollars does.
+// Product returns size × price, both decimal text, as a BIGINT of millionths, computed as Dollars
+// does.
 func Product(size, price string) string {
 	return fmt.Sprintf("TRY_CAST(round(TRY_CAST(%s AS DOUBLE) * TRY_CAST(%s AS DOUBLE) * 1000000) AS BIGINT)", size, price)
 }
 
-// Token gives a VARCHAR of a decimal uint256 without leading zeros; NULL for
-// anything else.
+// Token returns a VARCHAR of a decimal uint256 without leading zeros; NULL for anything else.
 func Token(c string) string {
 	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '0*[1-9][0-9]{0,77}') "+
 		"THEN CASE WHEN prefix(%[1]s, '0') THEN ltrim(%[1]s, '0') ELSE %[1]s END END", c)
 }
 
-// Label gives the label of an outcome, NULL where it is one of the words for a missing
-// value, or where the row names a market, given, that could not be read as condition.
+// Label returns the label of an outcome, NULL where it is one of the words for a missing value, or
+// where the row names a market, given, that could not be read as condition.
 func Label(c, condition, given string) string {
 	return fmt.Sprintf("CASE WHEN NOT %s AND ((%s) IS NOT NULL OR %s) THEN %s END",
 		absent("trim("+c+")"), condition, absent("coalesce(trim("+given+"), '')"), c)
 }
 
-// Side gives 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
+// Side returns 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
 func Side(c string) string {
 	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
 }
 
-// OutOfRange gives an outcome index as text where it is none from 0 to most; NULL
-// where it is.
+// OutOfRange returns an outcome index as text where it is none from 0 to most; NULL where it is.
 func OutOfRange(c string, most int) string {
 	if c == "" || strings.HasPrefix(c, "NULL::") {
 		return ""
@@ -290,15 +284,14 @@ func OutOfRange(c string, most int) string {
 	return fmt.Sprintf("CASE WHEN (%s) IS NULL THEN %s END", Whole("("+c+")::VARCHAR", int64(most)), c)
 }
 
-// Seconds gives text of unix seconds as a BIGINT of µs.
+// Seconds returns text of unix seconds as a BIGINT of µs.
 func Seconds(c string) string {
 	return fmt.Sprintf("(%s) * 1000000", Whole(c, 99999999999))
 }
 
-// Time gives text in any form ParseTime takes as a BIGINT of unix µs. DuckDB drops
-// the offset of text cast to TIMESTAMP, and takes zoneless text cast to
-// TIMESTAMPTZ for the session's zone, so each form gets its own cast
-// (https://duckdb.org/docs/stable/sql/data_types/timestamp).
+// Time returns text in any form ParseTime takes as a BIGINT of unix µs. DuckDB drops the offset of
+// text cast to TIMESTAMP, and takes zoneless text cast to TIMESTAMPTZ for the session's zone, so
+// each form gets its own cast (https://duckdb.org/docs/stable/sql/data_types/timestamp).
 func Time(c string) string {
 	whole, broken := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c), fmt.Sprintf("TRY_CAST(%s AS DOUBLE)", c)
 	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{6,19}') THEN CASE WHEN %[2]s < 100000000000 THEN %[2]s * 1000000 "+
@@ -309,8 +302,8 @@ func Time(c string) string {
 		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, whole, broken)
 }
 
-// StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,
-// a missing one is NULL. A row without a condition may still name its token's outcome.
+// StubSQL returns the SELECT of data.StubColumns over from: exprs by column name, a missing one is
+// NULL. A row without a condition may still name its token's outcome.
 func StubSQL(exprs map[string]string, from string) string {
 	cols := make([]string, len(data.StubColumns))
 	for i, col := range data.StubColumns {

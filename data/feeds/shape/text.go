@@ -30,8 +30,8 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Trim gives the text without outer blanks, and "" for the words that sources
-// write for a missing value (nan, NA, None, null).
+// Trim returns the text without outer blanks, and "" for the words that sources write for a missing
+// value (nan, NA, None, null).
 func (t Text) Trim() string {
 	s := strings.TrimSpace(string(t))
 	switch s {
@@ -41,11 +41,11 @@ func (t Text) Trim() string {
 	return s
 }
 
-// Unescaped gives the text of which data.EscapeCell made a cell of CSV.
+// Unescaped returns the text of which data.EscapeCell made a cell of CSV.
 func (t Text) Unescaped() Text { return Text(data.UnescapeCell(string(t))) }
 
-// Hash gives a hash that may be absent: the zero one where it is, and a *RowError
-// where it is there and cannot be read.
+// Hash returns a hash that may be absent: the zero one where it is, and a *RowError where it is
+// there and cannot be read.
 func (t Text) Hash() (data.Hash, error) { return t.parsed("bad_hash", data.ParseHash) }
 
 // Condition is Hash of a condition id.
@@ -77,7 +77,7 @@ func (t Text) Index(most int) (int, error) {
 	return int(n), nil
 }
 
-// Micro gives the amount and true, and false where there is none to read.
+// Micro returns the amount and true, and false if there is none to read.
 func (t Text) Micro() (data.Micro, bool) {
 	s := t.Trim()
 	if s == "" {
@@ -100,7 +100,7 @@ func (t Text) Bool() *bool {
 	return &v
 }
 
-// True tells whether the text says true.
+// True reports whether the text says true.
 func (t Text) True() bool {
 	b := t.Bool()
 	return b != nil && *b
@@ -213,8 +213,8 @@ func parsePython(s string) (List, bool) {
 	return out, quote == 0
 }
 
-// TokenID gives s as a decimal uint256 without leading zeros, and false where it
-// is none: empty, zero, signed, a float, or longer than 78 digits.
+// TokenID returns s as a decimal uint256 without leading zeros, and false if it is none: empty,
+// zero, signed, a float, or longer than 78 digits.
 func TokenID(s string) (string, bool) {
 	s = strings.TrimLeft(strings.TrimSpace(s), "0")
 	if s == "" || len(s) > 78 {

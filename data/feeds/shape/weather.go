@@ -11,8 +11,8 @@ import (
 // stampInName is a time as scripts put it into the names of the files they keep.
 var stampInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})T(\d{2})[-:]?(\d{2})[-:]?(\d{2})Z`)
 
-// Stamp gives the time in the name of a file that holds an answer as it was
-// fetched, unix µs; 0 where the name has none.
+// Stamp returns the time in the name of a file that holds an answer as it was fetched, unix µs; 0
+// if the name has none.
 func Stamp(name string) int64 {
 	p := stampInName.FindStringSubmatch(name)
 	if p == nil {
@@ -33,8 +33,8 @@ func StandardShift(c data.City, d data.Date) int32 {
 	return int32(standard.Sub(own) / time.Second)
 }
 
-// Whole reads a whole number that may be absent: 0 where it is. The error, a *RowError,
-// names the column.
+// Whole reads a whole number that may be absent: 0 if it is. The error, a *RowError, names the
+// column.
 func (t Text) Whole(column string) (int32, error) {
 	s := t.Trim()
 	if s == "" {
@@ -56,8 +56,7 @@ func (t Text) Unit() (data.Unit, error) {
 	return u, nil
 }
 
-// Temp reads a temperature of scale u; false where the source has no value. The
-// error is a *RowError.
+// Temp reads a temperature of scale u; false if the source has no value. The error is a *RowError.
 func (t Text) Temp(u data.Unit) (v data.Temp, ok bool, err error) {
 	s := t.Trim()
 	if s == "" {
@@ -97,7 +96,7 @@ func (t Text) Date() (data.Date, error) {
 	return d, nil
 }
 
-// Micros reads a time in unix µs, 0 where there is none. The error is a *RowError.
+// Micros reads a time in unix µs, 0 if there is none. The error is a *RowError.
 func (t Text) Micros() (int64, error) {
 	s := t.Trim()
 	if s == "" {

@@ -19,8 +19,8 @@ type Cursor struct {
 	buf  []byte
 }
 
-// Sorted gives a Cursor at the first entry; there may be several. Nothing may be added
-// once there is one.
+// Sorted returns a Cursor at the first entry; there may be several. Nothing may be added once there
+// is one.
 func (s *Sorter) Sorted() (*Cursor, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -67,8 +67,8 @@ func (s *Sorter) Each(f func(key, value []byte) error) error {
 	}
 }
 
-// Next gives the next entry, and io.EOF behind the last. Key and value are good until
-// the next call.
+// Next returns the next entry, and io.EOF behind the last. Key and value are good until the next
+// call.
 func (c *Cursor) Next() (key, value []byte, err error) {
 	if len(c.list) > 0 {
 		e := c.list[0]

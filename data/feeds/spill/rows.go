@@ -14,7 +14,7 @@ type Rows struct {
 	end    bool
 }
 
-// NewRows gives an empty set; see New.
+// NewRows returns an empty set; see New.
 func NewRows(dir string, budget int) *Rows { return &Rows{sorter: New(dir, budget)} }
 
 // Add puts a number into the set.
@@ -22,8 +22,8 @@ func (r *Rows) Add(n uint64) error {
 	return r.sorter.Add(binary.BigEndian.AppendUint64(nil, n), nil)
 }
 
-// Has tells whether n is in the set. Nothing may be added once it was called, and n may
-// not be less than that of an earlier call.
+// Has reports whether n is in the set. Nothing may be added once it was called, and n may not be
+// less than that of an earlier call.
 func (r *Rows) Has(n uint64) (bool, error) {
 	if r.cursor == nil {
 		var err error

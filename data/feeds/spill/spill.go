@@ -46,9 +46,8 @@ type run struct{ from, to int64 }
 // overhead is about what an entry takes besides its bytes.
 const overhead = 48
 
-// New gives a Sorter whose file, should it need one, is made in dir, "" for the
-// system's folder of temporary files; budget is how many bytes it keeps in memory,
-// 0 for Budget.
+// New returns a Sorter whose file, should it need one, is made in dir, "" for the system's folder
+// of temporary files; budget is how many bytes it keeps in memory, 0 for Budget.
 func New(dir string, budget int) *Sorter {
 	return &Sorter{dir: dir, budget: cmp.Or(budget, Budget)}
 }

@@ -28,7 +28,7 @@ type repeatFinder struct {
 // perKey is about what an event takes in the keys.
 const perKey = 128
 
-// repeated tells whether an earlier row is of the same event.
+// repeated reports whether an earlier row is of the same event.
 func (s *repeatFinder) repeated(e *event) (bool, error) {
 	if e.ID == "" {
 		return false, nil
@@ -60,7 +60,7 @@ func (s *repeatFinder) close() error {
 	return s.rows.Close()
 }
 
-// repeats gives the rows, by their number, that repeat an earlier one.
+// repeats returns the rows, by their number, that repeat an earlier one.
 func repeats(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
 	keys := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, keys.Close()) }()

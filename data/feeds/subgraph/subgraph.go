@@ -15,7 +15,7 @@ import (
 	"pmx/data/reference"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return []data.Feed{orderFilled(), positions()} }
 
 func orderFilled() data.Feed {
@@ -111,7 +111,7 @@ func (e *event) key() [32]byte {
 	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 }
 
-// fill gives the fill of the event's maker; the error is a *shape.RowError.
+// fill returns the fill of the event's maker; the error is a *shape.RowError.
 func (e *event) fill() (data.Fill, error) {
 	f := data.Fill{LogIndex: data.NoIndex, Outcome: data.NoIndex, Role: data.Maker}
 	var err error

@@ -12,7 +12,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Feeds gives the feeds of this package.
+// Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return []data.Feed{domeOrders(), histories()} }
 
 func domeOrders() data.Feed {

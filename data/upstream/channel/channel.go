@@ -103,7 +103,7 @@ type link struct {
 	silence time.Duration
 }
 
-// CheckURL tells whether a text is the address of a channel; the error does not repeat it.
+// CheckURL reports whether a text is the address of a channel; the error does not repeat it.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
@@ -134,7 +134,7 @@ func newLink(o Options, d dialect) (*link, error) {
 		stats: Stats{Name: o.Name, State: Idle, Events: map[string]int64{}, Unknown: map[string]int64{}}}, nil
 }
 
-// snapshot gives the figures as they are now.
+// snapshot returns the figures as they are now.
 func (l *link) snapshot() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +204,7 @@ func (l *link) run(ctx context.Context) error {
 	}
 }
 
-// idle tells whether there is nothing to follow.
+// idle reports whether there is nothing to follow.
 func (l *link) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,7 +46,7 @@ const (
 	marketPing     = 10 * time.Second
 )
 
-// NewMarket gives a Market of no token. Run follows it.
+// NewMarket returns a Market of no token. Run follows it.
 func NewMarket(o Options, sink Sink) (*Market, error) {
 	m := &Market{sink: sink, tokens: map[string]bool{}}
 	var err error
@@ -183,7 +183,7 @@ func (m *Market) read(frame []byte) (events int) {
 	return events
 }
 
-// take hands on an event, and tells whether there was anything in it.
+// take hands on an event, and reports whether there was anything in it.
 func (m *Market) take(e *event) bool {
 	at, err := clob.Millis(e.Timestamp)
 	ok := err == nil

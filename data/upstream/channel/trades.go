@@ -33,7 +33,7 @@ type Trades struct {
 
 const tradesPing = 5 * time.Second
 
-// NewTrades gives a Trades, whose trades go to sink one at a time. Run follows them.
+// NewTrades returns a Trades, whose trades go to sink one at a time. Run follows them.
 func NewTrades(o Options, sink func(Trade)) (*Trades, error) {
 	t := &Trades{sink: sink}
 	hello := [][]byte{[]byte(`{"action":"subscribe","subscriptions":[{"topic":"activity","type":"trades"}]}`)}

@@ -28,9 +28,9 @@ type Book struct {
 // are not traded, and also of a request that it does not understand.
 var ErrNoBooks = errors.New("the answer has no book")
 
-// Books gives the books of tokens, in any order; of tokens that are not traded there is
-// none. It asks for at most mostBooks at once, and fails with ErrNoBooks where one of its
-// requests got none at all.
+// Books returns the books of tokens, in any order; of tokens that are not traded there is none. It
+// asks for at most mostBooks at once, and fails with ErrNoBooks if one of its requests got none at
+// all.
 func (c *Client) Books(ctx context.Context, tokens []string) ([]Book, error) {
 	var books []Book
 	for len(tokens) > 0 {
@@ -117,8 +117,8 @@ func (r *row) book() (b Book, err error) {
 	return b, err
 }
 
-// Best gives the highest bid and the lowest ask, nil where a side is empty. Levels come in
-// any order, and one without tokens is none.
+// Best returns the highest bid and the lowest ask, nil if a side is empty. Levels come in any
+// order, and one without tokens is none.
 func Best(bids, asks []Level) (bid, ask *data.Micro, err error) {
 	best := func(levels []Level, better func(a, b data.Micro) bool) (top *data.Micro, err error) {
 		for _, l := range levels {
@@ -143,7 +143,7 @@ func Best(bids, asks []Level) (bid, ask *data.Micro, err error) {
 	return bid, ask, err
 }
 
-// Price reads a price from 0 to 1, nil where it is empty, as the CLOB writes an absent one.
+// Price reads a price from 0 to 1, nil if it is empty, as the CLOB writes an absent one.
 func Price(t shape.Text) (*data.Micro, error) {
 	if t.Trim() == "" {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 // Client asks the CLOB. It is for one goroutine per call.
 type Client struct{ host pages.Asker }
 
-// New gives a Client that asks host, whose base is the CLOB's.
+// New returns a Client that asks host, whose base is the CLOB's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
 const (

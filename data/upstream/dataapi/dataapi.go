@@ -21,7 +21,7 @@ import (
 // Client asks the data API. It is for one goroutine per call.
 type Client struct{ host pages.Asker }
 
-// New gives a Client that asks host, whose base is the data API's.
+// New returns a Client that asks host, whose base is the data API's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
 const (
@@ -97,9 +97,9 @@ type WalletTrade struct {
 	Price  data.Micro // USD per token
 }
 
-// Newest gives the newest trades of all markets, takers' rows, newest first: of at most n and a thousand
-// rows those that can be read, and how many cannot. It is one request: where the rows do not reach
-// back to those of the request before, some are between them.
+// Newest returns the newest trades of all markets, takers' rows, newest first: of at most n and a
+// thousand rows those that can be read, and how many cannot. It is one request: where the rows do not
+// reach back to those of the request before, some are between them.
 func (c *Client) Newest(ctx context.Context, n int) (trades []WalletTrade, bad int64, err error) {
 	p, err := c.tradesPage(ctx, url.Values{"taker_only": {"true"}, "limit": {strconv.Itoa(min(n, mostTrades))}}, nil)
 	if err != nil {
@@ -192,7 +192,7 @@ type Resolution struct {
 	Block     int64  // in which it was reported; 0: not told
 }
 
-// Resolutions gives what is known of the resolution of at most MostConditions conditions.
+// Resolutions returns what is known of the resolution of at most MostConditions conditions.
 func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Resolution, error) {
 	ids, asked, err := list(conditions)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		Synced: body.Ingestion.Max, OldestBlock: body.Ingestion.Min, Lagging: len(body.Ingestion.Lagging)}, nil
 }
 
-// LiveVolume gives what the takers of an event traded, in tokens, by condition.
+// LiveVolume returns what the takers of an event traded, in tokens, by condition.
 func (c *Client) LiveVolume(ctx context.Context, event string) (map[data.Hash]data.Micro, error) {
 	var body *struct {
 		Conditions *[]struct {

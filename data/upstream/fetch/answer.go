@@ -38,7 +38,7 @@ func (r *Request) method() string {
 	return http.MethodGet
 }
 
-// accept gives the media types that an answer may have.
+// accept returns the media types that an answer may have.
 func (r *Request) accept() string {
 	if len(r.Accept) == 0 {
 		return "application/json"
@@ -46,7 +46,7 @@ func (r *Request) accept() string {
 	return strings.Join(r.Accept, ", ")
 }
 
-// request gives what is sent.
+// request returns what is sent.
 func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
 	u := *h.base
 	if r.Path != "" {
@@ -79,7 +79,7 @@ func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
 	return q, nil
 }
 
-// ask sends a request and gives its answer, if it is one. code is its status, 0 where none came.
+// ask sends a request and returns its answer, if it is one. code is its status, 0 if none came.
 func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err error) {
 	guarded, watch := newWatch(ctx, h.o.Stall, h.o.Timeout)
 	defer watch.end()
@@ -146,7 +146,7 @@ const mostWindow = 8 << 20
 // gunzippers and unzstds are readers that are done with.
 var gunzippers, unzstds sync.Pool
 
-// unpacker gives a reader of what in holds packed. done must be called in the end.
+// unpacker returns a reader of what in holds packed. done must be called in the end.
 func unpacker(in io.Reader, encoding string) (packed io.Reader, done func(), err error) {
 	if encoding == "zstd" {
 		z, used := unzstds.Get().(*zstd.Decoder)
@@ -258,7 +258,7 @@ func isChallenge(header http.Header, body []byte, page bool) bool {
 	return header.Get("Cf-Mitigated") != "" || banned.Match(body) || page && challenged.Match(body)
 }
 
-// lost tells how a connection failed. The error of package http has the URL: it is not kept.
+// lost reports how a connection failed. The error of package http has the URL: it is not kept.
 func (h *Host) lost(ctx, guarded context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -276,7 +276,7 @@ func (h *Host) lost(ctx, guarded context.Context, err error) error {
 	return &LostError{Why: h.Mask(err.Error())}
 }
 
-// show gives the beginning of a body as it may be shown.
+// show returns the beginning of a body as it may be shown.
 func (h *Host) show(body []byte) string {
 	text := strings.ToValidUTF8(h.Mask(string(body[:min(len(body), mostOfError)])), "?")
 	text = strings.Map(func(r rune) rune {
@@ -288,7 +288,7 @@ func (h *Host) show(body []byte) string {
 	return strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), shownBody)]), "")
 }
 
-// wrong tells why a body is not what was asked for, "" where it is.
+// wrong reports why a body is not what was asked for, "" if it is.
 func (r *Request) wrong(contentType string, body []byte) Wrong {
 	if isHTML(contentType, body) && !strings.Contains(r.accept(), "html") {
 		return Turned
@@ -333,8 +333,8 @@ func isHTML(contentType string, body []byte) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml" || kind != "application/xml" && kind != "text/xml" && len(text) > 0 && text[0] == '<'
 }
 
-// retryAfter gives what an answer says about when to ask again, in the header as seconds or a
-// date, or as retry_after_seconds in a JSON body; 0 where it says nothing.
+// retryAfter returns what an answer says about when to ask again, in the header as seconds or a
+// date, or as retry_after_seconds in a JSON body; 0 if it says nothing.
 func retryAfter(header http.Header, body []byte, now time.Time) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {

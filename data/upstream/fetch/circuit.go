@@ -21,7 +21,7 @@ const (
 	longestOpen  = 15 * time.Minute
 )
 
-// state gives Ready where a request may try.
+// state returns Ready where a request may try.
 func (c *circuit) state(now time.Time) (State, time.Time) {
 	if c.until.IsZero() || !now.Before(c.until) && !c.probing {
 		return Ready, time.Time{}

@@ -19,7 +19,7 @@ type ClosedError struct {
 	Until time.Time
 }
 
-// Error tells when it may be asked again.
+// Error reports when it may be asked again.
 func (e *ClosedError) Error() string {
 	return fmt.Sprintf("not asked before %s: %s", e.Until.UTC().Format(time.RFC3339), e.State)
 }
@@ -34,7 +34,7 @@ type StatusError struct {
 	RetryAfter time.Duration // up to an hour; 0: the host did not say
 }
 
-// Error gives the status and what the body says.
+// Error returns the status and what the body says.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("status %d", e.Code)
 	if e.Body != "" {
@@ -43,7 +43,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// passes tells whether the same request may be answered later.
+// passes reports whether the same request may be answered later.
 func (e *StatusError) passes() bool {
 	switch e.Code {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, 499: // nginx: the client went
@@ -74,7 +74,7 @@ type ShapeError struct {
 	Body string // its first kilobyte
 }
 
-// Error tells what came.
+// Error reports what came.
 func (e *ShapeError) Error() string { return fmt.Sprintf("status %d with %s", e.Code, string(e.Why)) }
 
 // LostError is for a request that got no answer, or not all of it: the connection failed, or
@@ -84,5 +84,5 @@ type LostError struct {
 	Timeout bool
 }
 
-// Error tells how it was lost.
+// Error reports how it was lost.
 func (e *LostError) Error() string { return e.Why }

@@ -66,8 +66,8 @@ type Request struct {
 	NoRetry bool // the first failure is handed back
 	// Room is what the body of the answer is written over, as far as it fits: it may be nil.
 	Room []byte
-	// Take tells whether an answer of an error's status is an answer all the same, for
-	// protocols that say more in the body. It is not kept: body is good for the call only.
+	// Take reports whether an answer of an error's status is an answer all the same, for protocols
+	// that say more in the body. It is not kept: body is good for the call only.
 	Take func(status int, body []byte) bool
 
 	caller *Caller // that asks; nil: nobody in particular
@@ -106,7 +106,7 @@ type Stats struct {
 	PerSecond float64       // the budget, which is halved where the host says that it is too much
 	State     State
 	Until     time.Time // when it is asked again: Throttled, Open, Blocked
-	// LastSuccess and LastFailure are zero where there was none.
+	// LastSuccess and LastFailure are zero if there was none.
 	LastSuccess time.Time
 	LastFailure time.Time
 	LastError   string // the last failure
@@ -143,8 +143,8 @@ const (
 	longestEarly  = 120 * time.Second
 )
 
-// New gives a Host. It fails without a contact: who is asked must be able to say that it is
-// too much.
+// New returns a Host. It fails without a contact: who is asked must be able to say that it is too
+// much.
 func New(o Options) (*Host, error) {
 	base, err := checkBase(o.Base)
 	if err != nil {
@@ -191,13 +191,13 @@ func New(o Options) (*Host, error) {
 	return h, nil
 }
 
-// CheckURL tells whether a text is the URL of a host; the error does not repeat it.
+// CheckURL reports whether a text is the URL of a host; the error does not repeat it.
 func CheckURL(text string) error {
 	_, err := checkBase(text)
 	return err
 }
 
-// CheckContact tells whether a text can be sent as who asks.
+// CheckContact reports whether a text can be sent as who asks.
 func CheckContact(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -208,7 +208,7 @@ func CheckContact(text string) error {
 	return nil
 }
 
-// plain tells whether a text may stand in the comment of a header.
+// plain reports whether a text may stand in the comment of a header.
 func plain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '(' || r == ')' })
 }
@@ -227,8 +227,8 @@ func checkBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// newTransport gives a transport whose answers are decompressed here, where errors in
-// them are reported.
+// newTransport returns a transport whose answers are decompressed here, where errors in them are
+// reported.
 func newTransport(inFlight int) http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -250,16 +250,16 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Name gives the name of the source.
+// Name returns the name of the source.
 func (h *Host) Name() string { return h.o.Name }
 
 // Close closes connections that nothing waits for.
 func (h *Host) Close() { h.client.CloseIdleConnections() }
 
-// Mask gives text without what is secret in the host's URL, should it repeat it.
+// Mask returns text without what is secret in the host's URL, should it repeat it.
 func (h *Host) Mask(text string) string { return h.mask.Replace(text) }
 
-// Stats gives the figures as they are now.
+// Stats returns the figures as they are now.
 func (h *Host) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -304,7 +304,7 @@ func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 	}
 }
 
-// next tells whether a failed request is asked again, and after how long.
+// next reports whether a failed request is asked again, and after how long.
 func (h *Host) next(err error, try int) (wait time.Duration, again bool) {
 	wait = time.Duration(h.o.Jitter() * float64(min(firstBackOff<<try, longestOff)))
 	h.mu.Lock()

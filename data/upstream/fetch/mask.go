@@ -11,8 +11,8 @@ import (
 // path that is shorter is in every other word.
 const shortestSecret = 4
 
-// newMask gives what replaces all that may be secret in a URL: its user info, path and query,
-// as a whole and in parts, escaped or not.
+// newMask returns what replaces all that may be secret in a URL: its user info, path and query, as
+// a whole and in parts, escaped or not.
 func newMask(base *url.URL) *strings.Replacer {
 	var secrets []string
 	add := func(shortest int, texts ...string) {

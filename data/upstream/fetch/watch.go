@@ -72,7 +72,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// fault tells what an error of reading is: the connection's, else that of unpacking.
+// fault reports what an error of reading is: the connection's, else that of unpacking.
 func (c *counted) fault(err error) error {
 	switch {
 	case errors.Is(c.err, io.ErrUnexpectedEOF):

@@ -20,7 +20,7 @@ import (
 // Client asks Gamma. It is for one goroutine per call.
 type Client struct{ host pages.Asker }
 
-// New gives a Client that asks host, whose base is Gamma's.
+// New returns a Client that asks host, whose base is Gamma's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
 // The paths of the two lists, and how many records of each a page has at most.
@@ -70,8 +70,8 @@ func (c *Client) EachEvents(ctx context.Context, closed bool, from string, fn fu
 	return w.each(ctx, from, fn)
 }
 
-// ByTokens gives the markets of tokens of protocol V1, open or closed, each once. Records
-// that cannot be read are among them, with Bad, as nothing tells whose they are.
+// ByTokens returns the markets of tokens of protocol V1, open or closed, each once. Records that
+// cannot be read are among them, with Bad, as nothing tells whose they are.
 func (c *Client) ByTokens(ctx context.Context, tokens []string) ([]Market, error) {
 	return c.byIDs(ctx, "clob_token_ids", tokens, func(asked map[string]bool, m *Market) bool {
 		for _, t := range m.TokenIDs {
@@ -83,7 +83,7 @@ func (c *Client) ByTokens(ctx context.Context, tokens []string) ([]Market, error
 	})
 }
 
-// ByConditions gives the markets of conditions, open or closed, each once.
+// ByConditions returns the markets of conditions, open or closed, each once.
 func (c *Client) ByConditions(ctx context.Context, conditions []data.Hash) ([]Market, error) {
 	ids := make([]string, len(conditions))
 	for i, h := range conditions {

@@ -24,7 +24,7 @@ type Client struct {
 // mark identifies an answer, so that the same one is recognised.
 type mark struct{ etag, modified string }
 
-// New gives a Client that asks host.
+// New returns a Client that asks host.
 func New(host pages.Asker) *Client { return &Client{host: host, known: map[string]mark{}} }
 
 const (
@@ -70,7 +70,7 @@ func (c *Client) Reports(ctx context.Context, stations []string, hours int) (Rep
 	return out, nil
 }
 
-// ask gives the rows of the stations, in parts where they are more than one answer has.
+// ask returns the rows of the stations, in parts where they are more than one answer has.
 func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Reports) ([][]byte, error) {
 	query := url.Values{"ids": {strings.Join(stations, ",")}, "format": {"json"}, "hours": {strconv.Itoa(hours)}}
 	asked := query.Encode()

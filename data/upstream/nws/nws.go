@@ -25,7 +25,7 @@ type Client struct {
 // mark identifies an answer, so that the same one is recognised.
 type mark struct{ etag, modified string }
 
-// New gives a Client that asks host.
+// New returns a Client that asks host.
 func New(host pages.Asker) *Client { return &Client{host: host, known: map[string]mark{}} }
 
 const (

@@ -36,8 +36,8 @@ type Client struct {
 	now   func() time.Time
 }
 
-// New gives a Client that asks the host of each service; a service without one is not asked.
-// now may be nil.
+// New returns a Client that asks the host of each service; a service without one is not asked. now
+// may be nil.
 func New(hosts map[Service]pages.Asker, now func() time.Time) *Client {
 	if now == nil {
 		now = time.Now
@@ -125,7 +125,7 @@ type RefusedError struct {
 	Reason  string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("open-meteo's %s refused the request: %s", e.Service, e.Reason)
 }
@@ -156,10 +156,10 @@ type note struct {
 	FetchedAt string `json:"fetched_at_utc"`
 }
 
-// Ask gives the answers to a query as NDJSON for the feed openmeteo, a line for each city in
-// order: {"_meta": what was asked and when, "response": the answer}. The errors are those of
-// the host, a *RefusedError, or a *pages.ShapeError or *pages.ForeignError for an answer that
-// is none to the query; of such a one nothing is kept. An *EmptyError comes with the answers.
+// Ask returns the answers to a query as NDJSON for the feed openmeteo, a line for each city in
+// order: {"_meta": what was asked and when, "response": the answer}. The errors are those of the
+// host, a *RefusedError, or a *pages.ShapeError or *pages.ForeignError for an answer that is none
+// to the query; of such a one nothing is kept. An *EmptyError comes with the answers.
 func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	host := c.hosts[q.Service]
 	if host == nil {
@@ -210,7 +210,7 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// hasValue tells whether an answer has any value but its times.
+// hasValue reports whether an answer has any value but its times.
 func hasValue(raw json.RawMessage) bool {
 	var a struct{ Daily, Hourly map[string]json.RawMessage }
 	if json.Unmarshal(raw, &a) != nil {
@@ -274,8 +274,8 @@ func belongs(path string, raw json.RawMessage, city data.City) error {
 // Run is the newest run of a model that Open-Meteo has.
 type Run struct{ Begun, Available time.Time }
 
-// LastRun gives the newest run of a model, by the name of its folder, which few of the names
-// that forecasts are asked by are. It costs the service next to nothing.
+// LastRun returns the newest run of a model, by the name of its folder, which few of the names that
+// forecasts are asked by are. It costs the service next to nothing.
 func (c *Client) LastRun(ctx context.Context, model string) (Run, error) {
 	host := c.hosts[Forecast]
 	if host == nil {

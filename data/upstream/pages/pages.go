@@ -36,7 +36,7 @@ type LoopError struct {
 	Page   bool   // the page was there, under another cursor
 }
 
-// Error tells what came twice.
+// Error reports what came twice.
 func (e *LoopError) Error() string {
 	if e.Page {
 		return fmt.Sprintf("%s: the page behind cursor %q was there before", e.Path, e.Cursor)
@@ -50,7 +50,7 @@ type ShapeError struct {
 	Why  string
 }
 
-// Error tells what is missing.
+// Error reports what is missing.
 func (e *ShapeError) Error() string { return e.Path + ": " + e.Why }
 
 // Seen are the pages of one scan through a list. The zero value is before the first.

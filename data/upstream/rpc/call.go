@@ -124,7 +124,7 @@ func (c *Client) count(f func(s *Stats)) {
 	f(&c.stats)
 }
 
-// most gives how many calls a batch may have.
+// most returns how many calls a batch may have.
 func (c *Client) most() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,8 +233,8 @@ func (r *reading) take(a *answered) error {
 	return nil
 }
 
-// ownError tells whether the answer of an error's status says in JSON-RPC what is wrong. What
-// may pass, fetch asks again.
+// ownError reports whether the answer of an error's status says in JSON-RPC what is wrong. What may
+// pass, fetch asks again.
 func ownError(status int, body []byte) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, 499:
@@ -275,7 +275,7 @@ func answers(in *room, f func(*answered) error) error {
 	return over(in.body, i)
 }
 
-// answer reads the answer at i, calls f with it, and gives where it ends. The elements of a
+// answer reads the answer at i, calls f with it, and returns where it ends. The elements of a
 // result that is an array are found on the way.
 func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, err error) {
 	b := in.body
@@ -336,5 +336,5 @@ func quantity(b []byte) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// hexOf gives a number as JSON-RPC wants it.
+// hexOf returns a number as JSON-RPC wants it.
 func hexOf(n int64) string { return "0x" + strconv.FormatInt(n, 16) }

@@ -12,13 +12,13 @@ import (
 // TooWide is for a range whose logs the provider does not give in one answer.
 type TooWide struct {
 	// From and To are the provider's own proposal, which begins where the range did and is
-	// narrower; 0 and 0 where it has none.
+	// narrower; 0 and 0 if it has none.
 	From, To int64
 	Logs     int64  // the most logs that it gives; 0 where it does not say
 	Said     string // by the provider
 }
 
-// Error gives what the provider said.
+// Error returns what the provider said.
 func (e *TooWide) Error() string {
 	if e.To == 0 {
 		return "the range is too wide: " + e.Said
@@ -91,7 +91,7 @@ const codeLimit = -32005
 
 func (e *Error) isBehind() bool { return behind.MatchString(e.said) }
 
-// isBatch tells whether the provider wants fewer calls together. Alone, instead of a list, a
+// isBatch reports whether the provider wants fewer calls together. Alone, instead of a list, a
 // request that is not valid is one that it does not know as a batch.
 func (e *Error) isBatch(alone bool) bool {
 	if wide.MatchString(e.said) || tooMuch.MatchString(e.said) {
@@ -100,7 +100,7 @@ func (e *Error) isBatch(alone bool) bool {
 	return batches.MatchString(e.said) || !e.isWide() && alone && (e.Code == -32600 || e.Code == -32700)
 }
 
-// batchOf gives how many calls the provider takes together where asked were too many.
+// batchOf returns how many calls the provider takes together where asked were too many.
 func (e *Error) batchOf(asked int) int {
 	if m := callsHint.FindStringSubmatch(e.said); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 && n < asked {
@@ -110,17 +110,17 @@ func (e *Error) batchOf(asked int) int {
 	return 1
 }
 
-// passes tells whether the error is of the provider, and may be gone the next time.
+// passes reports whether the error is of the provider, and may be gone the next time.
 func (e *Error) passes() bool {
 	return !e.isWide() && !e.isBehind() && (e.Code == -32603 || e.Code == 0 || e.Code <= -32000 && e.Code >= -32099) && (e.Code == -32603 || passing.MatchString(e.said))
 }
 
-// noTag tells whether the error is that the provider does not know the tag of a block.
+// noTag reports whether the error is that the provider does not know the tag of a block.
 func (e *Error) noTag() bool {
 	return e.Code == -32602 || e.Code == -39001 || tagging.MatchString(e.said)
 }
 
-// tooWide gives what the error says of a range that is too wide.
+// tooWide returns what the error says of a range that is too wide.
 func (e *Error) tooWide(from, to int64) *TooWide {
 	w := &TooWide{Said: e.Message}
 	if m := logsHint.FindStringSubmatch(strings.TrimSpace(e.said)); m != nil && notOfRange.MatchString(e.said) {
@@ -132,8 +132,8 @@ func (e *Error) tooWide(from, to int64) *TooWide {
 	return w
 }
 
-// proposed gives the last block of a range that begins at from, is narrower than up to to, and
-// is one that the provider would answer; -1 where it does not say.
+// proposed returns the last block of a range that begins at from, is narrower than up to to, and is
+// one that the provider would answer; -1 if it does not say.
 func (e *Error) proposed(from, to int64) int64 {
 	var data struct {
 		From string `json:"from"`
@@ -160,7 +160,7 @@ func (e *Error) proposed(from, to int64) int64 {
 	return -1
 }
 
-// hint reads a number such as 10,000 or 10k, up to a billion; 0 where it is none.
+// hint reads a number such as 10,000 or 10k, up to a billion; 0 if it is none.
 func hint(digits, thousands string) int64 {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(digits), 10, 64)
 	if err != nil || n > 1e9 {

@@ -50,7 +50,7 @@ func (r *Range) Release() {
 	r.room, r.free = room{}, nil
 }
 
-// Count gives how many logs there are.
+// Count returns how many logs there are.
 func (r *Range) Count() int64 { return r.count }
 
 // Bytes gives how long their JSON is.
@@ -121,10 +121,10 @@ type askError struct {
 	cause error
 }
 
-// Error gives the text.
+// Error returns the text.
 func (e *askError) Error() string { return e.text }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *askError) Unwrap() error { return e.cause }
 
 // logs asks for logs and headers in one batch. From a provider that takes no batches the logs
@@ -223,7 +223,7 @@ func (r *Range) check() error {
 	})
 }
 
-// sameHash tells whether a JSON string is this hash.
+// sameHash reports whether a JSON string is this hash.
 func sameHash(quoted, hash []byte) bool {
 	return len(quoted) == len(hash)+2 && bytes.EqualFold(quoted[1:len(quoted)-1], hash)
 }
@@ -234,7 +234,7 @@ type place struct {
 	removed      bool
 }
 
-// find gives the place of a log. Whatever else it says is not read; what is there twice is an
+// find returns the place of a log. Whatever else it says is not read; what is there twice is an
 // error.
 func find(log []byte) (p place, err error) {
 	const number, hash, removed = 1, 2, 4

@@ -21,7 +21,7 @@ type Receipt struct {
 func (r *Receipt) EachLog(f func(log []byte) error) error { return elements(r.logs, f) }
 
 // Receipt asks for the receipt of a transaction: all of its logs, of whatever contract, which
-// tells whether an answer about a range had them. The errors are those of Logs; Behind is for a
+// reports whether an answer about a range had them. The errors are those of Logs; Behind is for a
 // transaction that the provider does not have.
 func (c *Client) Receipt(ctx context.Context, tx data.Hash) (*Receipt, error) {
 	if err := c.check(ctx); err != nil {

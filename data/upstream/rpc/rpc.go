@@ -64,13 +64,13 @@ const (
 	untriedTags = 100
 )
 
-// New gives a Client of a provider.
+// New returns a Client of a provider.
 func New(h *fetch.Host) *Client { return &Client{host: h, batch: mostCalls} }
 
-// Name gives the name of the source.
+// Name returns the name of the source.
 func (c *Client) Name() string { return c.host.Name() }
 
-// Stats gives the figures as they are now.
+// Stats returns the figures as they are now.
 func (c *Client) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Client) Stats() Stats {
 // WrongChain is for a provider of another chain than Polygon.
 type WrongChain struct{ ID int64 }
 
-// Error tells which chain it is.
+// Error reports which chain it is.
 func (e *WrongChain) Error() string {
 	return fmt.Sprintf("the provider is of chain %d, not of %d, which is Polygon", e.ID, ChainID)
 }
@@ -97,13 +97,13 @@ type Error struct {
 	status int // of HTTP
 }
 
-// Error gives what the node said.
+// Error returns what the node said.
 func (e *Error) Error() string { return fmt.Sprintf("the node says %d: %s", e.Code, e.Message) }
 
 // Reason is why an answer cannot be taken: a short stable text.
 type Reason string
 
-// Error gives the reason.
+// Error returns the reason.
 func (r Reason) Error() string { return string(r) }
 
 // Why answers are not whole.
@@ -129,12 +129,12 @@ type Incomplete struct {
 	Block int64 // where; 0: nowhere in particular
 }
 
-// Error gives the reason and the block.
+// Error returns the reason and the block.
 func (e *Incomplete) Error() string {
 	return fmt.Sprintf("the answer is not to be trusted: %s at block %d", string(e.Why), e.Block)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *Incomplete) Unwrap() error { return e.Why }
 
 // check asks once whether the provider is of the right chain.

@@ -41,8 +41,8 @@ func members(b []byte, f func(key, value []byte) error) error {
 	return over(b, end)
 }
 
-// array goes through the array at i of b and gives where it ends. each is called with where an
-// element begins, and gives where it ends.
+// array goes through the array at i of b and returns where it ends. each is called with where an
+// element begins, and returns where it ends.
 func array(b []byte, i int, each func(i int) (end int, err error)) (end int, err error) {
 	if i >= len(b) || b[i] != '[' {
 		return 0, errNoJSON
@@ -105,7 +105,7 @@ func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) 
 // extent is where an element of an array is in a text.
 type extent struct{ from, to int32 }
 
-// extents adds to list where the elements of the array at i of b are, and gives where it ends.
+// extents adds to list where the elements of the array at i of b are, and returns where it ends.
 func extents(b []byte, i int, list []extent) (all []extent, end int, err error) {
 	end, err = array(b, i, func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)

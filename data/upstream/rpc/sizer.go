@@ -27,7 +27,7 @@ const (
 	triedAgain  = 512
 )
 
-// NewSizer gives a Sizer that begins with so many blocks, 0: 32.
+// NewSizer returns a Sizer that begins with so many blocks, 0: 32.
 func NewSizer(blocks int64) *Sizer {
 	if blocks <= 0 {
 		blocks = firstBlocks
@@ -35,7 +35,7 @@ func NewSizer(blocks int64) *Sizer {
 	return &Sizer{blocks: blocks, limit: largeLogs}
 }
 
-// Blocks gives how many blocks to ask for now, at least one.
+// Blocks returns how many blocks to ask for now, at least one.
 func (s *Sizer) Blocks() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

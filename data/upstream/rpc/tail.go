@@ -7,10 +7,10 @@ import (
 	"pmx/data"
 )
 
-// Tail asks, in one request, for the last final block and for the logs from a block on that may
-// not be final yet, up to another that certainly is not final for long. It gives the header of
-// the last final block, and the logs up to it where the answer proves that they are all of that
-// chain: nil where it does not, or where the block is before from, which is no error.
+// Tail asks, in one request, for the last final block and for the logs from a block on that may not
+// be final yet, up to another that certainly is not final for long. It returns the header of the
+// last final block, and the logs up to it where the answer proves that they are all of that chain:
+// nil if it does not, or where the block is before from, which is no error.
 //
 // The items of a batch are answered one after the other, by nodes that may not be the same: the
 // head may move between them, and so may what is not final. What proves that the node that gave the

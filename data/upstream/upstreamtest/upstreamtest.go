@@ -15,8 +15,8 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// Host gives the host of a server that answers with f. Its budget keeps nobody waiting; both
-// are closed behind the test.
+// Host returns the host of a server that answers with f. Its budget keeps nobody waiting; both are
+// closed behind the test.
 func Host(t testing.TB, name string, f http.HandlerFunc) *fetch.Host {
 	t.Helper()
 	s := httptest.NewServer(f)

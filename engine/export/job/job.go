@@ -1,6 +1,6 @@
-// Package job keeps the queue of export jobs: one pool of workers, fair across
-// the keys that ask, and the files that come of it until they expire. What a job
-// writes, and where jobs are kept, others know.
+// Package job keeps the queue of export jobs: one pool of workers, fair across the keys that ask,
+// and the files that come from it until they expire. What a job writes, and where jobs are kept,
+// others know.
 package job
 
 import (
@@ -87,21 +87,19 @@ type Job struct {
 
 // Store keeps jobs across restarts. Its methods may be called concurrently.
 type Store interface {
-	// AddJob adds a queued job, or one that is done at once where a file of the
-	// same request and version is kept. A repeat of an idempotency key ("": none)
-	// gives the job it made. ErrTooMany where the owner has limit jobs waiting or
-	// running, ErrReused.
+	// AddJob adds a queued job, or one that is done at once where a file of the same request and
+	// version is kept. A repeat of an idempotency key ("": none) gives the job it made. ErrTooMany
+	// if the owner has limit jobs waiting or running, ErrReused.
 	AddJob(ctx context.Context, j Job, idempotencyKey, version string, limit int) (Job, error)
-	// Job gives a job of the owner; ErrNotFound.
+	// Job returns a job of the owner; ErrNotFound.
 	Job(ctx context.Context, owner, id string) (Job, error)
-	// NextJob takes the next job that waits and marks it running: of the owner who
-	// was served least recently. ErrNotFound where none waits.
+	// NextJob takes the next job that waits and marks it running: of the owner who was served least
+	// recently. ErrNotFound if none waits.
 	NextJob(ctx context.Context) (Job, error)
-	// SameFile gives the result of a kept file of the same request and version;
-	// ErrNotFound.
+	// SameFile returns the result of a kept file of the same request and version; ErrNotFound.
 	SameFile(ctx context.Context, r Request, version string) (Result, error)
-	// EndJob marks a running job done or failed, or queued as if it had not begun;
-	// false where it is not running any more.
+	// EndJob marks a running job done or failed, or queued as if it had not begun; false if it is
+	// not running any more.
 	EndJob(ctx context.Context, j Job) (bool, error)
 	// CancelJob ends a job of the owner: canceled where it waits or runs, expired
 	// where it is done, as it is otherwise. ErrNotFound.
@@ -122,6 +120,6 @@ type Work interface {
 	Version(ctx context.Context) (string, error)
 	// WriteJob writes the file of r to path, which it has only when it is whole.
 	WriteJob(ctx context.Context, r Request, path string, progress func(float64)) (Result, error)
-	// Explain gives what to tell the caller about an error of WriteJob.
+	// Explain returns what to tell the caller about an error of WriteJob.
 	Explain(err error) Failure
 }

@@ -77,10 +77,9 @@ func NewPool(cfg Config) *Pool {
 // PerKey is how many jobs of one key may wait and run.
 func (p *Pool) PerKey() int { return p.Limits.PerKey }
 
-// Create adds a job of the key owner. Where a file of an equal request of the
-// same data is kept, the job is done at once and shares it. A repeat of an
-// idempotency key ("": none) gives the job it made first. ErrTooMany, ErrReused; data.ErrElsewhere
-// where there are no fills to do it with.
+// Create adds a job of the key owner. Where a file of an equal request of the same data is kept,
+// the job is done at once and shares it. A repeat of an idempotency key ("": none) gives the job it
+// made first. ErrTooMany, ErrReused; data.ErrElsewhere if there are no fills to do it with.
 func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyKey string) (Job, error) {
 	if p.NoFills && r.Kind == Trader {
 		return Job{}, data.ErrElsewhere
@@ -113,7 +112,7 @@ func (p *Pool) wakeWorker() {
 	}
 }
 
-// Job gives a job of the key owner; ErrNotFound also for one of another kind.
+// Job returns a job of the key owner; ErrNotFound also for one of another kind.
 func (p *Pool) Job(ctx context.Context, owner string, kind Kind, id string) (Job, error) {
 	j, err := p.Store.Job(ctx, owner, id)
 	if err == nil && j.Request.Kind != kind {
@@ -157,8 +156,8 @@ func (p *Pool) Cancel(ctx context.Context, owner string, kind Kind, id string) (
 	return j, p.removeFiles(ctx)
 }
 
-// Open opens the file of a done job; ErrGone where the job is not done, or its file
-// was removed meanwhile. A file that is open can be read to its end even after that.
+// Open opens the file of a done job; ErrGone if the job is not done, or its file was removed
+// meanwhile. A file that is open can be read to its end even after that.
 func (p *Pool) Open(j Job) (*os.File, error) {
 	if j.Status != Done {
 		return nil, ErrGone
@@ -279,8 +278,8 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	return nil
 }
 
-// end records how j ended, false where it was canceled meanwhile. For code that removes
-// files the job is recorded and stops running at the same moment.
+// end records how j ended, false if it was canceled meanwhile. For code that removes files the job
+// is recorded and stops running at the same moment.
 func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -289,7 +288,7 @@ func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
 	return recorded, err
 }
 
-// makeFile gives the file of j: one that is kept already or one made now.
+// makeFile returns the file of j: one that is kept already or one made now.
 func (p *Pool) makeFile(ctx context.Context, j Job) (res Result, err error) {
 	version, err := p.Work.Version(ctx)
 	if err != nil {
@@ -358,7 +357,7 @@ func (p *Pool) removeFiles(ctx context.Context) error {
 	return nil
 }
 
-// uses tells whether a running job writes or shares the file; the caller holds mu.
+// uses reports whether a running job writes or shares the file; the caller holds mu.
 func (p *Pool) uses(name string) bool {
 	for id, r := range p.running {
 		if strings.HasPrefix(name, id[len("job_"):]) || name == r.shared {

@@ -90,7 +90,7 @@ func marketRow(i, rows int, p serving.Period) serving.MarketRow {
 // Clock is a clock that stands still until it is moved.
 type Clock struct{ at atomic.Int64 }
 
-// NewClock gives a clock that shows t.
+// NewClock returns a clock that shows t.
 func NewClock(t time.Time) *Clock {
 	c := &Clock{}
 	c.Set(t)
@@ -115,7 +115,7 @@ type Source struct {
 	pings int
 }
 
-// NewSource gives a source of snap, which may be nil.
+// NewSource returns a source of snap, which may be nil.
 func NewSource(snap *serving.Snapshot) *Source { return &Source{snap: snap} }
 
 // Snapshot is the snapshot the source was made with.
@@ -166,7 +166,7 @@ type Store struct {
 	Err      error        // what every method fails with, if set
 }
 
-// Issue adds a key of tier made from number n and gives its secret.
+// Issue adds a key of tier made from number n and returns its secret.
 func (s *Store) Issue(tier access.Tier, n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *Store) Revision(context.Context) (int64, error) {
 	return s.revision, s.Err
 }
 
-// Keys gives a copy of the records.
+// Keys returns a copy of the records.
 func (s *Store) Keys(context.Context) ([]record.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,7 @@ func (s *Store) AddUse(_ context.Context, uses []record.Use) error {
 	return s.Err
 }
 
-// Account gives the uses that were saved and are not before day since.
+// Account returns the uses that were saved and are not before day since.
 func (s *Store) Account(_ context.Context, hash [32]byte, since string) (record.Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

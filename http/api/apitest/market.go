@@ -20,13 +20,13 @@ type Markets struct {
 	Excluded []data.WalletID               // wallets that the last read of holders was told to leave out
 }
 
-// MarketTexts gives the texts of a market.
+// MarketTexts returns the texts of a market.
 func (m *Markets) MarketTexts(_ context.Context, market int32, _ int64) (serving.MarketTexts, error) {
 	m.Asked++
 	return m.Texts[market], nil
 }
 
-// MarketFills gives the newest fills of tokens, which stand in order.
+// MarketFills returns the newest fills of tokens, which stand in order.
 func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []data.TokenID, _ int64, _ *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range m.Filled {
@@ -41,7 +41,7 @@ func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []da
 	return dst, nil
 }
 
-// Candles gives those of Hours that belong to the tokens, one hour each.
+// Candles returns those of Hours that belong to the tokens, one hour each.
 func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) (list []serving.Candle, err error) {
 	m.Asked++
 	for _, c := range m.Hours {
@@ -54,7 +54,7 @@ func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, _, h
 	return list, nil
 }
 
-// Holders gives Held.
+// Holders returns Held.
 func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.Holders, error) {
 	m.Asked++
 	m.Excluded = without
@@ -64,7 +64,7 @@ func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, w
 // MarketInMemory is AtHand.
 func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
-// EventTraders gives Traders.
+// EventTraders returns Traders.
 func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.EventTraders, error) {
 	m.Asked++
 	m.Excluded = without

@@ -33,7 +33,7 @@ type byNumber struct{}
 func (byNumber) CompareTokens(a, b data.TokenID) int   { return cmp.Compare(a, b) }
 func (byNumber) CompareWallets(a, b data.WalletID) int { return cmp.Compare(a, b) }
 
-// sorted gives a wallet's fills, newest first.
+// sorted returns a wallet's fills, newest first.
 func (w *Wallets) sorted(wallet data.WalletID) []serving.Fill {
 	w.Reads++
 	fills := slices.Clone(w.Fills[wallet])
@@ -41,7 +41,7 @@ func (w *Wallets) sorted(wallet data.WalletID) []serving.Fill {
 	return fills
 }
 
-// WalletFills gives the newest fills behind after.
+// WalletFills returns the newest fills behind after.
 func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet data.WalletID, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range w.sorted(wallet) {
 		if after != nil && f.Compare(after, byNumber{}) >= 0 {
@@ -104,7 +104,7 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 // WalletInMemory is what Slow denies.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
-// Leaderboards gives what Leaderboard has.
+// Leaderboards returns what Leaderboard has.
 func (w *Wallets) Leaderboards(ctx context.Context, upTo, _, most int64) (*serving.Leaderboards, error) {
 	if w.LeaderboardGate != nil {
 		select {
@@ -131,7 +131,7 @@ func (w *Wallets) Leaderboards(ctx context.Context, upTo, _, most int64) (*servi
 	return b, nil
 }
 
-// ProfitDays gives Made.
+// ProfitDays returns Made.
 func (w *Wallets) ProfitDays(context.Context, []data.WalletID, int32, int64) ([]serving.ProfitDay, error) {
 	w.Reads++
 	return w.Made, nil

@@ -38,7 +38,7 @@ func (w *Weather) Foretell(city, day string, m data.Metric, source, at string, v
 		City: city, Target: target, Metric: m, Source: source, IssuedAt: issued.UnixMicro(), Value: degrees}})
 }
 
-// ForecastChanges gives the changes of a city's days.
+// ForecastChanges returns the changes of a city's days.
 func (w *Weather) ForecastChanges(_ context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error) {
 	w.Asked++
 	var out []serving.ForecastChange
@@ -50,7 +50,7 @@ func (w *Weather) ForecastChanges(_ context.Context, city string, first, last da
 	return out, nil
 }
 
-// DayActuals gives what is known of days, of whatever city.
+// DayActuals returns what is known of days, of whatever city.
 func (w *Weather) DayActuals(_ context.Context, _ string, first, last data.Date) ([]serving.DayActual, error) {
 	w.Asked++
 	var out []serving.DayActual
@@ -62,7 +62,7 @@ func (w *Weather) DayActuals(_ context.Context, _ string, first, last data.Date)
 	return out, nil
 }
 
-// ActualDays gives the newest days of which anything is known, of whatever city.
+// ActualDays returns the newest days of which anything is known, of whatever city.
 func (w *Weather) ActualDays(_ context.Context, _ string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind, source string,
 	n int) ([]data.Date, error) {
 	w.Asked++
@@ -76,7 +76,7 @@ func (w *Weather) ActualDays(_ context.Context, _ string, first, last data.Date,
 	return out, nil
 }
 
-// DayNormals gives what is usual on calendar days, in whatever city.
+// DayNormals returns what is usual on calendar days, in whatever city.
 func (w *Weather) DayNormals(_ context.Context, _ string, days []int) ([]serving.DayNormal, error) {
 	w.Asked++
 	var out []serving.DayNormal
@@ -88,7 +88,7 @@ func (w *Weather) DayNormals(_ context.Context, _ string, days []int) ([]serving
 	return out, nil
 }
 
-// DayObservations gives Single.
+// DayObservations returns Single.
 func (w *Weather) DayObservations(context.Context, string, data.Date) ([]serving.Observation, error) {
 	w.Asked++
 	return w.Single, nil

@@ -42,8 +42,7 @@ type Moves struct {
 	Reads int
 }
 
-// WhaleMoves gives the newest that stand before one; of the filter it knows
-// MinUSD and Side.
+// WhaleMoves returns the newest that stand before one; of the filter it knows MinUSD and Side.
 func (s *Moves) WhaleMoves(_ context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error) {
 	s.Reads++
 	var out []serving.Move

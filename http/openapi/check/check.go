@@ -114,8 +114,8 @@ func checkDecimal(v any) error {
 	return nil
 }
 
-// find gives the document's path for one below wire.Base; of several the one
-// with the most fixed segments. "" where there is none.
+// find returns the document's path for one below wire.Base; of several the one with the most fixed
+// segments. "" if there is none.
 func (c *Checker) find(path string) string {
 	segments := strings.Split(path, "/")
 	best, most := "", -1
@@ -139,8 +139,8 @@ func (c *Checker) find(path string) string {
 	return best
 }
 
-// Reply tells what is wrong with the answer to a request for path, which may
-// have a query; nil where the document holds.
+// Reply reports what is wrong with the answer to a request for path, which may have a query; nil if
+// the document holds.
 func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 	path, _, _ = strings.Cut(path, "?")
 	below, inside := strings.CutPrefix(path, wire.Base)

@@ -25,7 +25,7 @@ import (
 )
 
 // Publish computes every rollup of a lake and publishes them in out. If out has the results of an earlier lake, it keeps the cohorts
-// that did not change, and gives how many.
+// that did not change, and returns how many.
 func Publish(t testing.TB, lake, out string) (kept int) {
 	t.Helper()
 	m, id, err := cluster.ReadLake(lake)
@@ -152,7 +152,7 @@ func dayOf(f export.LakeFile) int64 {
 	return date.Unix() / 86_400
 }
 
-// begins gives the files of the days on which windows begin.
+// begins returns the files of the days on which windows begin.
 func begins(asOf int64, facts []export.LakeFile) (files []export.LakeFile) {
 	for _, f := range facts {
 		for _, hours := range []int64{24, 168, 720} {
@@ -226,7 +226,7 @@ func (r *run) ofDays(s cluster.Statement, days []int64) string {
 	return condition
 }
 
-// changedDays gives the days whose file is another one, or missing on one side.
+// changedDays returns the days whose file is another one, or missing on one side.
 func changedDays(now, was []export.LakeFile) (days []int64) {
 	for _, side := range [][2][]export.LakeFile{{now, was}, {was, now}} {
 		other := names(side[1])

@@ -27,7 +27,7 @@ type Keys struct {
 	Tokens  []data.TokenID  // ascending
 }
 
-// keysOf gives keys of the store by name.
+// keysOf returns keys of the store by name.
 func (k *kind) keysOf(keys []int32) (out Keys) {
 	for _, id := range keys {
 		if k.byToken {
@@ -39,7 +39,7 @@ func (k *kind) keysOf(keys []int32) (out Keys) {
 	return out
 }
 
-// set gives the keys of one kind, to be looked up.
+// set returns the keys of one kind, to be looked up.
 func (k *Keys) set(tokens bool) map[int32]bool {
 	out := map[int32]bool{}
 	if tokens {
@@ -60,7 +60,7 @@ func (k *Keys) has(f *serving.Fill) bool {
 	return wallet || token
 }
 
-// wants tells whether the plan asks for a fact that came with batch.
+// wants reports whether the plan asks for a fact that came with batch.
 func (p *Plan) wants(batch int64, f *serving.Fill) bool {
 	return batch <= p.Batch && (batch > p.After || p.Reread.has(f))
 }

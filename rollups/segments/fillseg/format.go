@@ -153,7 +153,7 @@ func (r *row) moved(txBase uint32, wideBase uint64) row {
 	return m
 }
 
-// fits tells whether a fill needs no wide part.
+// fits reports whether a fill needs no wide part.
 func fits(f *serving.Fill) bool {
 	return f.TS%second == 0 && uint64(f.Shares) <= maxUSD && uint64(f.USD) <= maxUSD && -maxFee <= f.Fee && f.Fee <= maxFee &&
 		f.LogIndex >= data.NoIndex && f.LogIndex <= maxLogIndex && f.Repeat == 1

@@ -85,7 +85,7 @@ func (t *memtable) take(b Batch) {
 
 func (t *memtable) shard(key int32) *shard { return &t.shards[uint32(key)%uint32(len(t.shards))] }
 
-// of gives what came in of a key.
+// of returns what came in of a key.
 func (t *memtable) of(key int32) recentFills {
 	s := t.shard(key)
 	s.mu.RLock()
@@ -202,7 +202,7 @@ func (w *recentFills) since(batch int64) recentFills {
 	return kept
 }
 
-// Since gives a memtable of what came in after a batch.
+// Since returns a memtable of what came in after a batch.
 func (t *memtable) Since(batch int64) *memtable {
 	out := newMemtable(t.kind, batch, max(batch, t.through.Load()))
 	for _, f := range t.facts {

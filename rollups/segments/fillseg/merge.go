@@ -118,7 +118,7 @@ type cursor struct {
 	lo, hi int
 }
 
-// hasSums tells whether an input keeps sums of a key; keys are asked for in ascending order.
+// hasSums reports whether an input keeps sums of a key; keys are asked for in ascending order.
 func (in *input) hasSums(key int32) bool {
 	last := int(in.Counts[heavy]) - 1
 	for in.summed < last && in.heavy(in.summed).wallet < uint64(key) {

@@ -15,7 +15,7 @@ type older struct {
 	role             data.Role
 }
 
-// outdated gives the fill of a batch as an older one.
+// outdated returns the fill of a batch as an older one.
 func (t *memtable) outdated(f *serving.Fill, batch int64) older {
 	return older{batch: batch, ts: f.TS, shares: f.Shares, usd: f.USD, fee: f.Fee, other: t.other(f), logIndex: f.LogIndex, side: f.Side, role: f.Role}
 }

@@ -79,7 +79,7 @@ func (r segment) prefetch(lo, hi int) {
 // keys is one more than the largest key with rows.
 func (r segment) keys() int { return int(r.Counts[index]) - 1 }
 
-// span gives the places of a key's rows; equal where it has none.
+// span returns the places of a key's rows; equal where it has none.
 func (r segment) span(key int32) (lo, hi int) {
 	if key < 0 || int(key) >= r.keys() {
 		return 0, 0
@@ -92,7 +92,7 @@ func (r segment) span(key int32) (lo, hi int) {
 	return int(from), int(to)
 }
 
-// rows gives the rows from lo to hi as they lie in the file.
+// rows returns the rows from lo to hi as they lie in the file.
 func (r segment) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*rowSize) }
 
 func (r segment) row(i int) row { return getRow(r.rows(i, i+1)) }
@@ -113,7 +113,7 @@ func (r segment) amounts(b []byte, f *serving.Fill) {
 	f.Token = data.TokenID(w.other())
 }
 
-// fill gives the fill of a key's row.
+// fill returns the fill of a key's row.
 func (r segment) fill(k *kind, key int32, w row) (f serving.Fill) {
 	w.unpackTo(&f, r.overflow(&w))
 	k.setIDs(&f, key, w.other())
@@ -177,7 +177,7 @@ func (r segment) compare(k *kind, key int32, i int, o segment, j int) int {
 	return k.order(&a, &b)
 }
 
-// below gives how many of the fills lo to hi of a key come before f.
+// below returns how many of the fills lo to hi of a key come before f.
 func (r segment) below(k *kind, key int32, lo, hi int, f *serving.Fill) int {
 	at := f.TS / second
 	return lo + sort.Search(hi-lo, func(i int) bool {
@@ -190,7 +190,7 @@ func (r segment) below(k *kind, key int32, lo, hi int, f *serving.Fill) int {
 	})
 }
 
-// sums gives where the sums of a heavy wallet begin and end; false of any other.
+// sums returns where the sums of a heavy wallet begin and end; false of any other.
 func (r segment) sums(wallet int32) (at, next heavyAt, ok bool) {
 	n := int(r.Counts[heavy]) - 1
 	i := sort.Search(n, func(i int) bool { return r.heavy(i).wallet >= uint64(wallet) })
@@ -201,7 +201,7 @@ func (r segment) sums(wallet int32) (at, next heavyAt, ok bool) {
 	return at, next, at.wallet == uint64(wallet)
 }
 
-// tokens gives the sums by token that are kept of a heavy wallet; false of any other.
+// tokens returns the sums by token that are kept of a heavy wallet; false of any other.
 func (r segment) tokens(wallet int32) ([]byte, bool) {
 	at, next, ok := r.sums(wallet)
 	if !ok {
@@ -210,7 +210,7 @@ func (r segment) tokens(wallet int32) ([]byte, bool) {
 	return r.Bytes(tokens, int(at.tokens)*tokenSize, int(next.tokens)*tokenSize), true
 }
 
-// days gives the sums by day that are kept of a heavy wallet; false of any other.
+// days returns the sums by day that are kept of a heavy wallet; false of any other.
 func (r segment) days(wallet int32) ([]byte, bool) {
 	at, next, ok := r.sums(wallet)
 	if !ok {

@@ -75,15 +75,15 @@ const (
 	maxBufferNewest = 500_000
 )
 
-// NewWalletStore gives a store of every wallet's fills with its file at path, whose folder
-// must exist. It knows nothing until Open or Restart. names must know every wallet and
-// token of a fill before the store is given the fill, or opens a file that has it.
+// NewWalletStore returns a store of every wallet's fills with its file at path, whose folder must
+// exist. It knows nothing until Open or Restart. names must know every wallet and token of a fill
+// before the store is given the fill, or opens a file that has it.
 func NewWalletStore(path string, names serving.NameOrder) WalletStore {
 	return WalletStore{newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)}
 }
 
-// NewTokenStore gives a store of the newest fills of every token, most of each, as they
-// lie in their block.
+// NewTokenStore returns a store of the newest fills of every token, most of each, as they lie in
+// their block.
 func NewTokenStore(path string, names serving.NameOrder, most int) TokenStore {
 	return TokenStore{newStore(path, kind{byToken: true, most: most, names: names, format: newestFormat(most)}, maxBufferNewest)}
 }
@@ -145,7 +145,7 @@ type Stats struct {
 	Damage error
 }
 
-// Stats tells what the store holds.
+// Stats reports what the store holds.
 func (s *Store) Stats() Stats {
 	st := s.Contents()
 	out := Stats{Idle: !st.Known(), Damage: s.Damage()}
@@ -158,8 +158,8 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// recentOf gives what came in of a key; false where the store does not have the key up
-// to batch, as it does not of a batch from before the file.
+// recentOf returns what came in of a key; false if the store does not have the key up to batch, as
+// it does not of a batch from before the file.
 func recentOf(st *segments.Contents[*memtable], key int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {
 		return w, false
@@ -168,8 +168,8 @@ func recentOf(st *segments.Contents[*memtable], key int32, batch int64) (w recen
 	return w, w.changed == 0 && batch >= w.from
 }
 
-// lookup begins a read; nil where the store does not have the key up to batch. The
-// caller releases the contents.
+// lookup begins a read; nil if the store does not have the key up to batch. The caller releases the
+// contents.
 func (s *Store) lookup(key int32, batch int64) (*segments.Contents[*memtable], lookup) {
 	for {
 		st := s.Contents()
@@ -204,7 +204,7 @@ func (s *Store) fills(dst []serving.Fill, key int32, batch int64, after *serving
 // Compare is the order of a token's fills, oldest first.
 func (s TokenStore) Compare(x, y *serving.Fill) int { return s.order(x, y) }
 
-// Has tells whether a token's newest fills of imports up to batch are in the store.
+// Has reports whether a token's newest fills of imports up to batch are in the store.
 func (s TokenStore) Has(token data.TokenID, batch int64) bool {
 	_, ok := recentOf(s.Contents(), int32(token), batch)
 	return ok
@@ -219,7 +219,7 @@ func (s TokenStore) Newest(dst []serving.Fill, token data.TokenID, batch int64, 
 	return s.fills(dst, int32(token), batch, nil, n)
 }
 
-// Has tells whether a wallet's fills of imports up to batch are in the store.
+// Has reports whether a wallet's fills of imports up to batch are in the store.
 func (s WalletStore) Has(wallet data.WalletID, batch int64) bool {
 	_, ok := recentOf(s.Contents(), int32(wallet), batch)
 	return ok
@@ -248,8 +248,7 @@ func (s WalletStore) Tokens(dst []serving.TokenSum, wallet data.WalletID, batch 
 	return v.tokens(dst, ix), true
 }
 
-// Days gives what a wallet traded on each UTC day, oldest first, in the memory of
-// dst.
+// Days returns what a wallet traded on each UTC day, oldest first, in the memory of dst.
 func (s WalletStore) Days(dst []serving.DaySum, wallet data.WalletID, batch int64) (out []serving.DaySum, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(int32(wallet), batch)

@@ -147,8 +147,8 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 	return dst
 }
 
-// sumBytes gives the bytes that are kept of a token's sums by wallet and by hour; false of one of which
-// the file has all fills.
+// sumBytes returns the bytes that are kept of a token's sums by wallet and by hour; false of one of
+// which the file has all fills.
 func (r segment) sumBytes(token int32) (wallets, hours []byte, ok bool) {
 	at, next, ok := r.sums(token)
 	if !ok {

@@ -175,7 +175,7 @@ func (w *writer) addNewest(key int32, fills []serving.Fill) error {
 	return nil
 }
 
-// ordinal gives the place of a hash, which is written where the key has none yet.
+// ordinal returns the place of a hash, which is written where the key has none yet.
 func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 	if h.IsZero() {
 		return noTx, nil

@@ -38,8 +38,7 @@ func appendRecord(b []byte, t *serving.MarketTexts) []byte {
 	return append(b, t.GroupItemTitle...)
 }
 
-// readRecord gives the texts of a record in memory of their own; false where it is
-// none.
+// readRecord returns the texts of a record in memory of their own; false if it is none.
 func readRecord(b []byte) (t serving.MarketTexts, ok bool) {
 	if len(b) == 0 {
 		return t, false

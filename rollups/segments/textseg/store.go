@@ -62,7 +62,7 @@ func (t *memtable) of(market int32) (change, bool) {
 	return c, known
 }
 
-// Since gives a memtable of what changed after a batch.
+// Since returns a memtable of what changed after a batch.
 func (t *memtable) Since(batch int64) *memtable {
 	out := newMemtable(batch, max(batch, t.through.Load()))
 	for market, c := range t.markets {
@@ -109,7 +109,7 @@ type Stats struct {
 	Damage error
 }
 
-// Stats tells what the store holds.
+// Stats reports what the store holds.
 func (s *Store) Stats() Stats {
 	st := s.Contents()
 	out := Stats{Idle: !st.Known(), Ready: st.Ready, Damage: s.Damage()}
@@ -124,14 +124,14 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// Has tells whether the texts of a market are in the store, as of batch or later.
+// Has reports whether the texts of a market are in the store, as of batch or later.
 func (s *Store) Has(market int32, batch int64) (ok bool) {
 	_, ok = s.read(market, batch, func(b []byte) (serving.MarketTexts, bool) { return serving.MarketTexts{}, len(b) > 0 })
 	return ok
 }
 
-// Texts gives the texts of a market as they are now: as of batch or later. False
-// where they are not in the store.
+// Texts returns the texts of a market as they are now: as of batch or later. False where they are
+// not in the store.
 func (s *Store) Texts(market int32, batch int64) (t serving.MarketTexts, ok bool) {
 	return s.read(market, batch, readRecord)
 }

@@ -156,7 +156,7 @@ func (c *Columns) Value(id int32, f Field) int64 {
 	return c.chunks[id>>chunkBits].values[f][id&(chunkRows-1)]
 }
 
-// Equal tells whether a market is the same in c and o, or in neither.
+// Equal reports whether a market is the same in c and o, or in neither.
 func (c *Columns) Equal(o *Columns, id int32) bool {
 	a, b := c.class(id), o.class(id)
 	if a == nil || b == nil {
@@ -173,7 +173,7 @@ func (c *Columns) Equal(o *Columns, id int32) bool {
 		slices.Equal(c.tagSets[x.tags[i]], o.tagSets[y.tags[i]])
 }
 
-// class gives what a market is filed under; nil where there is none.
+// class returns what a market is filed under; nil if there is none.
 func (c *Columns) class(id int32) *Class {
 	if c == nil || int(id>>chunkBits) >= len(c.chunks) {
 		return nil
@@ -199,7 +199,7 @@ type Builder struct {
 	rows    int
 }
 
-// NewBuilder gives a Builder of no markets.
+// NewBuilder returns a Builder of no markets.
 func NewBuilder() *Builder {
 	return &Builder{classes: make([]Class, 1), tagSets: make([][]string, 1), tagged: map[string][]int32{}, known: map[string]int32{}}
 }
@@ -246,7 +246,7 @@ func emptyChunk() *chunk {
 	return c
 }
 
-// own gives chunk n with a column that may be written.
+// own returns chunk n with a column that may be written.
 func (b *Builder) own(n, col int) *chunk {
 	if b.owned[n] == 0 {
 		copied := *b.chunks[n]
@@ -275,7 +275,7 @@ func (b *Builder) own(n, col int) *chunk {
 	return c
 }
 
-// classOf gives the place of a class, which is kept from its first use on.
+// classOf returns the place of a class, which is kept from its first use on.
 func (b *Builder) classOf(c *Class) int32 {
 	risk := "?"
 	if c.NegRisk != nil {
@@ -290,7 +290,7 @@ func (b *Builder) classOf(c *Class) int32 {
 	return id
 }
 
-// tagsOf gives the place of a set of tags, which is kept from its first use on.
+// tagsOf returns the place of a set of tags, which is kept from its first use on.
 func (b *Builder) tagsOf(tags []string) int32 {
 	if len(tags) == 0 {
 		return 0
@@ -310,7 +310,7 @@ func (b *Builder) tagsOf(tags []string) int32 {
 	return id
 }
 
-// Seal gives the columns as they are now.
+// Seal returns the columns as they are now.
 func (b *Builder) Seal() *Columns {
 	for _, n := range b.touched {
 		for f := range Fields {

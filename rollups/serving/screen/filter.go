@@ -32,7 +32,7 @@ type predicate struct {
 // selectivity is how many rows were looked at, and how many of them were let through.
 type selectivity struct{ seen, passed int }
 
-// below tells whether r lets less through than o.
+// below reports whether r lets less through than o.
 func (r selectivity) below(o selectivity) bool { return r.passed*o.seen < o.passed*r.seen }
 
 func (r *selectivity) note(seen, passed int) { r.seen, r.passed = r.seen+seen, r.passed+passed }
@@ -69,7 +69,7 @@ func (c *Columns) filterScan(f *Filter) *filterScan {
 	return s
 }
 
-// tagSetsOf tells which tag sets f keeps.
+// tagSetsOf reports which tag sets f keeps.
 func (c *Columns) tagSetsOf(f *Filter) []bool {
 	keep := make([]bool, len(c.tagSets))
 	if f.Tags == nil {
@@ -90,7 +90,7 @@ func (c *Columns) tagSetsOf(f *Filter) []bool {
 	return keep
 }
 
-// begin picks the tests that chunk c needs; false where it has no row to keep.
+// begin picks the tests that chunk c needs; false if it has no row to keep.
 func (s *filterScan) begin(c *chunk) bool {
 	s.here = s.here[:0]
 	for _, t := range s.predicates {

@@ -54,7 +54,7 @@ func (o Order) last(c *chunk) int64 {
 	return c.least[o.Field]
 }
 
-// PlaceOf gives the place of a market that is there.
+// PlaceOf returns the place of a market that is there.
 func (c *Columns) PlaceOf(id int32, o Order, condition data.Hash) Place {
 	return Place{Value: c.Value(id, o.Field), Volume: c.Value(id, Volume), Condition: condition}
 }
@@ -80,8 +80,8 @@ type picker struct {
 	list        [chunkRows]uint16
 }
 
-// Top gives the first n markets that f keeps, in order o, behind after unless
-// that is nil. condition gives the condition id of a market.
+// Top returns the first n markets that f keeps, in order o, behind after unless that is nil.
+// condition gives the condition id of a market.
 func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash) []int32 {
 	return c.top(f, o, after, n, condition, parallelFrom)
 }
@@ -138,8 +138,8 @@ func (p *picker) share(c *Columns, sieves [2]*filterScan, list []limit) {
 	p.heap = all[:min(p.n, len(all))]
 }
 
-// scan shows p the rows of the chunks of list and tells whether chunks with later
-// bounds may still hold rows that get in.
+// scan shows p the rows of the chunks of list and reports whether chunks with later bounds may
+// still hold rows that get in.
 func (p *picker) scan(c *Columns, s *filterScan, list []limit) bool {
 	for _, next := range list {
 		if p.full() && next.worse(&p.heap[0]) {

@@ -26,7 +26,7 @@ type Builder struct {
 	pool         *sync.Pool
 }
 
-// NewBuilder gives a Builder of no markets.
+// NewBuilder returns a Builder of no markets.
 func NewBuilder() *Builder { return &Builder{pool: &sync.Pool{}} }
 
 // Set gives the market of id its title, and other texts whose words count less,
@@ -67,7 +67,7 @@ func (b *Builder) markOutdated(id uint32) {
 	}
 }
 
-// Seal gives the index of the markets as they are now.
+// Seal returns the index of the markets as they are now.
 func (b *Builder) Seal() *Index {
 	b.span = (len(b.fingerprints) + 63) / 64
 	if len(b.pending) > 0 {
@@ -80,7 +80,7 @@ func (b *Builder) Seal() *Index {
 	return &Index{segments: b.segments, outdated: b.outdated, span: b.span, pool: b.pool}
 }
 
-// newest gives what is pending by ascending ids, of each what was set last.
+// newest returns what is pending by ascending ids, of each what was set last.
 func (b *Builder) newest() []doc {
 	if slices.IsSortedFunc(b.pending, func(x, y doc) int { return cmp.Or(cmp.Compare(x.id, y.id), -1) }) {
 		return b.pending

@@ -64,8 +64,8 @@ func foldRune(b []byte, from int, r rune) []byte {
 	return utf8.AppendRune(b, r)
 }
 
-// plainLetters gives what a Latin letter that has no decomposition is typed as
-// without it; "" for any other.
+// plainLetters returns what a Latin letter that has no decomposition is typed as without it; "" for
+// any other.
 func plainLetters(r rune) string {
 	switch r {
 	case 'ß':
@@ -90,8 +90,8 @@ func plainLetters(r rune) string {
 	return ""
 }
 
-// thousands tells whether the comma at i of s stands between digits of which
-// exactly three follow it.
+// thousands reports whether the comma at i of s stands between digits of which exactly three follow
+// it.
 func thousands(s string, i int) bool {
 	if i == 0 || i+3 >= len(s) || !digit(s[i-1]) || !digit(s[i+1]) || !digit(s[i+2]) || !digit(s[i+3]) {
 		return false
@@ -101,9 +101,9 @@ func thousands(s string, i int) bool {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// Words gives the distinct words of text as they are compared, in order of first
-// appearance: in lower case, without accents, split at everything that is neither
-// letter nor digit. It is nil where text has none.
+// Words returns the distinct words of text as they are compared, in order of first appearance: in
+// lower case, without accents, split at everything that is neither letter nor digit. It is nil
+// where text has none.
 func Words(text string) []string {
 	var list []string
 	seen := map[string]bool{}

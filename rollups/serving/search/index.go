@@ -59,7 +59,7 @@ type Matches struct {
 	pool   *sync.Pool
 }
 
-// Level gives the markets that match as well as l says.
+// Level returns the markets that match as well as l says.
 func (m *Matches) Level(l Level) Set { return m.levels[l] }
 
 // Count is how many markets match on any level.
@@ -71,7 +71,7 @@ func (m *Matches) Count() int {
 	return n
 }
 
-// All gives the markets of all levels.
+// All returns the markets of all levels.
 func (m *Matches) All() Set {
 	all := m.of[exactTitle]
 	clear(all)
@@ -97,7 +97,7 @@ const (
 
 type wordSets [kinds]Set
 
-// matches gives an empty Matches.
+// matches returns an empty Matches.
 func (x *Index) matches() *Matches {
 	m, _ := x.pool.Get().(*Matches)
 	need := (int(Levels) + kinds) * x.span
@@ -116,8 +116,7 @@ func (x *Index) matches() *Matches {
 	return m
 }
 
-// Find gives the markets that match all of words, which Words gave; of no words,
-// none.
+// Find returns the markets that match all of words, which Words gave; of no words, none.
 func (x *Index) Find(words []string) *Matches {
 	m := x.matches()
 	for i, w := range words {
@@ -178,9 +177,9 @@ func (x *Index) word(word string, sets *wordSets) {
 	sets[typoAny].union(sets[typoTitle], nil)
 }
 
-// narrow keeps, of what matched all words so far, what matches the word of m.of
-// too; first: there was no word before. It tells whether anything is left. The
-// levels hold, until split, what matches without regard to other levels.
+// narrow keeps, of what matched all words so far, what matches the word of m.of too; first: there
+// was no word before. It reports whether anything is left. The levels hold, until split, what
+// matches without regard to other levels.
 func (m *Matches) narrow(first bool) bool {
 	if first {
 		for kind, l := range [kinds]Level{Title, Exact, TitlePrefix, Prefix, TitleTypo, Typo} {
@@ -217,8 +216,8 @@ func (m *Matches) split(whole Set) {
 	}
 }
 
-// Equal tells whether x and o find the same whatever they are asked, however they
-// came about. It takes time in proportion to all there is.
+// Equal reports whether x and o find the same whatever they are asked, however they came about. It
+// takes time in proportion to all there is.
 func (x *Index) Equal(o *Index) bool {
 	span := max(x.span, o.span)
 	a, b := mergeSegments(x.segments, x.outdated, span), mergeSegments(o.segments, o.outdated, span)

@@ -89,10 +89,10 @@ func (p *postings) bytes() int64 {
 	return n
 }
 
-// word finds a word of the segment; false where it has none such.
+// word finds a word of the segment; false if it has none such.
 func (g *segment) word(word string) (int, bool) { return slices.BinarySearch(g.words, word) }
 
-// prefixRange gives the range of the words that begin with prefix.
+// prefixRange returns the range of the words that begin with prefix.
 func (g *segment) prefixRange(prefix string) (from, to int) {
 	from = sort.SearchStrings(g.words, prefix)
 	return from, from + sort.Search(len(g.words)-from, func(i int) bool { return !strings.HasPrefix(g.words[from+i], prefix) })
@@ -149,7 +149,7 @@ func (w *writer) list(p *postings, word int, ids []uint32) {
 	p.start = append(p.start, uint32(len(p.ids)))
 }
 
-// done gives the finished segment.
+// done returns the finished segment.
 func (w *writer) done(docs int) *segment {
 	g := w.g
 	g.docs = docs
@@ -180,8 +180,7 @@ func (w *writer) widePrefixes() map[string][fields]Set {
 	return wide
 }
 
-// isWide tells whether adding up the words from to to is slower than adding two
-// sets.
+// isWide reports whether adding up the words from to to is slower than adding two sets.
 func (w *writer) isWide(from, to int) bool {
 	n := 0
 	for _, p := range [2]*postings{&w.g.title, &w.g.other} {

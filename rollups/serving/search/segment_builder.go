@@ -49,7 +49,7 @@ func (r *segmentBuilder) read(d *doc, mark uint32) {
 // lengthWord stands for how many distinct words a title has; no text holds it.
 func lengthWord(n int) string { return "\x00" + string(rune(n)) }
 
-// note adds the words of a text and tells how many the market did not have yet.
+// note adds the words of a text and reports how many the market did not have yet.
 func (r *segmentBuilder) note(text string, mark uint32, where int) int {
 	r.text = fold(r.text[:0], text)
 	n := 0
@@ -74,7 +74,7 @@ func (r *segmentBuilder) add(word []byte, mark uint32, where int) bool {
 	return true
 }
 
-// number gives the number of a word.
+// number returns the number of a word.
 func (r *segmentBuilder) number(word []byte) uint32 {
 	hash := xxhash.Sum64(word)
 	for i := int(hash) & (len(r.table) - 1); ; i = (i + 1) & (len(r.table) - 1) {
@@ -88,7 +88,7 @@ func (r *segmentBuilder) number(word []byte) uint32 {
 	}
 }
 
-// learn gives a new word a number; slot is where its search ended.
+// learn returns a new word a number; slot is where its search ended.
 func (r *segmentBuilder) learn(word []byte, hash uint64, slot int) uint32 {
 	w := uint32(len(r.words))
 	r.words, r.hashes, r.last = append(r.words, string(word)), append(r.hashes, hash), append(r.last, 0)

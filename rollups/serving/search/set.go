@@ -5,7 +5,7 @@ import "math/bits"
 // Set is a set of market ids, one bit each. Sets of one Index have one length.
 type Set []uint64
 
-// Has tells whether id is in s.
+// Has reports whether id is in s.
 func (s Set) Has(id int32) bool { return int(id>>6) < len(s) && s[id>>6]&(1<<(id&63)) != 0 }
 
 // Count is how many ids are in s.

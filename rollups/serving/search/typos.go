@@ -12,8 +12,8 @@ import (
 // minTypoLetters is how many letters a word needs for a typo in it to be forgiven.
 const minTypoLetters = 4
 
-// forgiving tells whether a typo in word is forgiven: it has four letters or more
-// and nothing but letters, for 2025 is no misspelt 2024.
+// forgiving reports whether a typo in word is forgiven: it has four letters or more and nothing but
+// letters, for 2025 is no misspelt 2024.
 func forgiving(word string) bool {
 	return utf8.RuneCountInString(word) >= minTypoLetters && lettersOnly(word)
 }
@@ -43,7 +43,7 @@ func newTypoIndex(words []string) typoIndex {
 	return slices.Clip(slices.Compact(n))
 }
 
-// find gives the words of list that are exactly one typo away from word.
+// find returns the words of list that are exactly one typo away from word.
 func (n typoIndex) find(list []string, word string) []int {
 	var found []int
 	shortened(word, func(print uint32) {
@@ -68,8 +68,8 @@ func shortened(word string, f func(print uint32)) {
 	}
 }
 
-// oneTypo tells whether one insertion, deletion, substitution or transposition
-// of neighbours turns a into b.
+// oneTypo reports whether one insertion, deletion, substitution or transposition of neighbours
+// turns a into b.
 func oneTypo(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
