@@ -16,15 +16,15 @@ import (
 )
 
 // ChunkAppender adds rows to a temporary table. It writes each value where DuckDB has the column in
-// memory: the driver's appender makes an interface of every value, and calls DuckDB for every text
-// and every NULL. A column that a row sets nothing of is NULL. A setter of another width than its
-// column's has EndRow fail.
+// memory: the driver's appender boxes every value in an interface, and calls DuckDB for every text
+// and every NULL. A column that a row does not set is NULL. If a setter's width differs from its
+// column's, EndRow fails.
 type ChunkAppender struct {
 	appender mapping.Appender
 	chunk    mapping.DataChunk
 	columns  []appendedColumn
 	rows     uintptr // of the chunk
-	most     uintptr // rows of a chunk
+	most     uintptr // how many rows a chunk has room for
 	texts    unsafe.Pointer
 	used     uintptr // of texts
 	kept     int     // bytes that DuckDB holds beside the table
@@ -40,13 +40,13 @@ type appendedColumn struct {
 }
 
 const (
-	textWidth   = 16        // of a string in a vector, which is there itself or points elsewhere
+	textWidth   = 16        // of a string in a vector: the string itself, or a pointer to it
 	textsRoom   = 512 << 10 // for the long texts of a chunk
-	appendBytes = 8 << 20   // that DuckDB holds before they go to the table, where it would have a second copy of 200,000 rows
+	appendBytes = 8 << 20   // that DuckDB holds before it writes them to the table; its default is a second copy of 200,000 rows
 )
 
-// TempChunkAppender returns what adds rows to a temporary table of a driver's connection, as
-// sql.Conn.Raw hands it out. It must be closed.
+// TempChunkAppender returns an appender to a temporary table of a driver's connection, as
+// sql.Conn.Raw passes it. It must be closed.
 func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
 	connection, err := connectionOf(dc)
 	if err != nil {
@@ -79,7 +79,8 @@ func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
 	return a, nil
 }
 
-// connectionOf is DuckDB's own connection of a driver's, which has it in no exported field.
+// connectionOf returns DuckDB's connection under a driver's connection, which keeps it in an
+// unexported field.
 func connectionOf(dc any) (mapping.Connection, error) {
 	if c, ok := dc.(*conn); ok {
 		f := reflect.ValueOf(c.Conn).Elem().FieldByName("conn")
@@ -90,7 +91,7 @@ func connectionOf(dc any) (mapping.Connection, error) {
 	return mapping.Connection{}, fmt.Errorf("driver %T keeps its connection elsewhere: nothing can be appended", dc)
 }
 
-// widthOf is how many bytes a value of a type takes in a vector, 0 for types that are not appended.
+// widthOf is the size in bytes of a value of a type in a vector, 0 for types that are not appended.
 func widthOf(t mapping.Type) uintptr {
 	switch t {
 	case mapping.TypeTinyInt:
@@ -105,7 +106,7 @@ func widthOf(t mapping.Type) uintptr {
 	return 0
 }
 
-// begin finds the room of the next chunk, in which everything is NULL.
+// begin gets the memory of the next chunk, in which everything is NULL.
 func (a *ChunkAppender) begin() {
 	a.rows, a.used = 0, 0
 	for i := range a.columns {
@@ -117,8 +118,8 @@ func (a *ChunkAppender) begin() {
 	}
 }
 
-// at is where the value of a column of this row belongs, which is not NULL from here on; nil if it is
-// not so wide.
+// at marks a column of this row as not NULL and returns where its value belongs; nil if the column
+// has another width.
 func (a *ChunkAppender) at(column int, width uintptr) unsafe.Pointer {
 	c := &a.columns[column]
 	if c.width != width {
@@ -150,14 +151,14 @@ func (a *ChunkAppender) Int64(column int, v int64) {
 	}
 }
 
-// Bytes sets a BLOB, of which it takes a copy.
+// Bytes sets a BLOB. It copies v.
 func (a *ChunkAppender) Bytes(column int, v []byte) {
 	if p := a.at(column, textWidth); p != nil && !a.place(p, v) {
 		a.assign(column, v)
 	}
 }
 
-// Text sets a VARCHAR. DuckDB decides about what is not UTF-8.
+// Text sets a VARCHAR. A text that is not UTF-8 is left for DuckDB to judge.
 func (a *ChunkAppender) Text(column int, v string) {
 	p := a.at(column, textWidth)
 	if p == nil {
@@ -169,14 +170,15 @@ func (a *ChunkAppender) Text(column int, v string) {
 	}
 }
 
-// assign has DuckDB keep a string. It gets a copy, so that what is placed need not be on the heap.
+// assign passes a copy of a string to DuckDB. Without the copy v would escape, and strings that are
+// placed would be on the heap, too.
 func (a *ChunkAppender) assign(column int, v []byte) {
 	a.kept += len(v)
 	mapping.VectorAssignStringElementLen(a.columns[column].vector, mapping.IdxT(a.rows), bytes.Clone(v))
 }
 
-// place writes a string as DuckDB has it in a vector: its length, and behind that all of it, or its
-// first four bytes and where it is. It reports whether there was room.
+// place writes a string in DuckDB's layout of a vector: its length, then the whole string, or its
+// first four bytes and a pointer. It reports whether there was room.
 func (a *ChunkAppender) place(p unsafe.Pointer, v []byte) bool {
 	n := uintptr(len(v))
 	if n > inlined && n > textsRoom-a.used {
@@ -192,12 +194,12 @@ func (a *ChunkAppender) place(p unsafe.Pointer, v []byte) bool {
 	to := unsafe.Add(a.texts, a.used)
 	copy(unsafe.Slice((*byte)(to), n), v)
 	copy(unsafe.Slice((*byte)(unsafe.Add(p, 4)), 4), v)
-	*(*uintptr)(unsafe.Add(p, 8)) = uintptr(to) // of C's memory: it is not Go's to follow
+	*(*uintptr)(unsafe.Add(p, 8)) = uintptr(to) // a pointer into C memory, hidden from Go's collector
 	a.used += n
 	return true
 }
 
-// EndRow ends a row. What was set of it is there by the time that the appender is closed.
+// EndRow ends a row. Its values are in the table once the appender is closed.
 func (a *ChunkAppender) EndRow() error {
 	if a.err != nil {
 		return a.err
@@ -229,7 +231,7 @@ func (a *ChunkAppender) append() error {
 	return nil
 }
 
-// flush has DuckDB add to the table what it holds.
+// flush makes DuckDB write the rows that it holds to the table.
 func (a *ChunkAppender) flush() error {
 	a.kept = 0
 	if mapping.AppenderFlush(a.appender) == mapping.StateError {

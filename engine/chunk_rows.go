@@ -10,7 +10,7 @@ import (
 )
 
 // chunkReader reads a result chunk by chunk, each column where DuckDB has it in memory. The
-// driver's Next makes an interface of every value, most of which are put on the heap for it.
+// driver's Next boxes every value in an interface, which allocates for most of them.
 type chunkReader struct {
 	result  *mapping.Result
 	columns []chunkColumn
@@ -24,8 +24,8 @@ type chunkColumn struct {
 	mask unsafe.Pointer // a bit for each row that is not NULL; nil: none is
 }
 
-// resultOf is DuckDB's own result of rows of which none was read yet, nil if the driver has it
-// elsewhere than this package knows: it is in no exported field.
+// resultOf returns DuckDB's result behind rows that were not read yet. The driver keeps it in an
+// unexported field: nil if it is not where this package expects it.
 func resultOf(rows driver.Rows) *mapping.Result {
 	v := reflect.ValueOf(rows)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -38,8 +38,8 @@ func resultOf(rows driver.Rows) *mapping.Result {
 	return (*mapping.Result)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// newChunkReader makes one of rows of which none was read yet; nil if a column is of a type that
-// only the driver takes apart.
+// newChunkReader makes a reader of rows that were not read yet; nil if a column has a type that
+// only the driver decodes.
 func newChunkReader(rows driver.Rows, fields []field) *chunkReader {
 	result := resultOf(rows)
 	if result == nil {
@@ -105,8 +105,8 @@ func (c *chunkColumn) isNull(row uintptr) bool {
 	return c.mask != nil && *(*uint64)(unsafe.Add(c.mask, row/64*8))&(1<<(row%64)) == 0
 }
 
-// read writes the value of a row to its field: the common sorts as they are, the others as the
-// driver would give them.
+// read writes the value of a row to its field: common types directly, the others as the driver
+// would return them.
 func (c *chunkColumn) read(row uintptr) error {
 	switch f := c.to; {
 	case c.isNull(row):
@@ -155,11 +155,11 @@ func at[T any](c *chunkColumn, row uintptr) T {
 	return *(*T)(unsafe.Add(c.data, row*unsafe.Sizeof(size)))
 }
 
-// inlined is how long a string is at most that DuckDB keeps in the vector itself, behind its
-// length; of a longer one it keeps a pointer.
+// inlined is the length of the longest string that DuckDB keeps in the vector itself, after its
+// length. Of a longer one it keeps a pointer.
 const inlined = 12
 
-// text returns a string where DuckDB has it: it is gone with the chunk.
+// text returns a string in DuckDB's memory, which is valid only as long as the chunk.
 func (c *chunkColumn) text(row uintptr) string {
 	p := unsafe.Add(c.data, row*16)
 	n := *(*uint32)(p)

@@ -15,7 +15,7 @@ import (
 // pools share it, and it must be closed once, after both.
 type sharedConnector struct {
 	driver.Connector
-	tell func(text string) // of every statement; nil: nobody asks
+	tell func(text string) // called with every statement; nil: nobody listens
 }
 
 // Connect opens one.
@@ -33,15 +33,15 @@ func (c sharedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // conn is a connection of DuckDB that leaves no statement behind. The driver drops a statement whose
 // context ends between planning it and running it, but DuckDB ends it only with the next one of the
-// connection: until then its threads work on it and its transaction is open. If the connection is
-// closed first, the statement and the connection keep each other, and with them the closed database,
-// whose file cannot be opened again: DuckDB waits for its end in a loop, forever.
+// connection: until then its threads work on it and its transaction stays open. If the connection is
+// closed first, the statement and the connection keep each other and the closed database alive, and
+// its file cannot be opened again: DuckDB waits in a loop, forever.
 type conn struct {
 	*duckdb.Conn
 	tell func(text string)
 }
 
-// begin reports a statement, unless it is one that may not run.
+// begin reports a statement, or refuses one that may not run.
 func (c *conn) begin(ctx context.Context, query string) error {
 	if err := permits(ctx, query); err != nil {
 		return err
@@ -52,17 +52,18 @@ func (c *conn) begin(ctx context.Context, query string) error {
 	return nil
 }
 
-// limiting marks the context of those who may change DuckDB's limit of memory: of all settings it is
-// the one that is not locked.
+// limiting marks contexts whose statements may change DuckDB's memory limit, the only setting that
+// is not locked.
 type limiting struct{}
 
 var errLimit = errors.New("DuckDB's limit of memory is a setting of the process: a statement may read it, not set it")
 
-// setsLimit is a statement that sets the limit. Names of files may have the word in them.
+// setsLimit is a statement that sets the limit. File names may contain the word.
 var setsLimit = regexp.MustCompile(`(?i)\b(set|reset|pragma)\s+((global|session|local|variable)\s+)?"?(memory_limit|max_memory)\b`)
 
-// permits gives an error where a statement that is none of ReleaseBlocks' sets the limit. It is
-// a guard of the program's own statements; a comment between the words would get past it.
+// permits returns an error if a statement sets the limit and is not one of ReleaseBlocks'. It
+// guards against mistakes in the program's own statements: a comment between the words would get
+// past it.
 func permits(ctx context.Context, query string) error {
 	if !namesLimit(query) || ctx.Value(limiting{}) != nil || !setsLimit.MatchString(query) {
 		return nil
@@ -70,7 +71,7 @@ func permits(ctx context.Context, query string) error {
 	return errLimit
 }
 
-// namesLimit reports whether a statement has the name of the limit in it, in letters of any size.
+// namesLimit reports whether a statement contains the name of the limit, in upper or lower case.
 func namesLimit(query string) bool {
 	for i := range len(query) {
 		if query[i] == '_' && (around(query, i, "memory", "limit") || around(query, i, "max", "memory")) {
@@ -120,19 +121,20 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 
 // Close closes the connection.
 func (c *conn) Close() error {
-	c.endStatement() // one that was prepared may have been dropped
+	c.endStatement() // a prepared statement may have been dropped
 	return c.Conn.Close()
 }
 
-// endStatement has DuckDB end what was planned and not run: it does so before it plans another.
+// endStatement makes DuckDB end a statement that was planned and not run, which it does before it
+// plans the next one.
 func (c *conn) endStatement() {
 	if other, err := c.Conn.Prepare("SELECT 1"); err == nil {
 		_ = other.Close()
 	}
 }
 
-// TempAppender returns what adds rows to a temporary table of a driver's connection, as
-// sql.Conn.Raw hands it out, without a statement.
+// TempAppender returns an appender to a temporary table of a driver's connection, as sql.Conn.Raw
+// passes it. It runs no statement.
 func TempAppender(dc any, table string) (*duckdb.Appender, error) {
 	return newAppender(dc, "temp", table)
 }

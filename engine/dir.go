@@ -28,7 +28,7 @@ func (d Dir) AdminSocket() string { return filepath.Join(string(d), "admin.sock"
 // Inbox is where files are dropped for a running server to import.
 func (d Dir) Inbox() string { return filepath.Join(string(d), inboxName) }
 
-// Certificates holds those that the server ordered, and the key of its account.
+// Certificates holds the certificates that the server ordered, and the key of its account.
 func (d Dir) Certificates() string { return filepath.Join(string(d), "certificates") }
 
 // Rejected holds the rows that imports could not use.
@@ -37,14 +37,14 @@ func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
 // Exports holds finished export files.
 func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 
-// Segments holds the segments: derived from the database, and rebuilt where they are gone.
+// Segments holds the segments: derived from the database, and rebuilt if they are missing.
 func (d Dir) Segments() string { return filepath.Join(string(d), "segments") }
 
-// Replica holds the copies of another server's backups that a server which follows them serves.
+// Replica holds the copies of another server's backups that a replica serves.
 func (d Dir) Replica() string { return filepath.Join(string(d), "replica") }
 
-// oldSegments is where segments were until they got a folder of that name; they are
-// derived, and a gigabyte of them would stay for nothing.
+// oldSegments is the former name of the folder of segments. It is removed: it can be a gigabyte of
+// derived data that nobody reads.
 const oldSegments = "runs"
 
 // Tmp holds what is under way; it is emptied when the database is opened.
@@ -70,9 +70,8 @@ func (d Dir) Exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// Create makes the directory and the folders in it where they are missing, and what is
-// there already its owner's alone: keys, what customers asked for and their exports are
-// nobody else's business.
+// Create makes the directory and the folders in it if they are missing, and restricts what is there
+// to its owner: others must not read keys, the requests of customers, or their exports.
 func (d Dir) Create() error {
 	if d.shared() {
 		return fmt.Errorf("data directory: %s is shared with others: choose a folder of pmx's own", d)
@@ -92,8 +91,9 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// shared reports a folder of all users, such as /tmp, that is in use by others: to take their
-// rights away would stop them. A volume of its own may have the mode of one.
+// shared reports whether the directory is a folder of all users, such as /tmp, that others use:
+// taking their rights away would stop them. The root of a separate volume may have such a mode,
+// too.
 func (d Dir) shared() bool {
 	info, err := os.Stat(string(d))
 	if err != nil || info.Mode()&os.ModeSticky == 0 {
@@ -142,7 +142,7 @@ func restrictTree(root string) error {
 	})
 }
 
-// ignoreMissing is nil for what somebody else removed meanwhile.
+// ignoreMissing drops the error of a file that was removed meanwhile.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

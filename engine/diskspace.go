@@ -12,11 +12,12 @@ import (
 	"pmx/data"
 )
 
-// ErrDiskFull is in the error of what the disk has no room for; it is ENOSPC for who asks.
+// ErrDiskFull is in the error of work that the disk has no room for. errors.Is finds ENOSPC in it,
+// too.
 var ErrDiskFull error = &data.NoSpace{Text: "the disk is full"}
 
-// reserve is how much of a disk is to be free for work to begin: so much, but no more
-// than a sixteenth of a small one.
+// reserve is how much of a disk must be free for work to begin; of a small disk at most a
+// sixteenth.
 const (
 	reserve      = 64 << 20
 	reserveShare = 16
@@ -32,8 +33,8 @@ func (db *DB) CheckSpace() error {
 	return err
 }
 
-// checkSpace is DB.CheckSpace. Where a disk was full it is tried thoroughly: a quota shows only to
-// who writes.
+// checkSpace is DB.CheckSpace. With thorough it tries to allocate the space, as after a full disk:
+// only writing shows a quota.
 func (d Dir) checkSpace(thorough bool) error {
 	free, total, ok := diskSpace(string(d))
 	if !ok {
@@ -52,7 +53,7 @@ func (d Dir) checkSpace(thorough bool) error {
 	return nil
 }
 
-// canTake tries whether the disk gives bytes of room.
+// canTake reports whether so many bytes can be allocated on the disk, by trying it.
 func (d Dir) canTake(bytes int64) bool {
 	f, err := os.CreateTemp(d.Tmp(), "room-*")
 	if err != nil {
@@ -66,7 +67,7 @@ func (d Dir) canTake(bytes int64) bool {
 }
 
 // RoomAdvice is what to do about an error that ended a command, "" if it is not a full disk or the
-// error says it.
+// error says what to do.
 func RoomAdvice(err error) string {
 	var advised fullError
 	if !data.IsNoSpace(err) || errors.As(err, &advised) {
@@ -75,10 +76,11 @@ func RoomAdvice(err error) string {
 	return ": free some space and run the command again"
 }
 
-// openRoom is how much a database needs to be opened or made.
+// openRoom is how many bytes of disk opening or creating a database needs.
 const openRoom = 1 << 20
 
-// noRoomToOpen gives ErrDiskFull in words where opening failed with err because the disk is full.
+// noRoomToOpen returns ErrDiskFull with an explanation if opening failed with err because the disk
+// is full.
 func (d Dir) noRoomToOpen(err error) error {
 	if !data.IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
 		return nil
@@ -88,7 +90,7 @@ func (d Dir) noRoomToOpen(err error) error {
 
 func inMegabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }
 
-// fullError is ErrDiskFull in words that say what is missing.
+// fullError is ErrDiskFull with a sentence that says what is missing.
 type fullError struct{ text string }
 
 // Error returns the sentence.
@@ -97,5 +99,5 @@ func (e fullError) Error() string { return e.text }
 // Unwrap returns ErrDiskFull.
 func (e fullError) Unwrap() error { return ErrDiskFull }
 
-// wal is the log of the database that its next checkpoint takes in.
+// wal is the path of the write-ahead log, which the next checkpoint merges into the database.
 func (d Dir) wal() string { return filepath.Clean(d.Database() + ".wal") }

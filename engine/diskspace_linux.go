@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// diskSpace returns what is free for this user and all there is on the disk of path.
+// diskSpace returns the bytes that are free for this user, and the size of the disk of path.
 func diskSpace(path string) (free, total int64, ok bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil || st.Blocks == 0 {

@@ -21,8 +21,8 @@ var ErrClosed = errors.New("the database is closed")
 // ErrMemory is in the error of work that needs more memory than the database may use.
 var ErrMemory = errors.New("the database's memory is too small")
 
-// errorTypes returns the types of all errors of DuckDB in err. What an error says is never looked
-// at: it may quote data.
+// errorTypes returns the types of all DuckDB errors in err. The texts are never inspected: they may
+// quote data.
 func errorTypes(err error) (types []duckdb.ErrorType) {
 	for err != nil {
 		if de, ok := err.(*duckdb.Error); ok {
@@ -54,11 +54,11 @@ func isFault(err error) bool {
 	return false
 }
 
-// IsFault reports whether err spoiled the open database, which was opened again since. What the
-// failed call had committed may be there.
+// IsFault reports whether err broke the open database, which was opened again since. What the
+// failed call had committed may be in it.
 func IsFault(err error) bool { return isFault(err) }
 
-// operatorError is an error in words for the operator; its kind and cause are in it.
+// operatorError is an error with a text for the operator; it wraps its kind and its cause.
 type operatorError struct {
 	text        string
 	kind, cause error
@@ -75,8 +75,8 @@ func (e *operatorError) Unwrap() []error {
 	return []error{e.kind, e.cause}
 }
 
-// explain says what to do about an error of DuckDB that comes from the surroundings: a full disk,
-// or too little memory.
+// explain adds what to do to an error of DuckDB that is due to the machine: a full disk, or too
+// little memory.
 func (db *DB) explain(err error) error {
 	memory := false
 	for _, t := range errorTypes(err) {
@@ -98,8 +98,8 @@ func (db *DB) explain(err error) error {
 			"nothing was changed", cmp.Or(db.opts.MemoryLimit, DefaultMemory))}
 }
 
-// explainOpen turns a failed open into a sentence that names the process that holds
-// the file, and says what to do.
+// explainOpen turns a failed open into a sentence that names the process that has the file open,
+// and says what to do.
 func explainOpen(dir Dir, err error) error {
 	path := dir.Database()
 	pid, exe := lockHolder(path)
@@ -113,8 +113,8 @@ func explainOpen(dir Dir, err error) error {
 		text: fmt.Sprintf("%s is in use by process %d%s: stop it, or choose another --data-dir", path, pid, exe)}
 }
 
-// openText says why the database could not be opened in its own words, without those of
-// the layers between and without its path a second time.
+// openText is DuckDB's reason why the database could not be opened, without the prefixes of the
+// layers between and without a second mention of the path.
 func openText(path string, err error) string {
 	var own *duckdb.Error
 	if !errors.As(err, &own) {

@@ -16,17 +16,17 @@ import (
 	"pmx/engine/guard"
 )
 
-// FileHead is the size in bytes of what the database file begins with, before its blocks: the
-// header, and two that a checkpoint writes in turn.
+// FileHead is the size in bytes of the head of the database file, before its blocks: the main
+// header, and two headers that checkpoints write in turn.
 const FileHead = 3 << 12
 
-// checkedEvery is how often who reads a frozen file is stopped where it must not go on.
+// checkedEvery is how often it is checked whether the reader of a frozen file may go on.
 const checkedEvery = time.Second
 
-// maxFrozenLog is how many bytes of log may gather while checkpoints wait.
+// maxFrozenLog is the size in bytes that the log may reach while checkpoints wait.
 const maxFrozenLog = 4 << 30
 
-// Reasons why a frozen file is let go before its reader is done.
+// Reasons to end a freeze before the reader of the file is done.
 var (
 	errThawClosing = errors.New("the database is being closed or opened again")
 	errThawLog     = fmt.Errorf("more than %d GB were imported meanwhile, and the checkpoint cannot wait longer: run it again when less is imported", maxFrozenLog>>30)
@@ -37,26 +37,26 @@ type Frozen struct {
 	File   io.ReaderAt
 	Size   int64         // bytes
 	Conn   *sql.Conn     // sees the data as they are in the file
-	Paused time.Duration // for which writers waited
+	Paused time.Duration // how long writers waited
 }
 
 // freezing keeps the database file as it is.
 type freezing struct {
-	one  chan struct{} // of one place: who has it in may freeze
-	held atomic.Bool   // changed within Write alone, or behind the transaction that holds checkpoints off
+	one  chan struct{} // a semaphore: one freeze at a time
+	held atomic.Bool   // changed only within Write, or after the transaction that holds checkpoints off
 
 	mu   sync.Mutex
 	thaw context.CancelCauseFunc // nil: nobody reads the file
-	bans int                     // those who wait to have the gate alone
+	bans int                     // how many wait for the exclusive gate
 	file *os.File                // see databaseFile
 }
 
-// Freeze runs f while what the database file holds stays as a checkpoint leaves it. Writers
-// wait for that checkpoint and then go on; readers do not wait. What is committed meanwhile
-// is in the log, which no checkpoint takes in before f is done. f must return soon after its
-// context ends: it does where the disk or the log leaves no room for going on, and where the
-// database is closed. The error is that of f, or says why it was stopped: only without one was
-// the file the same from beginning to end.
+// Freeze runs f while the contents of the database file stay as a checkpoint left them. Writers
+// wait for that checkpoint and then go on; readers do not wait. What is committed meanwhile stays
+// in the log: no checkpoint merges it before f is done. f must return soon after its context ends,
+// which happens if the disk or the log runs out of room, or if the database is closed. The error is
+// that of f, or says why it was stopped. Only if it is nil did the file stay the same from
+// beginning to end.
 func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Frozen) error) error {
 	select {
 	case db.frozen.one <- struct{}{}:
@@ -87,8 +87,8 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 	return errors.Join(err, sameHead(file.File, head))
 }
 
-// Unfrozen is the database file for reading while it may be changed: what is read may be of any time, and torn. Reading fails
-// once the database is closed. It serves to have most of the file read before Freeze, and fails as that does where the disk leaves no room.
+// Unfrozen returns the database file for reading while it may change: what is read may be old, new or torn. Reading fails once the database
+// is closed. It is for reading most of the file before Freeze, and fails like Freeze if the disk has no room.
 func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err error) {
 	if err := db.CheckSpace(); err != nil {
 		return nil, 0, err
@@ -108,23 +108,23 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 	return file, size, err
 }
 
-// checkpointAndHold makes a checkpoint and holds the next ones off until release. The gate is
-// held meanwhile, so that nobody replaces the instance; who wants to has the reader stopped
-// first, see thaw. With an error there is nothing to release.
+// checkpointAndHold makes a checkpoint and holds the next ones off until release. It holds the gate
+// meanwhile, so that the instance is not replaced; to replace it, the reader is stopped first
+// (thaw). With an error there is nothing to release.
 func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	err = db.Write(ctx, func(writer *sql.Conn) error {
 		began := time.Now()
 		if _, err := writer.ExecContext(ctx, "CHECKPOINT"); err != nil {
 			return err
 		}
-		// Write has the gate as well: where somebody waits for it, to wait for it a second time
-		// would be forever.
+		// Write holds the gate, too. If somebody is waiting for it, taking it a second time would
+		// deadlock.
 		if !db.gate.TryRLock() {
 			return errThawClosing
 		}
 		out, head, release, err = db.hold(ctx)
 		out.Paused = time.Since(began)
-		if err != nil { // here: behind a fault Write needs the gate alone
+		if err != nil { // here: after a fault Write needs the gate exclusively
 			release()
 			release = nil
 		}
@@ -136,9 +136,9 @@ func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, r
 	return out, head, release, err
 }
 
-// hold begins the transaction that holds checkpoints off: one that has changed the catalog
-// does, one that has read or inserted does not. It has a connection of its own: those of
-// readers are theirs. release is never nil; it gives the gate back.
+// hold begins the transaction that holds checkpoints off. One that changed the catalog does so; one
+// that read or inserted does not. It uses a connection of its own, because the pooled ones belong
+// to readers. release is never nil; it releases the gate.
 func (db *DB) hold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	pool := sql.OpenDB(db.pools.shared)
 	release = func() {
@@ -171,9 +171,9 @@ func (db *DB) hold(ctx context.Context) (out Frozen, head []byte, release func()
 	return out, head, release, err
 }
 
-// databaseFile is the open database file for reading. It is opened once and closed behind the
-// database alone: closing any descriptor of it would give up the lock that DuckDB has, which
-// is the process's (fcntl(2)).
+// databaseFile is the open database file for reading. It is opened once, and closed only after the
+// database: closing any descriptor of the file would release DuckDB's lock, which belongs to the
+// process (fcntl(2)).
 func (db *DB) databaseFile() (*os.File, error) {
 	db.frozen.mu.Lock()
 	defer db.frozen.mu.Unlock()
@@ -230,7 +230,7 @@ func (db *DB) setThaw(thaw context.CancelCauseFunc) {
 	}
 }
 
-// thaw has who reads the frozen file stop.
+// thaw stops the reader of the frozen file.
 func (db *DB) thaw(why error) {
 	db.frozen.mu.Lock()
 	defer db.frozen.mu.Unlock()
@@ -239,7 +239,8 @@ func (db *DB) thaw(why error) {
 	}
 }
 
-// lockGate takes the gate alone. Who reads the frozen file stops, and nobody begins meanwhile.
+// lockGate takes the gate exclusively. The reader of the frozen file is stopped, and no other
+// begins meanwhile.
 func (db *DB) lockGate() {
 	ban := func(n int) {
 		db.frozen.mu.Lock()
@@ -252,8 +253,8 @@ func (db *DB) lockGate() {
 	db.gate.Lock()
 }
 
-// watchFrozen stops who reads the frozen file where checkpoints cannot wait longer, until done
-// is closed; then it closes what it gives.
+// watchFrozen stops the reader of the frozen file if checkpoints cannot wait longer, until done is
+// closed. Then it closes the channel that it returned.
 func (db *DB) watchFrozen(ctx context.Context, done <-chan struct{}) <-chan error {
 	return guard.Start(func() error {
 		tick := time.NewTicker(checkedEvery)

@@ -7,17 +7,17 @@ import (
 	"runtime/metrics"
 )
 
-// Bounds of how much garbage is held beside what lives, in percent of that. Go's own is the
-// upper one; below the lower one the collector would do little else.
+// Bounds of GOGC, the garbage that may accumulate in percent of the live heap. The upper one is
+// Go's default; below the lower one the collector would do little else.
 const (
 	usualGarbage = 100
 	leastGarbage = 15
 )
 
-// BoundGarbage has the collector run often enough that Go holds no more than about so many bytes
-// beside what lives; 0: as it does by itself. A server that holds a venue in memory and takes in a
-// little every second would else hold as much garbage as venue. It changes nothing if the one who
-// started the process said how often the collector is to run (GOGC).
+// BoundGarbage makes the collector run often enough that Go holds no more than about so many bytes
+// of garbage; 0 restores Go's default. Without it a server that holds a venue in memory and adds a
+// little every second would hold as much garbage as live data. It does nothing if GOGC is set in
+// the environment.
 func BoundGarbage(most int64) {
 	if _, told := os.LookupEnv("GOGC"); told {
 		return
@@ -32,7 +32,7 @@ func garbagePercent(most, live int64) int {
 	return int(min(usualGarbage, max(leastGarbage, most*100/live)))
 }
 
-// liveHeap is what lived when the collector ran last, in bytes.
+// liveHeap is the size in bytes of the live heap after the last collection.
 func liveHeap() int64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
@@ -42,9 +42,9 @@ func liveHeap() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// ReturnMemory gives the system what neither Go nor C and its libraries use any more.
+// ReturnMemory returns unused memory of Go and of C libraries to the operating system.
 func ReturnMemory() {
-	runtime.GC() // what is pooled goes with the second collection
+	runtime.GC() // pools are emptied by the second collection
 	debug.FreeOSMemory()
 	TrimMemory()
 	TrimBlocks()

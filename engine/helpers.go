@@ -23,32 +23,32 @@ import (
 	"pmx/engine/guard"
 )
 
-// aloneAtMost is how long helpers are held off: what takes longer has use for them.
+// aloneAtMost is how long helpers are held off: longer work profits from them.
 const aloneAtMost = time.Second
 
-// helpers are the threads on which DuckDB works at queries, beside those that ask them. They
-// are the engine's and not DuckDB's own, so that they can be held off: each step of a query wakes
-// one, and the thread that asks spins until it is done. The zero helpers are none.
+// helpers are the threads on which DuckDB runs queries, besides the calling ones. The engine owns
+// them, not DuckDB, so that they can be held off: each step of a query wakes one, and the calling
+// thread spins until it is done. The zero value has no threads.
 type helpers struct {
 	database unsafe.Pointer // DuckDB's own handle
 	count    int
 	atMost   time.Duration // a hold lasts
 
 	mu      sync.Mutex
-	holds   int     // that are not over
+	holds   int     // that are not released
 	closed  bool    // they never come again
 	working *crew   // nil: none is
-	leaving []*crew // sent away, and maybe not gone
+	leaving []*crew // told to leave, and maybe still running
 }
 
-// crew are the threads that were begun together.
+// crew are threads that were started together.
 type crew struct {
 	state C.duckdb_task_state
 	gone  <-chan struct{}
 }
 
-// handleOf is DuckDB's own handle of a connector's database, nil if the driver has it elsewhere
-// than this package knows: it is in no exported field.
+// handleOf returns DuckDB's handle of a connector's database. The driver keeps it in an unexported
+// field: nil if it is not where this package expects it.
 func handleOf(c *duckdb.Connector) unsafe.Pointer {
 	handle := reflect.ValueOf(c).Elem().FieldByName("db")
 	if handle.Kind() == reflect.Struct {
@@ -60,7 +60,7 @@ func handleOf(c *duckdb.Connector) unsafe.Pointer {
 	return handle.UnsafePointer()
 }
 
-// begin has count threads work at the queries of a connector's database.
+// begin starts count threads that work on the queries of a connector's database.
 func (h *helpers) begin(of *duckdb.Connector, count int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +71,7 @@ func (h *helpers) begin(of *duckdb.Connector, count int) error {
 	return nil
 }
 
-// call has them work, where nothing holds them off.
+// call starts the threads unless they are held off.
 func (h *helpers) call() {
 	if h.closed || h.holds > 0 || h.working != nil || h.count == 0 {
 		return
@@ -96,7 +96,7 @@ func (h *helpers) call() {
 	h.working = &crew{state: state, gone: gone}
 }
 
-// send has those that work leave when they are done with what they are at.
+// send makes the threads leave when their current task is done.
 func (h *helpers) send() {
 	if h.working != nil {
 		C.duckdb_finish_execution(h.working.state)
@@ -106,7 +106,7 @@ func (h *helpers) send() {
 	h.bury(false)
 }
 
-// bury frees the crews that are gone; with wait, all that were sent away.
+// bury frees the crews that have left; with wait, it waits for all that were told to.
 func (h *helpers) bury(wait bool) {
 	staying := h.leaving[:0]
 	for _, c := range h.leaving {
@@ -120,8 +120,7 @@ func (h *helpers) bury(wait bool) {
 	h.leaving = staying
 }
 
-// isGone reports whether all threads of a crew that was sent away have left; with wait, it waits
-// for it.
+// isGone reports whether all threads of a crew have left; with wait, it waits until they have.
 func (c *crew) isGone(wait bool) bool {
 	for {
 		select {
@@ -132,7 +131,7 @@ func (c *crew) isGone(wait bool) bool {
 				return false
 			}
 		}
-		C.duckdb_finish_execution(c.state) // once more: another may have taken the call that was for one of these
+		C.duckdb_finish_execution(c.state) // again: another thread may have taken the call that was for one of these
 		select {
 		case <-c.gone:
 		case <-time.After(time.Millisecond):
@@ -140,7 +139,7 @@ func (c *crew) isGone(wait bool) bool {
 	}
 }
 
-// hold keeps them away until release is called, for atMost. Several may hold at once.
+// hold stops the threads until release is called, for atMost. Holds may overlap.
 func (h *helpers) hold(atMost time.Duration) (release func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +168,7 @@ func (h *helpers) hold(atMost time.Duration) (release func()) {
 	return end
 }
 
-// close sends all away for good, and waits for it: what they work at must be over soon.
+// close ends all threads for good and waits for them: their tasks must end soon.
 func (h *helpers) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,22 +177,22 @@ func (h *helpers) close() {
 	h.bury(true)
 }
 
-// Alone keeps DuckDB's helping threads from queries that follow until release is called, for a
-// second at most. Queries of few rows take about a quarter less processor time, and long ones
-// longer: the thread that asks works alone. It is a hint, and changes no result.
+// Alone keeps DuckDB's helper threads from working until release is called, for a second at most.
+// Queries of few rows then take about a quarter less processor time, and long ones longer, because
+// the calling thread works alone. It is a hint, and changes no result.
 func (db *DB) Alone() (release func()) {
 	return db.holdOff(func(h *helpers) time.Duration { return h.atMost })
 }
 
-// AloneBeside is Alone for work that is longer, and for which the other processors have something
-// else to do: it lasts for atMost.
+// AloneBeside is Alone for longer work, while the other processors have something else to do. It
+// lasts for atMost.
 func (db *DB) AloneBeside(atMost time.Duration) (release func()) {
 	return db.holdOff(func(*helpers) time.Duration { return atMost })
 }
 
 func (db *DB) holdOff(atMost func(*helpers) time.Duration) (release func()) {
-	// Who asks from within Write has the gate already: where somebody waits to close or replace the
-	// pools, to wait for it a second time would be forever.
+	// A caller within Write holds the gate already. If somebody is waiting to close or replace the
+	// pools, taking it a second time would deadlock.
 	if !db.gate.TryRLock() {
 		return func() {}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // lockHolder returns the process that holds the lock of the file at path, and its program in
-// brackets where that can be known; 0 for none. It must not be called while this process has the
-// file open: closing it would give up the lock.
+// brackets if known; 0 for none. It must not be called while this process has the file open:
+// closing it would give up the lock.
 func lockHolder(path string) (pid int, exe string) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"pmx/engine/schema"
 )
 
-// Holder returns the process that has the database open, and its program in brackets where that can
-// be known; 0 for none. It must not be called by a process that has it open.
+// Holder returns the process that has the database open, and its program in brackets if known; 0
+// for none. It must not be called by a process that has it open.
 func (d Dir) Holder() (pid int, exe string) { return lockHolder(d.Database()) }
 
 // CheckSpace reports whether the disk has room for an import: nil, or an error that is ErrDiskFull
@@ -33,9 +33,9 @@ func (d Dir) DamagedLogs() []string {
 	return names
 }
 
-// SchemaVersions returns the version of the tables of a database that no process has open, and the
-// newest that this program knows, without changing anything. An older one is brought up to date
-// when the database is opened, a newer one is refused.
+// SchemaVersions returns the schema version of a database that no process has open, and the newest
+// that this program knows. It changes nothing. An older one is brought up to date when the database
+// is opened, a newer one is refused.
 func SchemaVersions(ctx context.Context, d Dir) (at, newest int64, err error) {
 	db, err := sql.Open("duckdb", d.Database()+"?"+url.Values{"access_mode": {"READ_ONLY"}, "memory_limit": {"512MB"}}.Encode())
 	if err != nil {

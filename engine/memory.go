@@ -18,10 +18,10 @@ import (
 const LeastMemory int64 = 512_000_000
 
 const (
-	// unknownMemory is the default where the system does not tell how much there is.
+	// unknownMemory is the default if the system does not say how much there is.
 	unknownMemory int64 = 8_000_000_000
-	// uncountedMemory and uncountedShare are what neither DuckDB's limit nor Go's has in it: buffers that DuckDB
-	// does not count, what its allocator holds beyond what is used, SQLite, stacks.
+	// uncountedMemory and uncountedShare are for what neither DuckDB's limit nor Go's covers: buffers that
+	// DuckDB does not count, unused memory that its allocator keeps, SQLite, stacks.
 	uncountedMemory int64 = 192_000_000
 	uncountedShare  int64 = 10 // a tenth of all
 )
@@ -31,10 +31,11 @@ type Memory struct {
 	Total  int64 `json:"total"`
 	DuckDB int64 `json:"duckdb"`
 	Go     int64 `json:"go"`
-	Rest   int64 `json:"rest"` // for what neither counts
+	Rest   int64 `json:"rest"` // for memory that neither limit counts
 }
 
-// ParseMemory divides what a text such as 8GB says; "": three quarters of what there is here.
+// ParseMemory divides an amount of memory such as 8GB; "" means three quarters of what this process
+// can have.
 func ParseMemory(text string) (Memory, error) {
 	if text == "" {
 		return divideMemory(defaultMemory(machineMemory(os.DirFS("/")))), nil
@@ -49,18 +50,19 @@ func ParseMemory(text string) (Memory, error) {
 	return divideMemory(int64(n)), nil
 }
 
-// divideMemory gives DuckDB and Go the same.
+// divideMemory gives DuckDB and Go equal parts.
 func divideMemory(total int64) Memory {
 	rest := uncountedMemory + total/uncountedShare
 	half := (total - rest) / 2
 	return Memory{Total: total, DuckDB: half, Go: half, Rest: total - 2*half}
 }
 
-// DuckDBLimit is DuckDB's part as Options.MemoryLimit, of each of so many databases that are open at once.
+// DuckDBLimit is DuckDB's part as an Options.MemoryLimit, for each of so many databases that are open at
+// once.
 func (m Memory) DuckDBLimit(databases int64) string { return sizeText(m.DuckDB / databases) }
 
-// LimitGo has Go keep within its part, as far as what lives allows. It changes nothing if the one who started the process
-// set GOMEMLIMIT, and returns what holds.
+// LimitGo sets Go's memory limit to its part, as far as the live heap allows. It changes nothing if GOMEMLIMIT is set in
+// the environment. It returns the limit in force.
 func (m Memory) LimitGo() int64 {
 	if _, told := os.LookupEnv("GOMEMLIMIT"); !told {
 		debug.SetMemoryLimit(m.Go)
@@ -79,8 +81,8 @@ func defaultMemory(there int64) int64 {
 	return max(LeastMemory, there/4*3)
 }
 
-// machineMemory is what this process can have: the memory of the machine, or less where a control group has less. 0: the system
-// does not tell.
+// machineMemory is what this process can have: the memory of the machine, or that of its control group if that is less. 0: not
+// known.
 func machineMemory(root fs.FS) int64 {
 	least := int64(0)
 	note := func(n int64) {
@@ -115,7 +117,7 @@ func machineMemory(root fs.FS) int64 {
 	return least
 }
 
-// numberIn is the number that a file holds; 0: none, such as "max".
+// numberIn is the number in a file; 0 if there is none, as in "max".
 func numberIn(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -137,8 +139,7 @@ func installedMemory(root fs.FS) int64 {
 	return kilobytesOf(string(text), "MemTotal:")
 }
 
-// ResidentMemory is what the process has of memory now, without files of which the system has pages in its cache; 0: the system
-// does not tell.
+// ResidentMemory is the memory of the process now in bytes, without cached pages of files; 0: not known.
 func ResidentMemory() int64 {
 	text, err := fs.ReadFile(os.DirFS("/"), "proc/self/status")
 	if err != nil {

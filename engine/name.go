@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxName is how many bytes of a file's name ShortName leaves: together with a time
-// before it and an ending behind it, it stays within what file systems allow.
+// maxName is the longest name in bytes that ShortName returns: with a time before it and an
+// extension after it, it stays within the limits of file systems.
 const maxName = 100
 
-// ShortName returns the name of a file as part of another file's name: itself where it is short,
-// else its beginning, a mark of the whole name, and its extension.
+// ShortName returns the name of a file as part of another file's name: the name itself if it is
+// short, else its beginning, a hash of the whole name, and its extension.
 func ShortName(name string) string {
 	if len(name) <= maxName {
 		return name

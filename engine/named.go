@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// named keeps the names of files in the data directory. DuckDB syncs its log and its file, and
-// never the folder in which it makes and removes them: ext4 and XFS keep the name with the
-// file, and POSIX does not promise it.
+// named makes the names of files in the data directory durable. DuckDB syncs its log and its file,
+// but never the folder in which it creates and removes them. ext4 and XFS keep the name with the
+// file; POSIX does not promise it.
 type named struct {
 	dir  string
 	sync func(dir string) error
 
 	mu     sync.Mutex
-	synced time.Time // what the folder was changed at, when it was synced last
+	synced time.Time // the folder's modification time at the last sync
 }
 
-// last syncs the folder if a name in it was made or removed since it was last done, which is once
+// last syncs the folder if a name in it was created or removed since the last sync, which is once
 // for each checkpoint.
 func (n *named) last() error {
 	if n.sync == nil { // of a replica, which writes nothing

@@ -8,14 +8,14 @@ import (
 	"pmx/engine/guard"
 )
 
-// spareProcs is how many threads may run Go code beside one for each processor.
+// spareProcs is how many threads may run Go code in addition to one for each processor.
 const spareProcs = 2
 
-// AddSpareProcs lets more threads run Go code at once than there are processors, once
-// and for the whole process, unless GOMAXPROCS in the environment says how many. A
-// thread that gives way keeps its right to run Go while the system lets it wait, so
-// with one right for each processor a request would wait with it: priority upside
-// down. With rights to spare, the system alone decides who runs.
+// AddSpareProcs lets more threads run Go code at once than there are processors, once and for the
+// whole process, unless GOMAXPROCS in the environment says how many. A thread of low priority keeps
+// its right to run Go (its P) while the system lets it wait, so with one P for each processor a
+// request would wait with it: priority inversion. With spare ones the system alone decides which
+// thread runs.
 func AddSpareProcs() {
 	sparedProcs.Do(func() {
 		if os.Getenv("GOMAXPROCS") == "" {
@@ -26,10 +26,9 @@ func AddSpareProcs() {
 
 var sparedProcs sync.Once
 
-// LowPriority runs f on a thread of its own that gives way to all others: requests
-// keep their pace while f, and what DuckDB does for it on that thread, takes what
-// time is left. A panic of f goes on in the caller, as a
-// *guard.Panic that holds where it began.
+// LowPriority runs f on a thread of its own with the lowest priority: f, and what DuckDB does for
+// it on that thread, gets the processor time that requests leave. A panic of f continues in the
+// caller, as a *guard.Panic with the original stack.
 func LowPriority(f func() error) error {
 	return guard.Repanic(<-guard.StartThread(func() error {
 		lowerPriority()

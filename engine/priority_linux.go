@@ -2,8 +2,8 @@ package engine
 
 import "syscall"
 
-// niceness is by how much background work gives way to requests where there is
-// less processor time than is wanted: it then gets a thirtieth of it.
+// niceness is that of background work: if there is too little processor time, it gets a thirtieth
+// of what a request gets.
 const niceness = 15
 
 // lowerPriority lowers the priority of the calling thread, and of threads that it makes,

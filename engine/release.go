@@ -10,29 +10,32 @@ import (
 
 const (
 	// keptBlocks is how many bytes of blocks ReleaseBlocks leaves at least: DuckDB's count is not exact to the
-	// megabyte, and asked for more than there is it would write temporary tables to the disk.
+	// megabyte, and if it is asked to evict more than there is, it writes temporary tables to the disk.
 	keptBlocks = 4 << 20
-	// releasedAtOnce is how many bytes are released at once: readers wait meanwhile, some 0.1 s for so many.
+	// releasedAtOnce is how many bytes are released at once: readers wait meanwhile, some 0.1 s for this
+	// many.
 	releasedAtOnce = 256 << 20
 )
 
-// ErrLimitLow is a limit of memory that could not be raised again: the next ReleaseBlocks tries again.
+// ErrLimitLow is returned if the memory limit could not be raised again: the next ReleaseBlocks tries
+// again.
 var ErrLimitLow = errors.New("DuckDB's limit of memory is lower than it should be")
 
-// release is what is known of releasing blocks. Who writes changes it, or who has the gate alone.
+// release is what is known of releasing blocks. It is changed by the writer, or under the exclusive
+// gate.
 type release struct {
-	// stuck is how many bytes were left of the blocks when they were released last, where that was more than
-	// was to be left. DuckDB counts what it knows of deleted rows as blocks and cannot
-	// evict it, and would write temporary tables to the disk instead. A checkpoint may free some of it.
+	// stuck is how many bytes of blocks were left after the last release, if that was more than intended.
+	// DuckDB counts its notes on deleted rows as blocks, cannot evict them, and would write temporary tables
+	// to the disk instead. A checkpoint may free some of it.
 	stuck   int64
 	lowered bool // the limit may be low
 }
 
-// ReleaseBlocks gives the system the memory of the blocks that DuckDB has read from the file, and what its allocator and the C
-// library do not use: DuckDB keeps every block that it ever read until its limit is reached. Who needs one again has it from
-// the system's cache of files. It does nothing where somebody is reading or writing, and reports whether it was done: the
-// limit is lowered for a moment, in which no query may run, and who asks one waits. It leaves them all where they are no more
-// than most bytes. It can fail with ErrLimitLow.
+// ReleaseBlocks returns to the operating system the memory of the blocks that DuckDB has read from the file, and unused memory
+// of its allocator and of the C library. DuckDB keeps every block that it ever read until its limit is reached; a block that
+// is needed again comes from the system's cache of files. It does nothing, and returns false, while somebody is reading or
+// writing: it lowers the limit for a moment, in which queries have to wait. It keeps all blocks if they take no more than most
+// bytes. It can fail with ErrLimitLow.
 func (db *DB) ReleaseBlocks(ctx context.Context, most int64) (done bool, err error) {
 	if db.states != nil || !db.gate.TryLock() {
 		return false, nil
@@ -91,12 +94,12 @@ func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
 }
 
 func setLimit(ctx context.Context, conn *sql.Conn, to string) error {
-	ctx = context.WithValue(context.WithoutCancel(ctx), limiting{}, true) // cancelled, the limit would stay low
+	ctx = context.WithValue(context.WithoutCancel(ctx), limiting{}, true) // if this was cancelled, the limit would stay low
 	_, err := conn.ExecContext(ctx, "SET memory_limit = '"+to+"'")
 	return err
 }
 
-// blocksInMemory is how many bytes DuckDB has of blocks, and of everything.
+// blocksInMemory is the memory in bytes that DuckDB has for blocks, and in total.
 func blocksInMemory(ctx context.Context, conn *sql.Conn) (blocks, all int64, err error) {
 	err = conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, coalesce(sum(memory_usage_bytes), 0)::BIGINT
 		FROM duckdb_memory()`).Scan(&blocks, &all)

@@ -13,23 +13,23 @@ import (
 	"pmx/engine/schema"
 )
 
-// states are the database files that a replica has open, one behind the other: reads go to the
-// newest, and an older one stays open until the last that reads it is done.
+// states are the database files that a replica has open. Reads go to the newest, and an older one
+// stays open until its last reader is done.
 type states struct {
 	newest  atomic.Pointer[state]
-	closing sync.WaitGroup // those that are left
+	closing sync.WaitGroup // states that were replaced
 }
 
 // state is one file.
 type state struct {
 	db *DB
 
-	use  sync.RWMutex // held by those that read it
+	use  sync.RWMutex // held by readers
 	gone bool         // it is being closed
 }
 
-// OpenReplica opens a database file below the data directory for reading alone. Replace puts
-// another in its place. Nothing may write to the file while it is open.
+// OpenReplica opens a database file below the data directory read-only. Replace switches to
+// another. Nothing may write to the file while it is open.
 func OpenReplica(ctx context.Context, opts Options, file string) (*DB, error) {
 	dir, err := opts.Dir.Abs()
 	if err != nil {
@@ -51,7 +51,7 @@ func OpenReplica(ctx context.Context, opts Options, file string) (*DB, error) {
 	return db, nil
 }
 
-// openState opens a file for reading alone.
+// openState opens a file read-only.
 func openState(ctx context.Context, opts Options, file string) (*DB, error) {
 	opts.readOnly = file
 	p, err := openPools(ctx, opts)
@@ -73,9 +73,9 @@ func openState(ctx context.Context, opts Options, file string) (*DB, error) {
 	return db, nil
 }
 
-// Replace opens another file and has prepare read it. Unless that fails, all reads that begin from
-// then on are of the new file, and those under way end on the old one. freed is called with the
-// old file once nobody has it open, by any goroutine; where Replace fails, with the new one and before it
+// Replace opens another file and calls prepare with it. Unless that fails, all reads that begin from then
+// on use the new file, and reads under way end on the old one. freed is called, by any goroutine, with
+// the old file once nobody has it open; if Replace fails, it is called with the new one before Replace
 // returns. One Replace runs at a time.
 func (db *DB) Replace(ctx context.Context, file string, prepare func(next *DB) error, freed func(file string)) error {
 	next, err := openState(ctx, db.opts, file)
@@ -99,11 +99,11 @@ func (db *DB) Replace(ctx context.Context, file string, prepare func(next *DB) e
 	return nil
 }
 
-// using is DB.use of the newest state.
+// using is DB.use for the newest state.
 func (s *states) using(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
 	for {
 		at := s.newest.Load()
-		if at.use.TryRLock() { // else it is being closed: to wait would be to wait for all who read it
+		if at.use.TryRLock() { // else it is being closed: waiting would mean waiting for all its readers
 			if !at.gone {
 				defer at.use.RUnlock()
 				return at.db.use(ctx, pool, f)
@@ -116,7 +116,7 @@ func (s *states) using(ctx context.Context, pool func(*pools) *sql.DB, f func(co
 	}
 }
 
-// close waits for those that read the state, and closes it.
+// close waits for the readers of the state, and closes it.
 func (s *state) close() error {
 	s.use.Lock()
 	s.gone = true
@@ -131,7 +131,7 @@ func (s *states) close() error {
 	return err
 }
 
-// target is the file that is opened, how, and where DuckDB puts what memory has no room for.
+// target is the file to open, its access mode, and the folder for what DuckDB spills to disk.
 func (o *Options) target() (path, mode, spill string) {
 	if o.readOnly == "" {
 		return o.Dir.Database(), "AUTOMATIC", o.Dir.spill()

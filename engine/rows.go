@@ -9,16 +9,15 @@ import (
 	"io"
 )
 
-// Each runs query and hands every row to f as the driver gave it: integers as
-// int8…int64, text as string, BLOB as []byte, NULL as nil. The slice is reused
-// between rows. It does without database/sql's conversions, which cost more than
-// DuckDB does when millions of rows are loaded.
+// Each runs query and passes every row to f as the driver returned it: integers as int8…int64, text
+// as string, BLOB as []byte, NULL as nil. The slice is reused between rows. It avoids
+// database/sql's conversions, which cost more than DuckDB itself when millions of rows are loaded.
 func Each(ctx context.Context, conn *sql.Conn, query string, f func(row []driver.Value) error) error {
 	return queryRaw(ctx, conn, query, func(rows driver.Rows) error { return drain(rows, f) })
 }
 
-// queryRaw runs query on the driver's own connection. Behind a panic of f the rows are closed, too: rows that
-// are open keep a database that is closed.
+// queryRaw runs query on the driver's connection. It closes the rows even after a panic of f: open rows keep
+// a closed database alive.
 func queryRaw(ctx context.Context, conn *sql.Conn, query string, f func(rows driver.Rows) error) error {
 	return conn.Raw(func(dc any) (err error) {
 		queryer, ok := dc.(driver.QueryerContext)
@@ -102,13 +101,14 @@ func Text(v driver.Value) string {
 	return s
 }
 
-// InTx runs f inside one transaction on conn and commits it if f gives no error. However ctx
-// ends, conn is in no transaction behind it: where one cannot be ended, conn is thrown away.
+// InTx runs f inside one transaction on conn and commits it if f gives no error. Whenever ctx ends,
+// conn is in no transaction afterwards: if it cannot be ended, conn is discarded.
 func InTx(ctx context.Context, conn *sql.Conn, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// Given up half-way it may have begun, or a commit been made, for all that it says.
+	// If these were interrupted half-way, the transaction might have begun, or been committed,
+	// whatever the error says.
 	whole := context.WithoutCancel(ctx)
 	if _, err := conn.ExecContext(whole, "BEGIN TRANSACTION"); err != nil {
 		return err

@@ -37,8 +37,7 @@ func LoadStatements(fsys fs.FS) (Statements, error) {
 	return all, nil
 }
 
-// withoutComments drops whole-line comments: a statement may become part of a line
-// of another.
+// withoutComments drops whole-line comments: a statement may be inserted into a line of another.
 func withoutComments(body string) string {
 	lines := strings.Split(body, "\n")
 	kept := lines[:0]
@@ -50,7 +49,7 @@ func withoutComments(body string) string {
 	return strings.Join(kept, "\n")
 }
 
-// MustStatements is LoadStatements for embedded files, which a test proves whole.
+// MustStatements is LoadStatements for embedded files, which a test checks.
 func MustStatements(fsys fs.FS) Statements {
 	all, err := LoadStatements(fsys)
 	if err != nil {
@@ -60,7 +59,8 @@ func MustStatements(fsys fs.FS) Statements {
 }
 
 // Get returns the statement with each pair of replacements (old, new) applied, the first one that
-// fits at each place. An unknown name, or an old without a new, is a programming error and panics.
+// matches at each place. An unknown name, or an old without a new, is a programming error and
+// panics.
 func (s Statements) Get(name string, replace ...string) string {
 	text, ok := s[name]
 	if !ok {
@@ -74,8 +74,8 @@ func (s Statements) Get(name string, replace ...string) string {
 	return replaced(text, replace)
 }
 
-// replaced is what a strings.Replacer gives of pairs whose olds begin with @. A Replacer takes
-// longer to make than to use, and a small import asks for hundreds of statements.
+// replaced is what a strings.Replacer would return for pairs whose old texts begin with @. A
+// Replacer takes longer to make than to use, and a small import uses hundreds of statements.
 func replaced(text string, pairs []string) string {
 	var b strings.Builder
 	done := 0

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// EachRow runs query and hands every row to f as a T: a struct of a field for each column,
-// which names it as in `sql:"first_ts"`. The fields of an embedded struct are fields of T. A
-// column without a field, a field without a column, a value that does not fit into its field,
-// and NULL are errors. NULL is nil in a pointer, and zero in a field that allows it, as in
+// EachRow runs query and passes every row to f as a T: a struct with a field for each column, named
+// by its tag as in `sql:"first_ts"`. The fields of an embedded struct count as fields of T. A
+// column without a field, a field without a column, a value that does not fit into its field, and
+// NULL are errors. NULL is nil in a pointer, and zero in a field that allows it, as in
 // `sql:"first_ts,null"`. Pointers to booleans are shared, and must not be written through.
 //
-// The row is reused. Like Each, it does without database/sql's conversions.
+// The row is reused. Like Each, it avoids database/sql's conversions.
 func EachRow[T any](ctx context.Context, conn *sql.Conn, query string, f func(row *T) error) error {
 	return queryRaw(ctx, conn, query, func(rows driver.Rows) error {
 		var row T
@@ -43,11 +43,11 @@ type field struct {
 	name string
 	to   reflect.Value
 	null bool // NULL is zero
-	// long and short point to it where it is an int64 or int32: most are, and writing
-	// through them costs a fraction of reflection.
+	// long and short point to the field if it is an int64 or int32: most are, and writing through
+	// them costs a fraction of reflection.
 	long  *int64
 	short *int32
-	// text and bytes are it where it is a string or an array of bytes.
+	// text and bytes point to it if it is a string or an array of bytes.
 	text  *string
 	bytes []byte
 }
@@ -112,7 +112,7 @@ func addFields(known map[string]field, row reflect.Value) error {
 // isTrue and isFalse are what pointers to booleans point to.
 var isTrue, isFalse = true, false
 
-// set writes a value as the driver gave it.
+// set writes a value as the driver returned it.
 func (f *field) set(v driver.Value) error {
 	switch n := v.(type) {
 	case int64:

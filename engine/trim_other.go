@@ -2,8 +2,8 @@
 
 package engine
 
-// TrimMemory would give the system what the C library does not use any more.
+// TrimMemory would return unused memory of the C library to the system.
 func TrimMemory() {}
 
-// TrimBlocks would give the system what DuckDB's blocks were in.
+// TrimBlocks would return freed memory of DuckDB's blocks to the system.
 func TrimBlocks() {}

@@ -4,5 +4,5 @@ package engine
 
 import "os"
 
-// SetOwnerUmask does nothing where files have no permission bits.
+// SetOwnerUmask does nothing: files have no permission bits here.
 func SetOwnerUmask() os.FileMode { return 0 }

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// SetOwnerUmask makes whatever this process creates from now on its owner's alone, also what DuckDB
-// and SQLite create, and returns the bits that were withheld before.
+// SetOwnerUmask restricts every file that this process creates from now on to its owner, including
+// those of DuckDB and SQLite. It returns the previous mask.
 func SetOwnerUmask() os.FileMode { return os.FileMode(syscall.Umask(0o077)) & os.ModePerm }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// DiskUse is the bytes of the files of the data directory, by kind. What is made or
-// removed meanwhile may be missing.
+// DiskUse is the size in bytes of the files of the data directory, by kind. Files that are created
+// or removed meanwhile may be missing.
 func (d Dir) DiskUse() map[string]int64 {
 	use := map[string]int64{}
 	for kind, path := range map[string]string{
@@ -29,11 +29,11 @@ func (d Dir) DiskUse() map[string]int64 {
 	return use
 }
 
-// DiskSpace returns what is free for this user and all there is on the disk of the data directory,
-// in bytes; false if the system does not say.
+// DiskSpace returns the bytes that are free for this user and the size of the disk of the data
+// directory; false if the system does not say.
 func (d Dir) DiskSpace() (free, total int64, ok bool) { return diskSpace(string(d)) }
 
-// Memory returns the bytes that DuckDB holds in memory, and those that it moved to temporary files.
+// Memory returns how many bytes DuckDB holds in memory, and how many it moved to temporary files.
 func (db *DB) Memory(ctx context.Context) (held, spilled int64, err error) {
 	err = db.Read(ctx, func(conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT, coalesce(sum(temporary_storage_bytes), 0)::BIGINT FROM duckdb_memory()").

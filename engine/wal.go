@@ -16,21 +16,21 @@ import (
 	"pmx/data"
 )
 
-// LogDamage is what was wrong with the write-ahead log when the database was opened.
-// DuckDB takes in the transactions before the damage; what follows it is dropped.
+// LogDamage is what was wrong with the write-ahead log when the database was opened. DuckDB replays
+// the transactions before the damage; what follows it is dropped.
 type LogDamage struct {
-	Copy         string // where the log is kept as it was found
-	At           int64  // the byte behind the last transaction that was taken in
+	Copy         string // where a copy of the log as it was found is kept
+	At           int64  // the byte after the last transaction that was replayed
 	Dropped      int64  // bytes
 	Transactions int    // complete ones before the damage
-	// Torn is a log that ends inside a transaction and is whole before it: that of a
-	// process that was killed while it wrote, of which nothing was promised, or a file
-	// that was cut short since.
+	// Torn is true for a log that ends inside a transaction and is intact before it: its process
+	// was killed while it wrote a transaction that it had not acknowledged, or the file was
+	// truncated since.
 	Torn bool
 }
 
-// The form of a log, as DuckDB 1.5 writes it: a short header, then entries of a length,
-// a checksum and a body, whose third byte is its kind.
+// The format of a log, as DuckDB 1.5 writes it: a short header, then entries with a length, a
+// checksum and a body, whose third byte is its kind.
 const (
 	walHeader     = 8
 	walEntry      = 16 // length and checksum
@@ -41,7 +41,7 @@ const (
 
 var walBegin = []byte{0x64, 0, 0x62, 0x65, 0}
 
-// scanLog reads the log at path; with sums it holds every body against its checksum. It returns nil
+// scanLog reads the log at path; with sums it compares every body with its checksum. It returns nil
 // if there is none or it ends with a complete transaction.
 func scanLog(path string, sums bool) (*LogDamage, error) {
 	f, err := data.OpenRegular(path)
@@ -87,8 +87,8 @@ func scanLog(path string, sums bool) (*LogDamage, error) {
 	return d, nil
 }
 
-// scanEntry reads one entry of at most left bytes. good is false if it is cut short, with a length
-// of -1, or does not fit its checksum.
+// scanEntry reads one entry of at most left bytes. good is false if it is cut short, in which case
+// the length is -1, or does not match its checksum.
 func scanEntry(in *bufio.Reader, left int64, sums bool) (kind byte, length int64, good bool, err error) {
 	head := make([]byte, walEntry)
 	if left < walEntry {
@@ -145,14 +145,14 @@ func walSum(b []byte) uint64 {
 	return sum ^ h
 }
 
-// keptLog is how copies of damaged logs are named, behind the name of the log: of a torn
-// one there is one copy, the newest.
+// keptLog is what the names of copies of damaged logs have after the name of the log. Of torn logs
+// only the newest copy is kept.
 const (
 	keptLog = ".damaged-"
 	tornLog = ".torn"
 )
 
-// keepCopy copies the log as it was found, before the database is opened.
+// keepCopy copies the log as it was found. It is called before the database is opened.
 func (d *LogDamage) keepCopy(wal string, now time.Time) error {
 	d.Copy = wal + keptLog + now.UTC().Format("20060102T150405")
 	if d.Torn {
@@ -171,8 +171,8 @@ func (d *LogDamage) keepCopy(wal string, now time.Time) error {
 	return errors.Join(err, to.Sync(), to.Close())
 }
 
-// openTruncated opens a database whose log is damaged: the log is kept beside, and cut off
-// behind the last transaction before the damage. err is what opening gave before.
+// openTruncated opens a database whose log is damaged: it keeps a copy of the log, and truncates it
+// after the last transaction before the damage. err is the error of the first attempt to open.
 func openTruncated(dir Dir, err error, open func() (*pools, error)) (*pools, *LogDamage, error) {
 	if !slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || errors.Is(err, ErrLocked) {
 		return nil, nil, err
