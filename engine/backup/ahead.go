@@ -12,13 +12,13 @@ import (
 	"pmx/data"
 )
 
-// aheadName is the list, below tmp, of the blocks that AddAhead stored: their names, a line each. It is there until Tidy is done, so that
-// those of a backup that was killed are known to the next one.
+// aheadName is the list, below tmp, of the names of the blocks that AddAhead stored, one per line. It stays until Tidy is
+// done, so that a backup finds the blocks of an earlier one that was killed.
 const aheadName = "ahead"
 
-// AddAhead stores the blocks of a file that others change meanwhile, so that AddChanged, which has to follow while nobody does, has little
-// left to store. What is read may be torn, or be no more: the file that counts is the one that AddChanged reads. Of what was stored here, Tidy
-// removes what no backup needs. done is as for Add.
+// AddAhead stores the blocks of a file while others change it, so that AddChanged, which has to follow while nobody does,
+// has little left to store. What it reads may be torn or outdated: only what AddChanged reads counts. Tidy removes the
+// blocks stored here that no backup needs. done is as for Add.
 func (w *Writer) AddAhead(ctx context.Context, f File, from io.ReaderAt, seen *Seen, done func(bytes int64)) error {
 	seen.blocks = make([]seenBlock, f.count())
 	return eachAtOnce(ctx, len(seen.blocks), func(buffer []byte, i int) error {
@@ -26,7 +26,7 @@ func (w *Writer) AddAhead(ctx context.Context, f File, from io.ReaderAt, seen *S
 		block := buffer[:length]
 		done(int64(length))
 		if _, err := from.ReadAt(block, offset); err != nil {
-			return nil // it became shorter, or was closed: AddChanged tells
+			return nil // it became shorter, or was closed: AddChanged will report it
 		}
 		sum, err := w.put(block, w.noteAhead)
 		if err != nil {
@@ -51,7 +51,7 @@ func (w *Writer) noteAhead(sum string) (err error) {
 	return err
 }
 
-// findAhead finds the blocks that an earlier backup listed, was killed and left.
+// findAhead finds the blocks that an earlier backup listed before it was killed.
 func (w *Writer) findAhead() error {
 	text, err := data.ReadRegular(w.repo.path(tmpName, aheadName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,14 +59,14 @@ func (w *Writer) findAhead() error {
 	}
 	for sum := range strings.Lines(string(text)) {
 		sum = strings.TrimSpace(sum)
-		if _, has := w.have[sum]; has { // no name is, of a line that is torn
+		if _, has := w.have[sum]; has { // a torn line is no block's name
 			w.ahead[sum] = false
 		}
 	}
 	return err
 }
 
-// forget has Tidy leave what a backup needs.
+// forget makes Tidy keep the blocks that a backup needs.
 func (w *Writer) forget(m *Manifest) {
 	for _, f := range m.Files {
 		for _, sum := range f.Blocks {
@@ -75,9 +75,9 @@ func (w *Writer) forget(m *Manifest) {
 	}
 }
 
-// Tidy removes the blocks that AddAhead stored, for this backup or one that was killed, and no backup needs. It is called when the backup is
-// published, or is not going to be. Nothing is removed where a backup is damaged, which may need them, and that is no error: the next one
-// looks again.
+// Tidy removes the blocks that AddAhead stored, for this backup or one that was killed, and that no backup needs. It is
+// called once the backup is published, or will not be. If a backup is damaged, which may need them, nothing is removed and
+// no error returned: the next Tidy looks again.
 func (w *Writer) Tidy() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,8 @@ func (w *Writer) Tidy() error {
 	return nil
 }
 
-// drop removes a block. One that is not there any more is no fault. mine is whether this backup stored it.
+// drop removes a block. It is no error if the block is gone already. mine is whether this backup stored
+// it.
 func (w *Writer) drop(sum string, mine bool) error {
 	path := w.repo.blockPath(sum)
 	st, err := os.Stat(path)

@@ -1,7 +1,7 @@
-// Package backup keeps backups of files in a repository: a folder of blocks that are named
-// after what they hold, of manifests that list the blocks of each backup, and of CURRENT,
-// which names the newest. A file in it never changes under its name, CURRENT apart, so that
-// any tool that copies files may carry it elsewhere.
+// Package backup keeps backups of files in a repository: a folder with content-addressed blocks,
+// manifests that list the blocks of each backup, and CURRENT, which names the newest. Except for
+// CURRENT, a file never changes under its name, so that any tool that copies files can replicate
+// the folder.
 //
 //	pmx-backup.json      what the folder is, and the version of its format
 //	CURRENT              the name of the newest manifest; replaced last
@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	// BlockSize is the size in bytes of what a file is cut into: that of one or two blocks of DuckDB,
-	// so that what stays the same in the database is the same here.
+	// BlockSize is the size in bytes of the pieces that a file is cut into: that of one or two blocks
+	// of DuckDB, so that unchanged blocks of the database stay unchanged here.
 	BlockSize = 256 << 10
 
 	markerName    = "pmx-backup.json"
@@ -43,7 +43,7 @@ const (
 	manifestEnd   = ".json"
 	nameTime      = "20060102T150405Z" // in the name of a manifest, UTC
 
-	// format is the version of the repository's form.
+	// format is the version of the repository's format.
 	format = 1
 	// maxFile bounds the size of a file in a manifest in bytes: a petabyte.
 	maxFile = 1 << 50
@@ -54,15 +54,15 @@ var (
 	ErrBusy = errors.New("another pmx is backing up into, checking or restoring from it: wait until that is done")
 	// ErrNone is returned for a repository without a complete backup.
 	ErrNone = errors.New("there is no complete backup in it")
-	// ErrDamaged is in the error of a file of the repository that does not hold what it should.
+	// ErrDamaged is in the error of a file of the repository whose contents are wrong.
 	ErrDamaged = errors.New("damaged")
 	errCurrent = fmt.Errorf("is %w", ErrDamaged)
-	// ErrNoRepository is returned for a folder that is none.
+	// ErrNoRepository is returned for a folder that is not a repository.
 	ErrNoRepository = errors.New("is not a folder of backups")
 )
 
-// File is a file in a backup: Head bytes by themselves, then blocks of BlockSize, the last
-// one shorter.
+// File is a file in a backup: a block of Head bytes, then blocks of BlockSize, the last one
+// shorter.
 type File struct {
 	Name   string   `json:"name"`
 	Size   int64    `json:"size"` // bytes
@@ -73,7 +73,7 @@ type File struct {
 // Manifest is one backup.
 type Manifest struct {
 	Format int       `json:"format"`
-	At     time.Time `json:"at"`    // when its state was taken, UTC
+	At     time.Time `json:"at"`    // the time of its state, UTC
 	AsOf   time.Time `json:"as_of"` // the newest fill; zero: there is none
 	Fills  int64     `json:"fills"`
 	Batch  int64     `json:"batch"`  // the newest import; 0: none
@@ -128,7 +128,7 @@ var (
 	fileForm     = regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9]+)+$`)
 )
 
-// check reports whether a manifest can be relied on: its numbers are used as bounds.
+// check validates a manifest: its numbers are used as bounds.
 func (m *Manifest) check() error {
 	if m.Format != format {
 		return fmt.Errorf("it has the form %d, this program knows %d: use a newer pmx", m.Format, format)
@@ -154,15 +154,15 @@ func (m *Manifest) check() error {
 // Repo is an open repository.
 type Repo struct {
 	dir  string
-	lock *os.File // nil where there is none, as on a medium that cannot be written
+	lock *os.File // nil if there is none, as on a read-only medium
 
 	passing bool // nothing waits for the disk
 
-	step func(name string) // of tests: called between any two steps
+	step func(name string) // for tests: called between any two steps
 }
 
-// Create opens the repository at dir for a new backup, and makes it where it is not there.
-// Nobody else may be at work in it: ErrBusy. A folder with other things in it is refused.
+// Create opens the repository at dir for a new backup, and creates it if it does not exist. ErrBusy
+// if another process is using it. A folder with other things in it is refused.
 func Create(dir string) (*Repo, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, asFolder(dir, err)
@@ -189,7 +189,8 @@ func Create(dir string) (*Repo, error) {
 	return r, nil
 }
 
-// prepare makes what a repository has, and empties what an earlier backup left in tmp: all but the list of what it read ahead.
+// prepare creates the files and folders of a repository, and removes what an earlier backup left in tmp, except the list of
+// what it read ahead.
 func (r *Repo) prepare(marked bool) error {
 	if marked {
 		if err := r.checkMarker(); err != nil {
@@ -226,8 +227,8 @@ func (r *Repo) emptyTmp() error {
 	return err
 }
 
-// Open opens the repository at dir for reading. No backup is made and none is removed meanwhile:
-// ErrBusy if that is under way.
+// Open opens the repository at dir for reading, and keeps backups from being made or removed
+// meanwhile. ErrBusy if that is under way.
 func Open(dir string) (*Repo, error) {
 	r := &Repo{dir: dir, step: func(string) {}}
 	if err := r.checkMarker(); err != nil {
@@ -239,8 +240,8 @@ func Open(dir string) (*Repo, error) {
 	return r, nil
 }
 
-// Follow opens the repository at dir for who takes each backup as it comes. It waits for nobody and keeps nobody from
-// writing: a backup, or a block, may be removed or not be there yet when it is asked for.
+// Follow opens the repository at dir for a reader that takes each backup as it comes. It takes no lock: a backup, or
+// a block, may be gone or not be there yet when it is read.
 func Follow(dir string) (*Repo, error) {
 	r := &Repo{dir: dir, step: func(string) {}}
 	return r, r.checkMarker()
@@ -266,14 +267,14 @@ func (r *Repo) checkMarker() error {
 	return fmt.Errorf("%s is %w", r.path(markerName), ErrDamaged)
 }
 
-// take takes the lock, for one alone or for all who read.
+// take takes the lock, exclusively or shared with other readers.
 func (r *Repo) take(alone bool) error {
 	f, err := openLock(r.path(lockName), alone)
 	if errors.Is(err, ErrBusy) {
 		return fmt.Errorf("%s: %w", r.dir, err)
 	}
 	if errors.Is(err, fs.ErrNotExist) && !alone {
-		return nil // a copy of a repository has none, and may be on a medium that cannot be written
+		return nil // a copy of a repository has none, and may be on a read-only medium
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: run it as the user to whom the folder belongs", err)
@@ -282,7 +283,7 @@ func (r *Repo) take(alone bool) error {
 	return r.full(err)
 }
 
-// Close lets others in.
+// Close releases the lock.
 func (r *Repo) Close() error {
 	if r.lock == nil {
 		return nil
@@ -304,7 +305,7 @@ func (r *Repo) full(err error) error {
 	return &data.NoSpace{Text: fmt.Sprintf("the disk of %s is full; the backups in it stay as they were", r.dir), Cause: err}
 }
 
-// publish writes a file and gives it its name once it is on the disk.
+// publish writes a file and renames it once it is on the disk.
 func (r *Repo) publish(name string, text []byte) error {
 	path := r.path(name)
 	tmp, err := r.writeTmp(text)
@@ -322,7 +323,7 @@ func (r *Repo) publish(name string, text []byte) error {
 	return data.SyncFolder(filepath.Dir(path))
 }
 
-// writeTmp writes a file below tmp, onto the disk, and returns its path.
+// writeTmp writes a file below tmp, syncs it, and returns its path.
 func (r *Repo) writeTmp(parts ...[]byte) (string, error) {
 	f, err := os.CreateTemp(r.path(tmpName), "new-*")
 	if err != nil {
@@ -390,8 +391,8 @@ func (r *Repo) noCurrent(why string) error {
 	return fmt.Errorf("%s %w: it %s", r.path(currentName), errCurrent, why)
 }
 
-// Newest returns of when the newest backup of the repository at dir is, without waiting for
-// anybody; false if that is not known.
+// Newest returns the time of the newest backup of the repository at dir, without taking a lock;
+// false if it is not known.
 func Newest(dir string) (time.Time, bool) {
 	name, err := (&Repo{dir: dir}).Current()
 	if err != nil {
@@ -424,9 +425,9 @@ func (r *Repo) Load(name string) (*Manifest, error) {
 	return m, nil
 }
 
-// Number is a backup's number, by which people name it.
+// Number is a backup's number, as used on the command line.
 func Number(name string) int64 {
 	head, _, _ := strings.Cut(name, "-")
-	n, _ := strconv.ParseInt(head, 10, 64) // of a name that is none, 0, which no backup has
+	n, _ := strconv.ParseInt(head, 10, 64) // 0 for an invalid name: no backup has it
 	return n
 }

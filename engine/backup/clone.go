@@ -19,15 +19,16 @@ import (
 	"pmx/data"
 )
 
-// cloneManifest is the file of a copy that says which backup it is, whole. It goes before anything in the copy is
-// changed.
+// cloneManifest is the file of a complete copy that says which backup it is. It is removed before anything in the
+// copy is changed.
 const cloneManifest = "manifest.json"
 
-// ErrIncomplete is in the error of a backup that is not complete: it is on its way, or blocks of it are lost.
+// ErrIncomplete is in the error of a backup that is not complete: it is still being copied, or blocks of it
+// are lost.
 var ErrIncomplete = errors.New("is not complete")
 
-// Clone is a folder with copies of backups, each in a folder of its own that has a number for its name. The next copy
-// is made of the oldest that nobody uses, by writing the blocks that differ.
+// Clone is a folder with copies of backups, each in a folder named by a number. The next copy is made from the oldest
+// one that nobody uses, by writing the blocks that differ.
 type Clone struct {
 	dir  string
 	lock *os.File
@@ -43,7 +44,7 @@ type Copy struct {
 	Manifest *Manifest
 	number   int
 	used     bool
-	held     map[string][]string // by file, the SHA-256 of each block that is known to be there; "": not known
+	held     map[string][]string // by file, the SHA-256 of each block of the copy; "": not known
 }
 
 // cloned is the text of cloneManifest.
@@ -52,7 +53,8 @@ type cloned struct {
 	Manifest *Manifest `json:"manifest"`
 }
 
-// OpenClone opens the folder of copies, or makes it, for this process alone: ErrBusy.
+// OpenClone opens or creates the folder of copies, for this process alone: ErrBusy if another has
+// it open.
 func OpenClone(dir string) (*Clone, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, asFolder(dir, err)
@@ -82,7 +84,7 @@ var errInUse = errors.New("stop it, or choose another --data-dir")
 // Close lets others in.
 func (c *Clone) Close() error { return c.lock.Close() }
 
-// found is a copy of an earlier process. What its files hold is not known.
+// found is a copy that an earlier process left. The contents of its files are not known.
 func (c *Clone) found(n int) *Copy {
 	at := &Copy{Dir: filepath.Join(c.dir, strconv.Itoa(n)), number: n, held: map[string][]string{}}
 	text, err := data.ReadRegular(filepath.Join(at.Dir, cloneManifest))
@@ -96,8 +98,8 @@ func (c *Clone) found(n int) *Copy {
 	return at
 }
 
-// Newest returns the newest copy that is whole, with every block checked; one that is damaged gives way to the one before. It is nil if
-// there is none, with the reason if there was a copy. It is in use until it is released.
+// Newest returns the newest copy that is complete, after checking every block; it falls back from a damaged one to the one
+// before. It returns nil if there is none, with the reason if there was a copy. The copy is in use until it is released.
 func (c *Clone) Newest(ctx context.Context) (*Copy, error) {
 	var reasons []error
 	for bad := map[*Copy]bool{}; ; {
@@ -132,7 +134,7 @@ func (at *Copy) check(ctx context.Context) error {
 	return nil
 }
 
-// newest is Newest unchecked, of all but some; under mu.
+// newest is Newest without checks, among all copies but some; under mu.
 func (c *Clone) newest(but map[*Copy]bool) (newest *Copy) {
 	for _, at := range c.copies {
 		if at.Name != "" && !but[at] && (newest == nil || at.Name > newest.Name) {
@@ -142,8 +144,8 @@ func (c *Clone) newest(but map[*Copy]bool) (newest *Copy) {
 	return newest
 }
 
-// Fetch makes a copy of a backup, every block checked; it is in use until it is released. With an error the copies in use
-// are as they were, and the next try goes on where this one ended; ErrIncomplete and ErrDamaged may pass.
+// Fetch makes a copy of a backup and checks every block; the copy is in use until it is released. On an error the copies
+// in use are unchanged, and the next try continues where this one ended. ErrIncomplete and ErrDamaged may be temporary.
 func (c *Clone) Fetch(ctx context.Context, from *Repo, name string) (*Copy, error) {
 	m, err := from.Load(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +163,8 @@ func (c *Clone) Fetch(ctx context.Context, from *Repo, name string) (*Copy, erro
 	return at, nil
 }
 
-// take chooses the copy that is to become a backup: this very backup where there is one, else an old one that nobody uses. The newest
-// whole one stays: like, which is nil if there is none.
+// take chooses the copy to turn into a backup: one of this very backup if there is one, else an old one that nobody uses.
+// The newest complete one stays and is returned as like; nil if there is none.
 func (c *Clone) take(name string) (at, like *Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,10 +196,10 @@ func (c *Clone) Release(at *Copy) {
 	at.used = false
 }
 
-// maxCopies is how many copies stay: the one that is used, and the one that becomes the next.
+// maxCopies is how many copies are kept: the one in use, and the one that becomes the next.
 const maxCopies = 2
 
-// drop removes copies that were made while readers kept others from being used again.
+// drop removes surplus copies, made while readers kept others from being reused.
 func (c *Clone) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +217,7 @@ func (c *Clone) drop() {
 	}
 }
 
-// fetch makes the copy the backup m of a repository; like is a whole one, or nil.
+// fetch turns the copy into the backup m of a repository; like is a complete copy, or nil.
 func (at *Copy) fetch(ctx context.Context, from *Repo, name string, m *Manifest, like *Copy) error {
 	reader, err := from.newReader()
 	if err != nil {
@@ -256,8 +258,8 @@ func (at *Copy) fetch(ctx context.Context, from *Repo, name string, m *Manifest,
 	return nil
 }
 
-// lacks reports blocks that are neither in the copies nor in the repository yet: ErrIncomplete. To look is cheaper than to
-// find out while they are written.
+// lacks returns ErrIncomplete if blocks are neither in the copies nor in the repository yet. Looking first is cheaper than
+// failing half-way.
 func (at *Copy) lacks(from *Repo, name string, m *Manifest, like *Copy) error {
 	here := map[string]bool{}
 	for _, one := range []*Copy{at, like} {
@@ -288,13 +290,13 @@ func (at *Copy) lacks(from *Repo, name string, m *Manifest, like *Copy) error {
 	return nil
 }
 
-// begin makes the files of the copy those of like, sharing their blocks where the file system can. It is a start only: without it,
-// every block comes from the repository.
+// begin makes the files of the copy equal to those of like, sharing their blocks if the file system can. This is an
+// optimization: without it, every block comes from the repository.
 func (at *Copy) begin(like *Copy) {
 	for _, f := range like.Manifest.Files {
 		path := filepath.Join(at.Dir, f.Name)
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-			continue // of an earlier try
+			continue // from an earlier try
 		}
 		delete(at.held, f.Name)
 		if cloneFile(path, filepath.Join(like.Dir, f.Name)) == nil {
@@ -303,7 +305,7 @@ func (at *Copy) begin(like *Copy) {
 	}
 }
 
-// cloneFile copies a file. Where the file system can, they share their blocks until one of them is written to.
+// cloneFile copies a file. If the file system can, the two share their blocks until one of them is written to.
 func cloneFile(to, from string) (err error) {
 	src, err := data.OpenRegular(from)
 	if err != nil {
@@ -322,8 +324,8 @@ func cloneFile(to, from string) (err error) {
 	return err
 }
 
-// write brings a file of the copy to what f says: blocks that differ, and those of which is not known what they are, are read
-// from the repository. Without one the file has to be so already.
+// write makes a file of the copy match f: blocks that differ or are not known are read from the repository. Without a
+// repository the file has to match already.
 func (at *Copy) write(ctx context.Context, f File, from *reader) (err error) {
 	to, err := os.OpenFile(filepath.Join(at.Dir, f.Name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

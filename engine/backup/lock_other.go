@@ -8,7 +8,7 @@ import (
 	"pmx/data"
 )
 
-// openLock opens the lock of a repository, which keeps nobody out here.
+// openLock opens the lock file of a repository, which locks nothing on this platform.
 func openLock(path string, alone bool) (*os.File, error) {
 	if alone {
 		return data.CreateRegular(path)

@@ -10,8 +10,8 @@ import (
 	"pmx/data"
 )
 
-// openLock opens the lock of a repository and takes it, for one alone or for all who read.
-// It is given up when the file is closed. A file system without locks has none.
+// openLock opens the lock file of a repository and locks it, exclusively or shared by readers.
+// Closing the file releases the lock. On a file system without locks nothing is locked.
 func openLock(path string, alone bool) (*os.File, error) {
 	how, open := syscall.LOCK_SH, data.OpenRegular
 	if alone {

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Seen remembers what the blocks of a file held, by a hash that is quick: which of them changed is known without their SHA-256.
-// The hash is of 128 bits, and its seeds are of this process alone. The checksum that DuckDB begins a block with would not do: it is the same
-// where words of the block change places.
+// Seen remembers the contents of a file's blocks by a fast hash, so that changed ones are found without computing SHA-256.
+// The hash has 128 bits, with random seeds of this process. The checksum at the head of DuckDB's blocks would not do: it
+// stays the same if words of the block are swapped.
 type Seen struct {
 	seeds  [2]maphash.Seed
 	blocks []seenBlock
@@ -20,11 +20,11 @@ type seenBlock struct {
 	sum  string
 }
 
-// NewSeen remembers nothing yet.
+// NewSeen returns an empty Seen.
 func NewSeen() *Seen { return &Seen{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
 
-// AddChanged is Add for a file of which this Writer read blocks before: by AddChanged or AddAhead, as seen has it. All of it is read; only
-// blocks that changed since are stored, and those that Refresh did not find.
+// AddChanged is Add for a file whose blocks seen has from an earlier AddChanged or AddAhead of this Writer. It reads the
+// whole file, and stores only blocks that changed since, and those that Refresh did not find.
 func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen *Seen, done func(bytes int64)) (File, error) {
 	now := make([]seenBlock, f.count())
 	f, err := w.add(ctx, f, from, func(i int, block []byte) (sum string, err error) {
@@ -59,8 +59,8 @@ func (w *Writer) knows(sum string) bool {
 	return has
 }
 
-// CreatePassing is Create for a repository of states that are followed as they come and soon replaced: nothing waits for the disk, so a power
-// failure may damage the newest ones, which their checksums tell. Backups that cannot be read are removed.
+// CreatePassing is Create for a repository of short-lived states that replicas follow: nothing is synced to disk, so a power
+// failure may damage the newest ones, which checksums detect. Backups that cannot be read are removed.
 func CreatePassing(dir string) (*Repo, error) {
 	r, err := Create(dir)
 	if err != nil {
@@ -70,7 +70,8 @@ func CreatePassing(dir string) (*Repo, error) {
 	return r, r.removeUnreadable()
 }
 
-// removeUnreadable removes the manifests that are damaged: nobody can take them, and they would keep all blocks.
+// removeUnreadable removes damaged manifests: nobody can use them, and they would keep all blocks from being
+// removed.
 func (r *Repo) removeUnreadable() error {
 	names, err := r.Manifests()
 	if err != nil {
@@ -87,7 +88,7 @@ func (r *Repo) removeUnreadable() error {
 	return nil
 }
 
-// Refresh forgets which blocks are there, and looks again: after Prune.
+// Refresh lists the blocks that are there again, after Prune.
 func (w *Writer) Refresh() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

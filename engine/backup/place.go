@@ -30,8 +30,8 @@ func Apart(dataDir, repo string) error {
 	return nil
 }
 
-// resolve is the absolute path of what path names, without symbolic links. Of what does not
-// exist yet it is where it would be made.
+// resolve is the absolute path of path without symbolic links. If path does not exist yet, it is
+// where it would be created.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

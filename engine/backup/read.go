@@ -18,7 +18,7 @@ import (
 	"pmx/data"
 )
 
-// reader takes blocks out of their files.
+// reader reads blocks from their files.
 type reader struct {
 	repo  *Repo
 	unzip *zstd.Decoder
@@ -29,8 +29,8 @@ func (r *Repo) newReader() (*reader, error) {
 	return &reader{r, unzip}, err
 }
 
-// packed returns a block as zstd made it. Every byte of its file is checked against the checksum that
-// it begins with.
+// packed returns a block compressed with zstd, as stored. It checks the file against the checksum at
+// its beginning.
 func (r *Repo) packed(sum string) ([]byte, error) {
 	path := r.blockPath(sum)
 	text, err := data.ReadRegular(path)
@@ -50,7 +50,7 @@ func damagedBlock(path string) error {
 	return fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
 }
 
-// block returns what a block holds. Every byte of its file is checked.
+// block returns the contents of a block, after checking every byte of its file.
 func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	packed, err := r.repo.packed(sum)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	return block, nil
 }
 
-// blockOf returns what block i of a file holds.
+// blockOf returns the contents of block i of a file.
 func (r *reader) blockOf(f *File, i int, buffer []byte) ([]byte, error) {
 	block, err := r.block(f.Blocks[i], buffer)
 	if err != nil {
@@ -79,8 +79,8 @@ func (r *reader) blockOf(f *File, i int, buffer []byte) ([]byte, error) {
 	return block, nil
 }
 
-// Extract writes a file of a backup to an empty file, every block checked, and brings it to
-// the disk. done is told how many bytes were written, by several goroutines at once.
+// Extract writes a file of a backup to an empty file, checking every block, and syncs it. done is
+// called with the number of bytes written, by several goroutines at once.
 func (r *Repo) Extract(ctx context.Context, f File, to *os.File, done func(bytes int64)) error {
 	from, err := r.newReader()
 	if err != nil {
@@ -107,12 +107,12 @@ func (r *Repo) Extract(ctx context.Context, f File, to *os.File, done func(bytes
 type Report struct {
 	Backups int      `json:"backups"`
 	Blocks  int      `json:"blocks"`
-	Bytes   int64    `json:"bytes"`  // of the blocks on the disk
+	Bytes   int64    `json:"bytes"`  // the size of the blocks on the disk
 	Faults  []string `json:"faults"` // sentences that begin with the path of a file, in order
 	Advice  []string `json:"advice"` // what to do, a sentence for each kind of fault
 }
 
-// What is to be done about faults, by their kind.
+// What to do about faults, by kind.
 const (
 	adviceManifest = "a damaged or missing manifest is one backup lost, and no other: copy the file from where the folder was carried to, or remove it; the next pmx backup --keep removes its blocks"
 	adviceCurrent  = "the next backup writes CURRENT again; until then name the backup to restore with --backup"
@@ -120,8 +120,8 @@ const (
 	adviceStrange  = "files that do not belong to a backup do no harm: move them away"
 )
 
-// Verify reads and checks every file of a repository. done is told the share that is done,
-// by several goroutines at once. The error is of what could not be read at all.
+// Verify reads and checks every file of a repository. done is called with the share that is done,
+// by several goroutines at once. The error is for what could not be read at all.
 func (r *Repo) Verify(ctx context.Context, done func(share float64)) (*Report, error) {
 	v := &verification{repo: r, report: &Report{Faults: []string{}, Advice: []string{}}}
 	if err := v.list(); err != nil {
@@ -152,7 +152,7 @@ type verification struct {
 	report *Report
 }
 
-// fault notes what is wrong, and what is to be done about it.
+// fault records what is wrong, and what to do about it.
 func (v *verification) fault(err error, advice string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -162,7 +162,7 @@ func (v *verification) fault(err error, advice string) {
 	v.report.Faults = append(v.report.Faults, err.Error())
 }
 
-// list finds the blocks, and the files that are no part of the repository.
+// list finds the blocks, and files that do not belong to the repository.
 func (v *verification) list() error {
 	v.found = map[string][]string{}
 	return filepath.WalkDir(v.repo.dir, func(path string, e fs.DirEntry, err error) error {

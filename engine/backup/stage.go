@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// stagingEnd is what the folder beside a target is named by, in which it is made.
+	// stagingEnd is the suffix of the folder beside a target in which the target is prepared.
 	stagingEnd  = ".restoring"
 	stagedName  = "data"
 	stageLocked = "restore.lock"
 )
 
-// ErrOccupied is returned for a target that holds something already.
+// ErrOccupied is returned for a target that is not empty.
 var ErrOccupied = errors.New("holds something already: restore into a folder that does not exist, or move that one away first")
 
-// Staging is where a folder is made under another name, beside the one that it gets in the end.
+// Staging prepares a folder under a temporary name beside its final one.
 type Staging struct {
 	target, dir string
 	lock        *os.File
 	step        func(name string) // of tests
 }
 
-// Stage begins to make the folder target, which must not exist or be empty: ErrOccupied. A
-// symbolic link to such a folder stays one. An empty folder goes at once, so that one which
-// cannot be replaced, as a mount point cannot, is known before anything is written. What an
-// earlier Staging that was killed has left is removed.
+// Stage begins to prepare the folder target, which must not exist or be empty: ErrOccupied. A
+// symbolic link to such a folder stays one. An empty folder is removed at once, so that one that
+// cannot be replaced, such as a mount point, is noticed before anything is written. What an earlier
+// Staging left behind when it was killed is removed.
 func Stage(target string) (*Staging, error) {
 	target, err := resolve(target)
 	if err != nil {
@@ -95,7 +95,7 @@ func makeRoom(path string) error {
 	return refusedBeside(path, err)
 }
 
-// refusedBeside says what is needed where err is for want of rights to the folder that path is in.
+// refusedBeside explains an error that is due to missing permissions on the folder that path is in.
 func refusedBeside(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: a folder is created next to %s and then renamed, so %s has to be writable: restore as a user who may, or name a folder in %s", err, path, filepath.Dir(path), path)
@@ -103,10 +103,10 @@ func refusedBeside(path string, err error) error {
 	return err
 }
 
-// Dir is where the files are to be put.
+// Dir is the folder to put the files into.
 func (s *Staging) Dir() string { return filepath.Join(s.dir, stagedName) }
 
-// Publish gives the folder its name. Its files are on the disk by then.
+// Publish renames the folder. Its files must be on the disk by then.
 func (s *Staging) Publish() error {
 	if err := data.SyncFolder(s.Dir()); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *Staging) Publish() error {
 	return errors.Join(data.SyncFolder(filepath.Dir(s.target)), s.Discard())
 }
 
-// Discard removes what is not published.
+// Discard removes the folder unless it was published.
 func (s *Staging) Discard() error {
 	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }

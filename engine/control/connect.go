@@ -16,18 +16,18 @@ import (
 	"pmx/data"
 )
 
-// connector opens connections to control.db. SQLite keeps the index of the write-ahead
-// log in a file of its own, which a full disk has no room for: such a connection gets
-// the index in memory instead, and the file to this process alone. It is closed after
-// one use, so that other processes come in between and the next one finds room again.
+// connector opens connections to control.db. SQLite keeps the index of the write-ahead log in a
+// separate file, for which a full disk has no room. In that case the connection keeps the index in
+// memory and locks the file for this process alone. It is closed after one use, so that other
+// processes get their turn and the next connection notices free space.
 type connector struct {
-	driver.Connector // as all are: the index in a file
+	driver.Connector // the usual ones, with the index in a file
 	inMemory         driver.Connector
 	path             string
 	index            *index
 }
 
-// index is where the index of one file is. SQLite has one for the whole process.
+// index says where the index of one file is. SQLite has one index per process.
 type index struct {
 	mu       sync.Mutex
 	inMemory int // connections that have it in memory
@@ -61,8 +61,8 @@ func dsn(path string, more url.Values) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
-// Connect opens a connection. All of one process have the index in the same place:
-// where one has it in memory, so has the next.
+// Connect opens a connection. All connections of a process keep the index in the same place: if one
+// has it in memory, so has the next.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	c.index.mu.Lock()
 	defer c.index.mu.Unlock()
@@ -111,8 +111,8 @@ func (b *briefConn) Close() error {
 	return b.sqliteConn.Close()
 }
 
-// isFull reports whether err comes from a full disk. SQLite has a code for what did not fit into
-// the database; of the files beside it, it says only that they failed.
+// isFull reports whether err comes from a full disk. SQLite has an error code for the database file
+// itself; for the files beside it, it only reports a failure.
 func isFull(err error, path string) bool {
 	var own *sqlite.Error
 	if !errors.As(err, &own) {
@@ -127,7 +127,7 @@ func isFull(err error, path string) bool {
 	return false
 }
 
-// hasRoom tries whether a folder takes a file of the size of an index.
+// hasRoom reports whether a file of the size of an index fits into a folder, by writing one.
 func hasRoom(dir string) bool {
 	f, err := os.CreateTemp(dir, ".room-*")
 	if err == nil {
@@ -137,7 +137,7 @@ func hasRoom(dir string) bool {
 	return !data.IsNoSpace(err)
 }
 
-// explain says that the disk is full, or the file damaged, where err comes from that.
+// explain adds that the disk is full, or the file damaged, if that caused err.
 func (d *DB) explain(err error) error { return explain(err, d.path) }
 
 func explain(err error, path string) error {

@@ -1,6 +1,6 @@
-// Package control keeps what the operator decides in control.db, a small SQLite
-// file: API keys (their hashes only), their usage, and the waitlist. Several
-// processes may have it open at once, the command line beside the server.
+// Package control keeps what the operator decides in control.db, a small SQLite file: API keys
+// (their hashes only), their usage, and the waitlist. Several processes may have it open at once,
+// such as the command line and the server.
 package control
 
 import (
@@ -20,7 +20,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Decisions that callers take on errors.
+// Errors that callers base decisions on.
 var (
 	// ErrNotFound: no key or waitlist entry of that id.
 	ErrNotFound = errors.New("not found")
@@ -37,7 +37,7 @@ type DB struct {
 	sql    *sql.DB
 	path   string
 	now    func() time.Time
-	folded atomic.Pointer[string] // the day before which usage was added up last
+	folded atomic.Pointer[string] // usage before this day was added up already
 }
 
 // openAttempts is how often Open tries to migrate a file that another process
@@ -95,7 +95,7 @@ func migrate(ctx context.Context, handle *sql.DB) error {
 	return nil
 }
 
-// Close ends all use of the file.
+// Close closes the file.
 func (d *DB) Close() error { return d.sql.Close() }
 
 // Ping reports whether the file can be read.

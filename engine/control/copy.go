@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// CopyTo writes all that is committed into a new file at path, as one state, while others
+// CopyTo writes the committed data to a new file at path, as one consistent state, while others
 // read and write.
 func (d *DB) CopyTo(ctx context.Context, path string) error {
 	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
@@ -28,7 +28,7 @@ func (d *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// Examine is Check of a file as it lies there, of whatever version: it is not brought to this one.
+// Examine is Check for a file of any version; it does not migrate the file.
 func Examine(ctx context.Context, path string) error {
 	connect, err := newConnector(path)
 	if err != nil {

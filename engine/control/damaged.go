@@ -23,12 +23,12 @@ func (e *damagedError) Error() string {
 // Unwrap returns what SQLite said.
 func (e *damagedError) Unwrap() error { return e.cause }
 
-// isDamaged reports the two codes that SQLite has for it.
+// isDamaged reports whether err has one of SQLite's two codes for damage.
 func isDamaged(err error) bool {
 	var said *sqlite.Error
 	if !errors.As(err, &said) {
 		return false
 	}
-	code := said.Code() & 0xff // without the extension
+	code := said.Code() & 0xff // without the extended part
 	return code == lib.SQLITE_NOTADB || code == lib.SQLITE_CORRUPT
 }

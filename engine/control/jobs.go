@@ -181,7 +181,7 @@ UPDATE export_jobs SET status = 'failed', finished_at = ?, error_code = ?, error
 	})
 }
 
-// ExpireJobs gives up files that are old or too many: see job.Store.
+// ExpireJobs expires files that are old or exceed the quota: see job.Store.
 func (d *DB) ExpireJobs(ctx context.Context, quota int64, forget time.Time) error {
 	return d.write(ctx, "expire export jobs", func(tx *sql.Tx) error {
 		now := d.now().UnixMicro()
@@ -226,8 +226,8 @@ func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
 	return files, rows.Err()
 }
 
-// JobCounts returns how many jobs have each status, 0 too, and when the one that waits longest was
-// asked for; the zero time where none waits.
+// JobCounts returns how many jobs have each status, including 0, and when the oldest queued job was
+// created; the zero time if none is queued.
 func (d *DB) JobCounts(ctx context.Context) (counts map[job.Status]int, oldest time.Time, err error) {
 	counts = map[job.Status]int{job.Queued: 0, job.Running: 0, job.Done: 0, job.Failed: 0, job.Canceled: 0, job.Expired: 0}
 	rows, err := d.sql.QueryContext(ctx, `SELECT status, count(*), min(created_at) FROM export_jobs GROUP BY status`)

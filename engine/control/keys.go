@@ -19,16 +19,16 @@ type Key struct {
 	Label      string     `json:"label"`
 	Tier       string     `json:"tier"`
 	CreatedAt  time.Time  `json:"created_at"`
-	LastUsedAt *time.Time `json:"last_used_at"`        // minute resolution; nil: never
-	LastFrom   *string    `json:"last_used_from"`      // the address of a client that used it about then; nil: not known
+	LastUsedAt *time.Time `json:"last_used_at"`        // to the minute; nil: never
+	LastFrom   *string    `json:"last_used_from"`      // the address of a client that used it around that time; nil: not known
 	Rate       *int64     `json:"requests_per_minute"` // a limit of its own; nil: that of its tier
 	RevokedAt  *time.Time `json:"revoked_at"`          // nil: valid
-	ExpiresAt  *time.Time `json:"expires_at"`          // from when on it is no longer valid; nil: it stays so
-	Replaces   *string    `json:"replaces"`            // the id of the key that it was issued instead of; nil: none
+	ExpiresAt  *time.Time `json:"expires_at"`          // when it expires; nil: never
+	Replaces   *string    `json:"replaces"`            // the id of the key that it replaces; nil: none
 	Requests   int64      `json:"requests"`            // all time
 }
 
-// Expired reports whether the key has ended by itself at a time.
+// Expired reports whether the key has expired at a time.
 func (k *Key) Expired(now time.Time) bool { return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) }
 
 func checkTier(tier string) error {
@@ -45,8 +45,8 @@ func (d *DB) IssueKey(ctx context.Context, hash [32]byte, tier, label string) (K
 	return d.IssueKeyUntil(ctx, hash, tier, label, time.Time{})
 }
 
-// IssueKeyUntil is IssueKey for a key that ends by itself, at a time that must be to come; zero:
-// it does not.
+// IssueKeyUntil is IssueKey for a key that expires, at a time in the future; zero: it does not
+// expire.
 func (d *DB) IssueKeyUntil(ctx context.Context, hash [32]byte, tier, label string, until time.Time) (Key, error) {
 	var k Key
 	err := d.write(ctx, "issue key", func(tx *sql.Tx) (err error) {
@@ -59,9 +59,9 @@ func (d *DB) IssueKeyUntil(ctx context.Context, hash [32]byte, tier, label strin
 	return k, err
 }
 
-// ExpireKey says when a key ends by itself; zero: it does not. ErrNotFound for an unknown id,
-// ErrConflict for a revoked key, ErrInvalid for a time that has passed: a key is ended at once by
-// revoking it. One that has expired is valid again.
+// ExpireKey sets when a key expires; zero: never. ErrNotFound for an unknown id, ErrConflict for a
+// revoked key, ErrInvalid for a time that has passed: to end a key at once, revoke it. A key that
+// has expired becomes valid again.
 func (d *DB) ExpireKey(ctx context.Context, id string, until time.Time) (Key, error) {
 	return d.change(ctx, "set expiry of key", id, func(tx *sql.Tx) error {
 		if until.IsZero() {
@@ -73,7 +73,7 @@ func (d *DB) ExpireKey(ctx context.Context, id string, until time.Time) (Key, er
 	})
 }
 
-// lastYear is the last that RFC 3339 can write.
+// lastYear is the last year that RFC 3339 can represent.
 const lastYear = 9999
 
 func (d *DB) expire(ctx context.Context, tx *sql.Tx, id string, until time.Time) (Key, error) {
@@ -89,11 +89,11 @@ func (d *DB) expire(ctx context.Context, tx *sql.Tx, id string, until time.Time)
 	return keyByID(ctx, tx, id)
 }
 
-// RotateKey issues the key whose SHA-256 is hash instead of another, of its tier, label and limit, and
-// has the other end after overlap, or when it would have anyway. The new one ends at until;
-// where that is zero, after as long as the other was to be valid for, or never. ErrNotFound for
-// an unknown id, ErrConflict for a key that is revoked, expired or, where until is zero, replaced
-// already, or when the short id is taken.
+// RotateKey replaces a key by a new one, whose SHA-256 is hash, with the same tier, label and limit.
+// The old key expires after overlap, or earlier if it was to. The new one expires at until; if that is
+// zero, it lives as long as the old one was to live, or forever. ErrNotFound for an unknown id,
+// ErrConflict for a key that is revoked, expired or, if until is zero, replaced already, or if the
+// short id is taken.
 func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap time.Duration, until time.Time) (next, old Key, err error) {
 	if overlap < 0 {
 		return next, old, fmt.Errorf("%w overlap %s", ErrInvalid, overlap)
@@ -133,8 +133,8 @@ func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap ti
 	return next, old, err
 }
 
-// lifeOf returns until when a key lives that replaces another at now: as long as the other was to.
-// ErrConflict if that was replaced already: its own life was cut short then.
+// lifeOf returns when a key expires that replaces another at now: it lives as long as the other was
+// to. ErrConflict if that one was replaced already, because its own life was cut short then.
 func lifeOf(ctx context.Context, tx *sql.Tx, old *Key, now time.Time) (time.Time, error) {
 	var by string
 	err := tx.QueryRowContext(ctx, `SELECT id FROM api_keys WHERE replaces = ? AND revoked_at IS NULL LIMIT 1`, old.ID).Scan(&by)
@@ -231,11 +231,11 @@ func (d *DB) SetTier(ctx context.Context, id, tier string) (Key, error) {
 	})
 }
 
-// MaxRate is the largest limit that a key can have of its own, in requests a minute.
+// MaxRate is the largest limit of a key, in requests a minute.
 const MaxRate = 1_000_000
 
 // LimitKey gives a key a limit of its own, in requests a minute; 0: that of its tier. ErrNotFound
-// for an unknown id, ErrConflict for a revoked key, ErrInvalid for a limit that none can have.
+// for an unknown id, ErrConflict for a revoked key, ErrInvalid for a limit out of range.
 func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
 	if rate < 0 || rate > MaxRate {
 		return Key{}, fmt.Errorf("set limit of key: %w limit %d: give 1 to %d requests a minute", ErrInvalid, rate, MaxRate)

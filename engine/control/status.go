@@ -10,8 +10,8 @@ import (
 	"pmx/engine/control/record"
 )
 
-// AddStatus keeps a sample, and what it changed of the history by days, and forgets samples older than
-// keep before it.
+// AddStatus stores a sample and its changes to the daily history, and deletes samples that are older
+// than it by more than keep.
 func (d *DB) AddStatus(ctx context.Context, s record.Status, change record.StatusChange, keep time.Duration) error {
 	sources, err := sourcesJSON(s.Sources)
 	if err != nil {

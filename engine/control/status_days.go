@@ -9,7 +9,7 @@ import (
 	"pmx/engine/control/record"
 )
 
-// AddStatusChange keeps what changed of the history by days.
+// AddStatusChange stores changes of the daily history.
 func (d *DB) AddStatusChange(ctx context.Context, change record.StatusChange) error {
 	return d.write(ctx, "add to the status history", func(tx *sql.Tx) error { return addChange(ctx, tx, change) })
 }
@@ -32,8 +32,8 @@ func addChange(ctx context.Context, tx *sql.Tx, change record.StatusChange) erro
 	return nil
 }
 
-// StatusDays returns the history by days from a day on: rows by day and subsystem, and the newest events, at
-// most so many, oldest first. What is older, or more, is forgotten.
+// StatusDays returns the daily history from a day on: rows by day and subsystem, and the newest events up to
+// a number, oldest first. It deletes what is older, or more.
 func (d *DB) StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error) {
 	day := first.UTC().Format(time.DateOnly)
 	err := d.write(ctx, "forget old status history", func(tx *sql.Tx) error {

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// takenTables are those that TakeKeys makes equal to another file's; ownTables are what each server keeps for
-// itself: what it was used for, and the work that it was given.
+// takenTables are the tables that TakeKeys makes equal to another file's; ownTables are what each server
+// keeps for itself: usage and jobs.
 var (
 	takenTables = []takenTable{{name: "api_keys", keys: 1}, {name: "secrets", keys: 1}, {name: "status_days", keys: 2, whole: true},
 		{name: "status_events", keys: 3, whole: true}}
 	ownTables = []string{"usage", "waitlist", "export_jobs", "status_samples", "key_revision", "goose_db_version"}
 )
 
-// takenTable is a table that is taken over: by so many of its first columns, and where it is whole, with nothing
-// beside what the other file has.
+// takenTable is a table that is taken over: keyed by its first columns, and, if it is taken as a whole, without
+// rows that the other file does not have.
 type takenTable struct {
 	name  string
 	keys  int
 	whole bool
 }
 
-// TakeKeys makes the keys, secrets and the status history by days those of the control.db at path, a copy that belongs to the caller, in one transaction. "" stands for a
-// file without any. A key that is not in it is revoked: no row goes, because usage and jobs refer to it. Usage, and when and by whom a key was last used here,
-// stay.
+// TakeKeys replaces the keys, secrets and the daily status history by those of the control.db at path, a copy that belongs
+// to the caller, in one transaction. "" stands for an empty file. A key that is not in it is revoked, not deleted, because
+// usage and jobs refer to its row. Usage, and when and by whom a key was last used here, stay.
 func (d *DB) TakeKeys(ctx context.Context, path string) error {
 	if path == "" {
 		return d.revokeOthers(ctx)
 	}
-	from, err := Open(ctx, path, d.now) // which brings its tables up to date
+	from, err := Open(ctx, path, d.now) // which migrates it
 	if err != nil {
 		return err
 	}

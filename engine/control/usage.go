@@ -10,11 +10,11 @@ import (
 	"pmx/engine/control/record"
 )
 
-// detailDays is how many days usage is kept by endpoint. Older days are one sum.
+// detailDays is for how many days usage is kept by endpoint. Older days are one sum each.
 const detailDays = 90
 
-// AddUse adds requests to the keys' daily counters and moves their last use
-// forward, in one transaction. Unknown hashes are passed over.
+// AddUse adds requests to the keys' daily counters and moves their last use forward, in one
+// transaction. Unknown hashes are skipped.
 func (d *DB) AddUse(ctx context.Context, uses []record.Use) error {
 	return d.write(ctx, "add key usage", func(tx *sql.Tx) error {
 		for _, u := range uses {
@@ -35,8 +35,8 @@ func (d *DB) AddUse(ctx context.Context, uses []record.Use) error {
 	})
 }
 
-// foldUsage adds the endpoints of days that are older than detailDays up to one
-// sum a day, once a day: usage grows with time otherwise.
+// foldUsage adds up the endpoints of days older than detailDays to one sum a day. It runs once a
+// day; otherwise usage would grow forever.
 func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 	before := d.now().UTC().AddDate(0, 0, -detailDays).Format(time.DateOnly)
 	if last := d.folded.Load(); last != nil && *last == before {
@@ -55,7 +55,7 @@ func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// Account returns what is kept of the key with that hash, with its usage from day since on.
+// Account returns what is stored about the key with that hash, with its usage from day since on.
 // ErrNotFound for an unknown hash.
 func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.Account, error) {
 	var a record.Account

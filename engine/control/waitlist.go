@@ -52,19 +52,19 @@ func (d *DB) AddRequest(ctx context.Context, contact, useCase string) (Request, 
 	return r, err
 }
 
-// Limits of requests that anybody may make.
+// Limits of public requests for keys.
 const (
 	MaxContact = 200   // characters
 	MaxUseCase = 2_000 // characters
-	MaxWaiting = 1_000 // requests that wait at the same time
+	MaxWaiting = 1_000 // requests waiting at the same time
 )
 
-// ErrWaitlistFull means that as many requests are waiting as may.
+// ErrWaitlistFull means that MaxWaiting requests are waiting.
 var ErrWaitlistFull = errors.New("the waitlist is full")
 
-// AskForKey is AddRequest for anybody: ErrInvalid for a contact or a use case that is too long or
-// has characters that cannot be shown, ErrWaitlistFull where too many are waiting. A contact that
-// is waiting already is not added again, which the caller is not told.
+// AskForKey is AddRequest for the public form: ErrInvalid for a contact or a use case that is too
+// long or has unprintable characters, ErrWaitlistFull if too many are waiting. A contact that is
+// waiting already is not added again; the caller cannot tell.
 func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
 	contact, useCase = strings.TrimSpace(contact), strings.TrimSpace(useCase)
 	if !shown(contact, MaxContact) || !shown(strings.NewReplacer("\r", "", "\n", "").Replace(useCase), MaxUseCase) {
@@ -85,8 +85,8 @@ func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
 	})
 }
 
-// shown reports whether text is something, of at most so many characters, all of which can be
-// shown.
+// shown reports whether text is not empty, has at most so many characters, and all of them are
+// printable.
 func shown(text string, most int) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -16,10 +16,9 @@ import (
 	"pmx/engine"
 )
 
-// Options are those of a test's database in dir: a new one is a copy of an empty database
-// with every migration applied, for a tenth of the time that the migrations take. It has
-// one thread by default, since most of the work on a few rows is planning, and the threads
-// of a server where the run may take its time.
+// Options are those of a test's database in dir: a new one is a copy of an empty database with
+// every migration applied, for a tenth of the time that the migrations take. It has one thread by
+// default, since most of the work on a few rows is planning, and as many as a server in a long run.
 func Options(t testing.TB, dir, memory string) engine.Options {
 	t.Helper()
 	opts := engine.Options{Dir: engine.Dir(dir), Threads: testfiles.Cases(1, 2), MemoryLimit: memory}
@@ -32,7 +31,7 @@ func Options(t testing.TB, dir, memory string) engine.Options {
 // Create makes dir with the copy of an empty database in it, where there is none.
 func Create(dir string) error { return create(dir, migrated) }
 
-// OldBlocks is of how many bytes the blocks of databases were that earlier versions made.
+// OldBlocks is the block size in bytes of databases that earlier versions made.
 const OldBlocks = 256 << 10
 
 // CreateOlder is Create, with the blocks of a database that an earlier version made.
@@ -64,7 +63,7 @@ var migratedOlder = sync.OnceValues(func() ([]byte, error) {
 	})
 })
 
-// migrate makes an empty database, behind what begin makes of its file.
+// migrate makes an empty database in the file that begin prepares.
 func migrate(begin func(file string) error) (file []byte, err error) {
 	dir, err := os.MkdirTemp("", "pmx-test-")
 	if err != nil {

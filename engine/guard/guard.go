@@ -1,6 +1,6 @@
-// Package guard runs what goes on in the background, so that a panic there ends
-// neither the process nor, for good, the work. No other package of the program
-// begins a goroutine of its own but for the few that a test lists.
+// Package guard runs background work, so that a panic in it ends neither the process nor,
+// permanently, the work. Other packages do not start goroutines, except for the few that a test
+// lists.
 package guard
 
 import (
@@ -20,32 +20,32 @@ import (
 // Panic is a panic as an error.
 type Panic struct {
 	Value any
-	Stack string // of the goroutine, where it began
+	Stack string // of the goroutine, where the panic began
 }
 
-// Error reports what was panicked with.
+// Error says what the panic value was.
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// Unwrap gives the error that was panicked with, if it was one.
+// Unwrap returns the panic value if it was an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// Recovered returns what recover gave as a *Panic, nil if it gave nil. It is to be called by the
-// func that recovers, for the stack.
+// Recovered returns what recover gave as a *Panic, nil if it gave nil. It must be called by the
+// deferred function, to capture the stack.
 func Recovered(cause any) *Panic {
 	if cause == nil {
 		return nil
 	}
 	if p, ok := cause.(*Panic); ok {
-		return p // that of another goroutine, handed on: its stack tells more
+		return p // passed on from another goroutine: its stack says more
 	}
 	return &Panic{Value: cause, Stack: string(debug.Stack())}
 }
 
-// Do calls f and gives a panic in it as a *Panic. So does it with a page of a mapped
-// file that cannot be read, which would end the process.
+// Do calls f and returns a panic in it as a *Panic. This includes a page of a mapped file that
+// cannot be read, which would otherwise end the process.
 func Do(f func() error) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {
@@ -57,17 +57,16 @@ func Do(f func() error) (err error) {
 	return f()
 }
 
-// InGroup has group run f; a panic of f becomes its error.
+// InGroup runs f in group; a panic of f becomes its error.
 func InGroup(group interface{ Go(f func() error) }, f func() error) {
 	group.Go(func() error { return Do(f) })
 }
 
-// Start runs f in a goroutine of its own and returns how it ended on the channel, a panic as a
-// *Panic.
+// Start runs f in a goroutine of its own and sends its error to the channel, a panic as a *Panic.
 func Start(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		// The goroutine may end inside f with runtime.Goexit: then nothing behind Do runs.
+		// The goroutine may end inside f with runtime.Goexit: then nothing after Do runs.
 		var err error = &Panic{Value: "the goroutine ended before its work"}
 		defer func() { done <- err }()
 		err = Do(f)
@@ -75,7 +74,7 @@ func Start(f func() error) <-chan error {
 	return done
 }
 
-// StartThread is Start on a thread of the system that ends with f.
+// StartThread is Start on an OS thread that ends with f.
 func StartThread(f func() error) <-chan error {
 	return Start(func() error {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
@@ -83,7 +82,7 @@ func StartThread(f func() error) <-chan error {
 	})
 }
 
-// Repanic gives err back; a panic in it goes on in the caller.
+// Repanic returns err; a *Panic in it is panicked again in the caller.
 func Repanic(err error) error {
 	if p := panicIn(err); p != nil {
 		panic(p)
@@ -95,13 +94,13 @@ func Repanic(err error) error {
 type WorkStatus struct {
 	Name    string    `json:"name"`
 	Panics  int64     `json:"panics"`  // since the start
-	Failing bool      `json:"failing"` // it panicked when it was tried last
+	Failing bool      `json:"failing"` // its last run panicked
 	Last    time.Time `json:"last"`    // of the last panic; zero: none
 	Text    string    `json:"text"`    // of that panic
 }
 
-// Watch runs background work by name, logs panics with their stacks and keeps
-// count. A nil Watch does so without log and count.
+// Watch runs background work by name, and logs and counts panics, with their stacks. A nil Watch
+// neither logs nor counts.
 type Watch struct {
 	log   zerolog.Logger
 	first time.Duration // pause after a first panic
@@ -121,28 +120,27 @@ func New(log zerolog.Logger) *Watch {
 	return &Watch{log: log, first: firstPause, most: mostPause, statuses: map[string]*WorkStatus{}}
 }
 
-// WithPauses makes the pauses between tries first, doubled each time, and most.
+// WithPauses sets the pauses between tries: first, doubled each time, up to most.
 func (w *Watch) WithPauses(first, most time.Duration) *Watch {
 	w.first, w.most = first, most
 	return w
 }
 
-// Do calls f as the work name. A panic is logged and counted, and given as a *Panic.
+// Do calls f as the work name. A panic is logged, counted, and returned as a *Panic.
 func (w *Watch) Do(name string, f func() error) error {
 	err := Do(f)
 	w.note(name, err)
 	return err
 }
 
-// Begin does Do in a goroutine that wg waits for. What f returns is dropped: f says
-// itself what is to be known of it.
+// Begin does Do in a goroutine that wg waits for. What f returns is dropped: f reports errors
+// itself.
 func (w *Watch) Begin(wg *sync.WaitGroup, name string, f func()) {
 	wg.Go(func() { _ = w.Do(name, func() error { f(); return nil }) })
 }
 
-// Supervise calls f until it returns without a panic. After a panic f is called again, at
-// first soon, then after ever longer pauses. It ends with what f gave, or where ctx
-// ended with the last panic.
+// Supervise calls f until it returns without a panic. After a panic f is called again, after
+// growing pauses. It returns what f returned, or the last panic if ctx ended.
 func (w *Watch) Supervise(ctx context.Context, name string, f func(context.Context) error) error {
 	for tries := 0; ; tries++ {
 		began := time.Now()
@@ -151,7 +149,7 @@ func (w *Watch) Supervise(ctx context.Context, name string, f func(context.Conte
 			return err
 		}
 		if time.Since(began) > w.longest() {
-			tries = 0 // it went well for long
+			tries = 0 // it ran well for a long time
 		}
 		if Sleep(ctx, w.Pause(tries+1)) != nil {
 			return err
@@ -159,7 +157,7 @@ func (w *Watch) Supervise(ctx context.Context, name string, f func(context.Conte
 	}
 }
 
-// Sleep waits for d, or until ctx ends: then it gives why ctx ended.
+// Sleep waits for d, or until ctx ends: then it returns the cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -221,7 +219,7 @@ func (w *Watch) note(name string, err error) {
 	}
 }
 
-// Statuses returns what was run so far, by name.
+// Statuses returns the status of all work that was run so far, by name.
 func (w *Watch) Statuses() []WorkStatus {
 	if w == nil {
 		return nil

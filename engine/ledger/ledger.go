@@ -1,6 +1,5 @@
-// Package ledger keeps which ranges of blocks are in the facts. A range is committed in the
-// transaction of its rows, so what no range covers is what is missing: there is no gap that
-// is not known.
+// Package ledger records which ranges of blocks are in the facts. A range is committed in the
+// transaction of its rows, so blocks that no range covers are missing, and no gap goes unnoticed.
 package ledger
 
 import (
@@ -22,8 +21,8 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// Filter is what a range was asked for: the logs of a source that one version of a filter
-// lets through. Ranges of different filters have nothing to do with each other.
+// Filter says what a range was fetched with: one version of a source's filter of logs. Ranges of
+// different filters are independent.
 type Filter struct {
 	Source  string
 	Version int
@@ -32,25 +31,25 @@ type Filter struct {
 // Range is a range of blocks whose logs are in the facts, both ends included.
 type Range struct {
 	From, To  int64
-	Parent    data.Hash // of the block before From; zero: not known
+	Parent    data.Hash // hash of the block before From; zero: not known
 	End       data.Hash // of To
 	EndTime   int64     // of To, unix seconds
 	Logs      int64
 	Fills     int64
-	Digest    uint64 // of its logs; that of two ranges together is the sum of theirs
-	Provider  string // who answered, of several the last
+	Digest    uint64 // of its logs; the digest of two ranges together is the sum of theirs
+	Provider  string // the one that answered, the last of several
 	FetchedAt time.Time
 }
 
 // ErrOverlap is returned for a range some of which is committed already.
 var ErrOverlap = errors.New("the range overlaps one that is committed")
 
-// ErrFork is returned for a range that does not follow upon, or lead to, a committed one
-// beside it: one of both is not of the chain.
+// ErrFork is returned for a range whose hashes do not match a committed one next to it: one of the
+// two is not on the chain.
 var ErrFork = errors.New("the range and the one next to it are from different chains")
 
-// Commit adds a range, within the transaction that conn is in. It becomes one with its
-// neighbours where the hash chain says that they are of one chain.
+// Commit adds a range, within the transaction that conn is in. It is merged with its neighbours if
+// their hashes link up.
 func Commit(ctx context.Context, conn *sql.Conn, f Filter, r Range) error {
 	if r.From < 0 || r.To < r.From || r.End.IsZero() {
 		return fmt.Errorf("range %d–%d is empty, or its end is not known", r.From, r.To)
@@ -60,7 +59,7 @@ func Commit(ctx context.Context, conn *sql.Conn, f Filter, r Range) error {
 		return err
 	}
 	whole := r
-	low, high := r.From, r.To // what the new row takes the place of
+	low, high := r.From, r.To // the rows that the new one replaces
 	for _, n := range near {
 		switch {
 		case n.To >= r.From && n.From <= r.To:
@@ -84,14 +83,14 @@ func Commit(ctx context.Context, conn *sql.Conn, f Filter, r Range) error {
 	}
 	var parent any
 	if !whole.Parent.IsZero() {
-		parent = bytes.Clone(whole.Parent[:]) // the driver takes no part of a struct
+		parent = bytes.Clone(whole.Parent[:]) // the driver cannot bind part of a struct
 	}
 	_, err = conn.ExecContext(ctx, statements.Get("AddRange"), f.Source, f.Version, whole.From, whole.To, parent, bytes.Clone(whole.End[:]), whole.EndTime,
 		whole.Logs, whole.Fills, int64(whole.Digest), whole.Provider, whole.FetchedAt.UnixMicro())
 	return err
 }
 
-// join is r and the range next behind it.
+// join is r together with the range right after it.
 func (r Range) join(next Range) Range {
 	out := next
 	out.From, out.Parent = r.From, r.Parent
@@ -110,7 +109,7 @@ func Load(ctx context.Context, conn *sql.Conn, f Filter) (Ranges, error) {
 	return load(ctx, conn, f, 0, math.MaxInt64)
 }
 
-// load returns the ranges with a block from … to.
+// load returns the ranges that have a block in from … to.
 func load(ctx context.Context, conn *sql.Conn, f Filter, from, to int64) (out Ranges, err error) {
 	rows, err := conn.QueryContext(ctx, statements.Get("Ranges"), f.Source, f.Version, from, to)
 	if err != nil {
@@ -161,8 +160,8 @@ func (rs Ranges) Gaps(start, end int64) (gaps []Gap) {
 	return gaps
 }
 
-// Prefix returns the range up to whose end nothing from start on is missing; false where start
-// itself is.
+// Prefix returns the range up to whose end no block from start on is missing; false if start itself
+// is missing.
 func (rs Ranges) Prefix(start int64) (last Range, ok bool) {
 	for _, r := range rs {
 		if r.To < start {
@@ -186,7 +185,7 @@ func (rs Ranges) Ending(block int64) (Range, bool) {
 	return Range{}, false
 }
 
-// Cursor returns what a source put aside with SetCursor, "" if it put nothing.
+// Cursor returns what a source stored with SetCursor, "" if nothing.
 func Cursor(ctx context.Context, conn *sql.Conn, source string) (state string, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("Cursor"), source).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -195,8 +194,8 @@ func Cursor(ctx context.Context, conn *sql.Conn, source string) (state string, e
 	return state, err
 }
 
-// SetCursor puts aside, in the place of what it put aside before, what a source has to
-// remember, within the transaction that conn is in.
+// SetCursor stores what a source has to remember, replacing what it stored before, within the
+// transaction that conn is in.
 func SetCursor(ctx context.Context, conn *sql.Conn, source, state string) error {
 	if _, err := conn.ExecContext(ctx, statements.Get("DropCursor"), source); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package record holds what a server keeps in control.db and reads back, as package
-// control stores it and packages of http use it, which know no database.
+// Package record holds the types that package control stores in control.db and that the packages
+// below http use, which know no database.
 package record
 
 import "time"
@@ -9,16 +9,16 @@ type Key struct {
 	Hash    [32]byte
 	Tier    string
 	Revoked bool
-	Expires int64 // unix seconds from which it is no longer valid; 0: it stays so
+	Expires int64 // unix seconds when it expires; 0: never
 	Rate    int64 // requests a minute; 0: those of its tier
 }
 
-// Use is what one key did at one endpoint since it was last saved.
+// Use counts the requests of one key to one endpoint since it was last saved.
 type Use struct {
 	Hash     [32]byte
-	LastUsed time.Time // minute resolution; of the key
-	From     string    // the address of a client that used the key about then; "" where it is not known
-	Endpoint string    // method and path pattern, "" for what was no endpoint
+	LastUsed time.Time // of the key, to the minute
+	From     string    // the address of a client that used the key around that time; "" if it is not known
+	Endpoint string    // method and path pattern, "" for requests to no endpoint
 	Requests int64
 }
 
@@ -29,7 +29,7 @@ type Usage struct {
 	Requests int64
 }
 
-// Account is what is kept of one key for its owner.
+// Account is what the owner of a key can see about it.
 type Account struct {
 	Label     string
 	CreatedAt time.Time
@@ -52,24 +52,24 @@ type SourceStatus struct {
 	Lag   int64 // in seconds; -1: nothing there to lag
 }
 
-// StatusDay adds up the samples of one subsystem on a UTC day.
+// StatusDay sums up the samples of one subsystem on a UTC day.
 type StatusDay struct {
 	Day       string   // YYYY-MM-DD
-	Subsystem string   // serving_tables, trades, markets, or a source behind "source:"
+	Subsystem string   // serving_tables, trades, markets, or a source after "source:"
 	Minutes   [5]int64 // samples with the grades A, B, C, D and F
 	LagMax    int64    // in seconds; -1: nothing there to lag
 }
 
 // StatusEvent is something that happened to the service.
 type StatusEvent struct {
-	At, Until time.Time // Until is zero for what goes on, and for what takes no time
+	At, Until time.Time // Until is zero for ongoing events, and for those without a duration
 	Kind      string    // grade, import, refresh, verify, start or stop
 	Subsystem string    // as in StatusDay; "": all
-	Grade     byte      // the worst of a grade; 0 for other kinds
+	Grade     byte      // the worst grade; 0 for other kinds
 	Text      string    // what happened, in words
 }
 
-// StatusChange is what changed of the history by days: rows as they are now.
+// StatusChange has the changed rows of the daily history as they are now.
 type StatusChange struct {
 	Days   []StatusDay
 	Events []StatusEvent

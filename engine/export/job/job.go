@@ -1,6 +1,5 @@
-// Package job keeps the queue of export jobs: one pool of workers, fair across the keys that ask,
-// and the files that come from it until they expire. What a job writes, and where jobs are kept,
-// others know.
+// Package job runs the queue of export jobs: one pool of workers that is fair across keys, and the
+// finished files until they expire. What a job writes and where jobs are stored are interfaces.
 package job
 
 import (
@@ -18,11 +17,11 @@ const (
 	Trader   Kind = "trader"   // all about one wallet
 )
 
-// Status is where a job stands: queued, running, then done, failed or canceled;
-// done ends in expired.
+// Status is the status of a job: queued, running, then done, failed or canceled; a done job becomes
+// expired.
 type Status string
 
-// The states.
+// The statuses.
 const (
 	Queued   Status = "queued"
 	Running  Status = "running"
@@ -32,7 +31,7 @@ const (
 	Expired  Status = "expired"
 )
 
-// Decisions that callers take on errors.
+// Errors that callers base decisions on.
 var (
 	// ErrNotFound: the key has no job of that id and kind.
 	ErrNotFound = errors.New("no such export job")
@@ -40,7 +39,7 @@ var (
 	ErrTooMany = errors.New("too many export jobs")
 	// ErrReused: the idempotency key was given with another request before.
 	ErrReused = errors.New("the idempotency key belongs to another request")
-	// ErrGone: the job is done but its file is not there any more.
+	// ErrGone: the job is done but its file is gone.
 	ErrGone = errors.New("the export's file is gone")
 )
 
@@ -60,15 +59,15 @@ type Failure struct {
 	Detail string // what happened and what to do
 }
 
-// Result is what a finished job came to.
+// Result is the result of a finished job.
 type Result struct {
 	File      string // name in the folder of exports
 	Rows      int64
 	Bytes     int64
 	SHA256    string    // of the whole file, lower-case hex
 	AsOf      time.Time // up to when the data reaches; zero on an empty database
-	Version   string    // of the state of the data; equal versions, equal bytes
-	Truncated bool      // rows were left out: there were too many
+	Version   string    // of the data; equal versions mean equal bytes
+	Truncated bool      // rows beyond the limit were left out
 }
 
 // Job is one export job of one API key.
@@ -78,7 +77,7 @@ type Job struct {
 	Request  Request
 	Status   Status
 	Progress float64 // 0…1
-	Attempts int     // how often it was begun
+	Attempts int     // how often it was started
 	// Created is never zero; the others are where they do not apply.
 	Created, Started, Finished, Expires time.Time
 	Result                              // of a job that is done or expired
@@ -93,22 +92,21 @@ type Store interface {
 	AddJob(ctx context.Context, j Job, idempotencyKey, version string, limit int) (Job, error)
 	// Job returns a job of the owner; ErrNotFound.
 	Job(ctx context.Context, owner, id string) (Job, error)
-	// NextJob takes the next job that waits and marks it running: of the owner who was served least
-	// recently. ErrNotFound if none waits.
+	// NextJob takes the next queued job, of the owner who was served least recently, and marks it
+	// running. ErrNotFound if none waits.
 	NextJob(ctx context.Context) (Job, error)
 	// SameFile returns the result of a kept file of the same request and version; ErrNotFound.
 	SameFile(ctx context.Context, r Request, version string) (Result, error)
-	// EndJob marks a running job done or failed, or queued as if it had not begun; false if it is
-	// not running any more.
+	// EndJob marks a running job done or failed, or queued as if it had not started; false if it is
+	// no longer running.
 	EndJob(ctx context.Context, j Job) (bool, error)
-	// CancelJob ends a job of the owner: canceled where it waits or runs, expired
-	// where it is done, as it is otherwise. ErrNotFound.
+	// CancelJob ends a job of the owner: a queued or running one becomes canceled, a done one
+	// expired; others stay as they are. ErrNotFound.
 	CancelJob(ctx context.Context, owner, id string) (Job, error)
-	// Requeue makes every running job wait again, and fails those begun too often.
+	// Requeue queues every running job again, and fails those that were started too often.
 	Requeue(ctx context.Context, attempts int, why Failure) error
-	// ExpireJobs marks done jobs expired that are older than now or, oldest first,
-	// whose files take more than quota bytes together. It forgets jobs that ended
-	// before forget.
+	// ExpireJobs marks done jobs as expired whose time is over or, oldest first, whose files take
+	// more than quota bytes together. It forgets jobs that ended before forget.
 	ExpireJobs(ctx context.Context, quota int64, forget time.Time) error
 	// KeptFiles lists the files of jobs that are done.
 	KeptFiles(ctx context.Context) ([]string, error)
@@ -116,9 +114,9 @@ type Store interface {
 
 // Work does what a job asks for.
 type Work interface {
-	// Version tells the state of the data: equal versions give equal files.
+	// Version identifies the state of the data: equal versions give equal files.
 	Version(ctx context.Context) (string, error)
-	// WriteJob writes the file of r to path, which it has only when it is whole.
+	// WriteJob writes the file of r, which appears at path only when it is complete.
 	WriteJob(ctx context.Context, r Request, path string, progress func(float64)) (Result, error)
 	// Explain returns what to tell the caller about an error of WriteJob.
 	Explain(err error) Failure

@@ -20,18 +20,18 @@ import (
 	"pmx/engine/guard"
 )
 
-// Limits bound what jobs may take. Zero fields mean the defaults.
+// Limits bound the resources of jobs. Zero fields mean the defaults.
 type Limits struct {
-	Workers int           // jobs at once; 1: serving keeps its pace
-	PerKey  int           // jobs of one key that wait or run; 10
-	Keep    time.Duration // how long a finished file is kept; 24 hours
-	Quota   int64         // bytes of all kept files; 20 GB
+	Workers int           // jobs at once; default 1, so that serving stays fast
+	PerKey  int           // queued and running jobs of one key; default 10
+	Keep    time.Duration // how long a finished file is kept; default 24 hours
+	Quota   int64         // bytes of all kept files; default 20 GB
 }
 
 const (
 	// forgetAfter is how long jobs that ended are still listed.
 	forgetAfter = 7 * 24 * time.Hour
-	// maxAttempts is how often a job is begun that ends the process each time.
+	// maxAttempts is how often a job is started that crashes the process each time.
 	maxAttempts = 3
 )
 
@@ -48,11 +48,11 @@ type Config struct {
 	Log    zerolog.Logger
 	Limits Limits
 	Watch  *guard.Watch // over the workers; nil: none
-	// NoFills tells that jobs of single wallets cannot be done.
+	// NoFills says that jobs for single wallets cannot be done.
 	NoFills bool
 }
 
-// Pool runs export jobs, one after another for as long as Run runs.
+// Pool runs export jobs while Run runs.
 type Pool struct {
 	Config
 	wake chan struct{}
@@ -65,7 +65,7 @@ type Pool struct {
 type runningJob struct {
 	cancel   context.CancelFunc
 	progress float64
-	shared   string // the kept file that the job takes over
+	shared   string // the kept file that the job shares
 }
 
 // NewPool makes a pool that does nothing until Run.
@@ -74,12 +74,12 @@ func NewPool(cfg Config) *Pool {
 	return &Pool{Config: cfg, wake: make(chan struct{}, cfg.Limits.Workers), running: map[string]*runningJob{}}
 }
 
-// PerKey is how many jobs of one key may wait and run.
+// PerKey is how many jobs of one key may be queued or running.
 func (p *Pool) PerKey() int { return p.Limits.PerKey }
 
-// Create adds a job of the key owner. Where a file of an equal request of the same data is kept,
-// the job is done at once and shares it. A repeat of an idempotency key ("": none) gives the job it
-// made first. ErrTooMany, ErrReused; data.ErrElsewhere if there are no fills to do it with.
+// Create adds a job of the key owner. If the file of an equal request for the same data is kept,
+// the job is done at once and shares it. Repeating an idempotency key ("": none) gives the job that
+// it made first. ErrTooMany, ErrReused; data.ErrElsewhere if there are no fills to do it with.
 func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyKey string) (Job, error) {
 	if p.NoFills && r.Kind == Trader {
 		return Job{}, data.ErrElsewhere
@@ -97,7 +97,7 @@ func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyK
 	return p.asOfNow(j), err
 }
 
-// newID makes an id of 128 random bits, so that nobody comes upon another's job.
+// newID makes an id of 128 random bits, so that nobody can guess another's job.
 func newID() string {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails
@@ -108,7 +108,7 @@ func newID() string {
 func (p *Pool) wakeWorker() {
 	select {
 	case p.wake <- struct{}{}:
-	default: // as many are woken as there are
+	default: // all workers are woken already
 	}
 }
 
@@ -124,8 +124,8 @@ func (p *Pool) Job(ctx context.Context, owner string, kind Kind, id string) (Job
 	return p.asOfNow(j), nil
 }
 
-// asOfNow adds what the store does not know yet: how far a job is, and that the
-// time of its file is over.
+// asOfNow adds what the store does not know yet: the progress of a job, and that its file has
+// expired.
 func (p *Pool) asOfNow(j Job) Job {
 	if j.Status == Done && !j.Expires.After(p.Now()) {
 		j.Status = Expired
@@ -138,8 +138,8 @@ func (p *Pool) asOfNow(j Job) Job {
 	return j
 }
 
-// Cancel ends a job of the key owner and gives it as it is after: canceled where
-// it waited or ran, expired where it was done, else as it was.
+// Cancel ends a job of the key owner and returns it: a queued or running one is canceled, a done
+// one expired; others are unchanged.
 func (p *Pool) Cancel(ctx context.Context, owner string, kind Kind, id string) (Job, error) {
 	if _, err := p.Job(ctx, owner, kind, id); err != nil {
 		return Job{}, err
@@ -169,8 +169,8 @@ func (p *Pool) Open(j Job) (*os.File, error) {
 	return f, err
 }
 
-// Run takes up what an earlier process left, then works until ctx ends. What runs
-// at that time is begun again by the next Run.
+// Run requeues what an earlier process left, then works until ctx ends. Jobs running at that time
+// are started again by the next Run.
 func (p *Pool) Run(ctx context.Context) error {
 	again := Failure{Code: "interrupted", Detail: fmt.Sprintf("The server ended %d times while it wrote this export. Ask for another one, and tell the operator.", maxAttempts)}
 	if err := p.requeue(ctx, again); err != nil && ctx.Err() == nil {
@@ -187,11 +187,11 @@ func (p *Pool) Run(ctx context.Context) error {
 	return nil
 }
 
-// requeueAgain is how soon requeue looks whether a full disk has room.
+// requeueAgain is how often requeue checks whether a full disk has room again.
 const requeueAgain = 5 * time.Second
 
-// requeue makes what an earlier process left wait again. On a full disk that has to
-// wait itself, and with it the workers: they would take their own jobs for left ones.
+// requeue queues the jobs again that an earlier process left running. On a full disk it has to
+// wait, and the workers with it: otherwise it would take their jobs for abandoned ones.
 func (p *Pool) requeue(ctx context.Context, again Failure) error {
 	for told := false; ; told = true {
 		err := p.Store.Requeue(ctx, maxAttempts, again)
@@ -207,8 +207,8 @@ func (p *Pool) requeue(ctx context.Context, again Failure) error {
 	}
 }
 
-// Maintain is for a schedule to call: it sweeps, and wakes a worker, so that a job
-// whose worker failed to fetch it is not forgotten.
+// Maintain is called on a schedule: it sweeps, and wakes a worker, so that a job that a worker
+// failed to fetch is not forgotten.
 func (p *Pool) Maintain(ctx context.Context) error {
 	p.wakeWorker()
 	return p.Sweep(ctx)
@@ -220,7 +220,7 @@ func (p *Pool) logged(what string, err error) {
 	}
 }
 
-// work does one job after another and waits for a nudge where there is none.
+// work does one job after another, and waits to be woken if there is none.
 func (p *Pool) work(ctx context.Context) {
 	for {
 		j, err := p.Store.NextJob(ctx)
@@ -239,14 +239,14 @@ func (p *Pool) work(ctx context.Context) {
 	}
 }
 
-// do runs j to its end and records it.
+// do runs j and records how it ended.
 func (p *Pool) do(ctx context.Context, j Job) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.mu.Lock()
 	p.running[j.ID] = &runningJob{cancel: cancel}
 	p.mu.Unlock()
-	defer func() { // also where the work panics
+	defer func() { // also if the work panics
 		p.mu.Lock()
 		delete(p.running, j.ID)
 		p.mu.Unlock()
@@ -278,8 +278,8 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	return nil
 }
 
-// end records how j ended, false if it was canceled meanwhile. For code that removes files the job
-// is recorded and stops running at the same moment.
+// end records how j ended, false if it was canceled meanwhile. To code that removes files,
+// recording the job and ending it are one step.
 func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -307,7 +307,8 @@ func (p *Pool) makeFile(ctx context.Context, j Job) (res Result, err error) {
 	return res, err
 }
 
-// share finds the kept file of an equal request and holds it until j is recorded.
+// share finds the kept file of an equal request and keeps it from being removed until j is
+// recorded.
 func (p *Pool) share(ctx context.Context, j Job, version string) (Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -325,8 +326,8 @@ func extension(r Request) string {
 	return "." + r.Format
 }
 
-// Sweep expires files that are old, or too many for the quota, and removes from
-// the folder whatever belongs to no job.
+// Sweep expires files that are old or exceed the quota, and removes files that belong to no job
+// from the folder.
 func (p *Pool) Sweep(ctx context.Context) error {
 	if err := p.Store.ExpireJobs(ctx, p.Limits.Quota, p.Now().Add(-forgetAfter)); err != nil {
 		return err
@@ -334,7 +335,7 @@ func (p *Pool) Sweep(ctx context.Context) error {
 	return p.removeFiles(ctx)
 }
 
-// removeFiles removes what belongs neither to a done job nor to a running one.
+// removeFiles removes files that belong neither to a done nor to a running job.
 func (p *Pool) removeFiles(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
