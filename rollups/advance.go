@@ -13,24 +13,23 @@ import (
 	"pmx/engine"
 )
 
-// mostAdvanced is of how many new fills at most the state is carried on: of more, all is read again.
+// mostAdvanced is how many new fills the served state is advanced by at most: with more, everything
+// is read again.
 const mostAdvanced = 500_000
 
-// Served is the state that is served, as the one that takes its place sees it.
+// Served is the state being served, as its successor sees it.
 type Served struct {
-	File string // its database, which nobody changes
-	// Unchanged reports whether the database file holds the same in both, from a place behind its head on, for so many
-	// bytes.
+	File string // its database file, which nobody changes
+	// Unchanged reports whether a range of bytes, at an offset after the file's head, is equal in both database files.
 	Unchanged func(at, size int64) bool
 }
 
-// Prepare makes the snapshot of another state of the venue, as a server has it that follows the backups of another, and show
-// publishes it. Where served reports what is served now, what differs is added to what was read for that; else, and where too
-// much differs, everything is read. whole reports which it was. The settings are those that Prepare had before, where served is
-// given.
+// Prepare makes the snapshot of another state of the venue, for a replica; show publishes it. If served says what is served
+// now, only the difference is read and added; without served, or if too much differs, everything is read. whole reports
+// which it was. With served the settings have to be those of the previous Prepare.
 func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Address]bool, cities *data.Gazetteer, served *Served) (show func(), whole bool, err error) {
 	next := l.ahead
-	l.ahead = nil // of no use any more, unless it is shown
+	l.ahead = nil // useless from here on, unless it is shown
 	advanced := false
 	if next != nil && served != nil {
 		if advanced, err = next.advance(ctx, conn, served); err != nil {
@@ -45,8 +44,8 @@ func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Addre
 	}
 	snap := next.Snapshot()
 	return func() {
-		// The other database may have been restored to an earlier state, or differ in quotes alone: what is kept by
-		// epoch must not be taken for that of another.
+		// The other database may have been restored to an earlier state, or differ in quotes alone: what is cached
+		// by epoch must not be mistaken for that of another.
 		if was := l.Snapshot(); was != nil && snap.Epoch <= was.Epoch {
 			snap.Epoch = was.Epoch + 1
 		}
@@ -62,8 +61,8 @@ func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Addre
 	}, !advanced, nil
 }
 
-// advance follows what differs from the state that was read, as Absorb follows a batch. It returns false, and has
-// changed nothing, where everything is to be read.
+// advance applies the difference from the state that was read, as Absorb applies a batch. It returns false, and
+// has changed nothing, if everything has to be read.
 func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (done bool, err error) {
 	if err := execNamed(ctx, conn, "AttachServed", "@file", strings.ReplaceAll(served.File, "'", "''")); err != nil {
 		return false, err
@@ -98,7 +97,7 @@ func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (don
 	return d.err == nil, d.err
 }
 
-// difference is what a database has that the one which is served has not. It is of one advance, whose context it keeps.
+// difference is what a database has and the one being served has not. It lives for one advance, whose context it keeps.
 type difference struct {
 	*Served
 	ctx  context.Context
@@ -106,12 +105,13 @@ type difference struct {
 
 	block    int64             // the size of a block of both files
 	alike    map[string]bool   // by table
-	rows     map[string]string // by rollup, the query of what it differs in
-	appended map[string]bool   // by rollup: nothing but rows behind its delta
+	rows     map[string]string // by rollup, the query of its difference
+	appended map[string]bool   // by rollup: only rows were appended to its delta
 	err      error             // of since
 }
 
-// goesOn returns the state that follows from the one that was read; nil if it does not, or by too much.
+// goesOn returns the new state if it continues the one that was read; nil if it does not, or differs by
+// too much.
 func (d *difference) goesOn(read state) (*state, error) {
 	next, err := readState(d.ctx, d.conn)
 	if err != nil {
@@ -152,7 +152,7 @@ func (d *difference) facts(l *Live, next *state) error {
 	return nil
 }
 
-// catalog makes the tables of the markets and tokens that are described or mapped in another way.
+// catalog makes the tables of the markets and tokens whose description or mapping differs.
 func (d *difference) catalog(l *Live) error {
 	for _, of := range []struct {
 		kind, table, none, differ string
@@ -188,11 +188,11 @@ func (d *difference) catalog(l *Live) error {
 	return nil
 }
 
-// deskTables are what the weather desk is made from, besides markets and what was traded of them.
+// deskTables are what the weather desk is made from, besides markets and their trades.
 var deskTables = []string{"weather_issue", "weather_report", "weather_obs", "weather_normal", "weather_lead", "desk_market", "desk_state"}
 
-// sections reports which sections are to be loaded whole: what they would add is not in what came
-// in.
+// sections reports which sections have to be loaded as a whole, because the difference does not
+// contain what they need.
 func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 	desk := l.kinds.has("markets", "mappings")
 	for _, table := range deskTables {
@@ -217,7 +217,8 @@ func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 		}
 		growing = !grew
 	}
-	// The first and the last trade of what left the desk are not in the difference: sums take away, extremes do not.
+	// The first and the last trade of markets that left the desk cannot be undone: sums can be subtracted, extremes
+	// cannot.
 	traders, err := d.grew(deskWalletTable())
 	if err != nil {
 		return nil, err
@@ -235,7 +236,7 @@ func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 	}, nil
 }
 
-// since returns the query of what a rollup differs in.
+// since returns the query of a rollup's difference.
 func (d *difference) since(t table) string {
 	query, known := d.rows[t.name]
 	if known || d.err != nil {
@@ -253,10 +254,10 @@ func (d *difference) differs(t table) (string, error) {
 	if err != nil || grew {
 		return d.rows[t.name], err
 	}
-	// Its delta was folded into its base, or it was computed again: both as a whole.
+	// Its delta was compacted, or it was rebuilt: compare both as a whole.
 	all := t.baseAndDelta()
 	less := replaceWord(all, t.name, "served."+t.name)
-	if len(t.greatest) > 0 { // of which the larger one stands
+	if len(t.greatest) > 0 { // the larger value stands
 		return statements.Get("OtherRows", "@rows", all, "@less", less), nil
 	}
 	columns := append([]string(nil), t.keys...)
@@ -270,8 +271,7 @@ func (d *difference) differs(t table) (string, error) {
 	return t.grouped(statements.Get("BothRows", "@rows", all, "@less", less)), nil
 }
 
-// grew reports whether a rollup has nothing but further rows behind its delta, and notes the query of
-// these.
+// grew reports whether rows were only appended to a rollup's delta, and notes the query of these.
 func (d *difference) grew(t table) (bool, error) {
 	if grew, known := d.appended[t.name]; known {
 		return grew, nil
@@ -298,8 +298,8 @@ func (d *difference) grew(t table) (bool, error) {
 	return true, nil
 }
 
-// same reports whether a table certainly has the same rows: they are in the same blocks of the file, and these hold the
-// same.
+// same reports whether a table certainly has the same rows: they are in the same blocks of the file, and these blocks
+// are equal.
 func (d *difference) same(table string) (bool, error) {
 	if same, known := d.alike[table]; known {
 		return same, nil

@@ -13,11 +13,11 @@ import (
 type Published struct {
 	AsOf     int64          // of the newest fill, unix µs
 	WhaleMin int64          // millionths
-	Days     []PublishedDay // what the facts of each day add up to
+	Days     []PublishedDay // the sums of each day's facts
 	// Rows gives a query of a rollup's rows, in which wallets, tokens and markets have their names; ""
 	// if it was not published.
 	Rows func(table string) string
-	// Tables are those that were published, those without rows too.
+	// Tables are the published ones, including those without rows.
 	Tables []string
 }
 
@@ -35,8 +35,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Against compares published rollups with those of the database, all columns, row for row and
-// both ways. Their keys are names there and numbers here.
+// Against compares published rollups with those of the database: all columns, row by row, in both
+// directions. Published keys are names, the database's are numbers.
 func Against(ctx context.Context, conn *sql.Conn, p Published, step func(name string, done, of int)) (checks []Check, err error) {
 	var asOf, whale int64
 	var stale bool
@@ -100,7 +100,7 @@ func against(ctx context.Context, conn *sql.Conn, t table, p Published) (c Check
 	return c, err
 }
 
-// noRows is a query of published rows that gives none: a rollup without rows may have no file.
+// noRows is a query that gives no published rows: a rollup without rows may have no file.
 func (t table) noRows() string {
 	columns := slices.Clone(t.columns())
 	for i, column := range columns {
@@ -113,7 +113,7 @@ func (t table) noRows() string {
 	return statements.Get("NoRows", "@columns", strings.Join(columns, ", "))
 }
 
-// published returns rows with names as rows of the rollup.
+// published turns rows with names into rows of the rollup.
 func (t table) published(rows string) string {
 	columns, joins := slices.Clone(t.columns()), ""
 	for i, column := range columns {
@@ -133,7 +133,7 @@ func (t table) published(rows string) string {
 	return statements.Get("PublishedRows", "@columns", strings.Join(columns, ", "), "@published", rows, "@joins", joins)
 }
 
-// publishedDays holds the days of wallets against what the facts of each day add up to.
+// publishedDays compares the days of wallets with the sums of each day's facts.
 func publishedDays(ctx context.Context, conn *sql.Conn, p Published) (c Check, err error) {
 	c = Check{Name: "sums_of_days", Detail: "a day of wallets does not add up to the facts of that day"}
 	var days []string

@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Rows of rollups that are summed up here and that nothing else reads as a struct.
+// Rows of rollups that are summed up here and read nowhere else as a struct.
 type (
 	positionRow struct {
 		holder
@@ -47,13 +47,14 @@ type (
 	}
 )
 
-// tokenPrices are what the batch says of a token's last trade, and of its last one a day ago.
+// tokenPrices are the batch's last trade of a token, and its last one a day ago.
 type tokenPrices struct {
 	token        data.TokenID
 	last, dayAgo pricedTrade
 }
 
-// candleSum is what takers traded of a token in an hour; of the smallest the sign is not turned.
+// candleSum is what takers traded of a token in an hour. The smallest values are not negated, as
+// they are in its row.
 type candleSum struct {
 	candleRow
 	first, last     pricedTrade
@@ -177,7 +178,7 @@ func (m *merge) sumWalletTotals(t table) error {
 }
 
 // eachMove calls f for every fill that enters a window, with sign 1, or leaves it, with −1; the
-// windows behind those of windows are longWindows.
+// numbers after those of windows are longWindows.
 func (m *merge) eachMove(f func(fill *batchFill, span int, sign int64)) {
 	for i := range m.sums.fills {
 		for span := range len(windows) + len(longWindows) {
@@ -220,7 +221,7 @@ func (m *merge) sumWalletWindows(t table) error {
 	return appendRows(m, t, s.walletWindows.rows)
 }
 
-// sumTokenWindows sums up what is counted of windows besides, too.
+// sumTokenWindows also sums up the other counts of windows.
 func (m *merge) sumTokenWindows(t table) error {
 	s := m.sums
 	m.eachMove(func(f *batchFill, span int, sign int64) {
@@ -253,7 +254,7 @@ func (m *merge) sumPrices(t table) error {
 			p.dayAgo = p.dayAgo.supersede(trade)
 		}
 	}
-	for i := range s.left { // of the first window: by now they are a day old
+	for i := range s.left { // fills that left the first window: they are a day old now
 		if trade, any := s.left[i].trade(); any && s.left[i].Span == 0 {
 			p := of(s.left[i].Token)
 			p.dayAgo = p.dayAgo.supersede(trade)
@@ -310,8 +311,8 @@ func (c *candleSum) row() candleRow {
 	return r
 }
 
-// sumWhaleMoves finds the orders that pass the mark: all of an order is in one transaction, and
-// so in one batch if it is newer than what is there.
+// sumWhaleMoves finds the orders that reach the threshold: an order is in one transaction, and so
+// in one batch if it is newer than what is there.
 func (m *merge) sumWhaleMoves(t table) error {
 	type order struct {
 		holder
@@ -393,7 +394,7 @@ func (m *merge) sumDeskWallets(t table) error {
 	return appendRows(m, t, s.deskWallets.rows)
 }
 
-// countEvents is what the pairs of the merge add to the wallets of events.
+// countEvents adds the new pairs of the merge to the wallets of events.
 func (m *merge) countEvents() {
 	counts := m.pairs.countFirsts(nil)
 	for _, market := range slices.SortedFunc(maps.Keys(counts), cmp.Compare) {

@@ -12,20 +12,20 @@ import (
 	"pmx/engine"
 )
 
-// mostHeld is how many positions a batch that is summed up in memory may value again. What has
-// more is summed up by statements, which may use the disk.
+// mostHeld is how many positions a batch that is summed up in memory may revalue. A batch with more
+// is summed up by statements, which may use the disk.
 const mostHeld = 200_000
 
-// heldPositions are the positions in markets that are valued again, as Legs and Holdings of
-// merge.sql have them: first without the batch, then with it.
+// heldPositions are the positions in markets that are revalued, like Legs and Holdings of
+// merge.sql: first without the batch, then with it.
 type heldPositions struct {
 	tokens   map[data.TokenID]heldToken
-	outcomes map[outcomeKey]heldToken // what is said of the market and of the outcome
+	outcomes map[outcomeKey]heldToken // the market's and the outcome's data
 	legs     sums[legKey, heldLeg]
 	volumes  sums[outcomeKey, heldVolume]
 	bins     sums[binKey, oracleBinRow]
 	redeemed sums[redemptionKey, redemptionRow]
-	undated  [2][]holding // resolved at an unknown time: without the batch, and with it
+	undated  [2][]holding // of markets resolved at an unknown time: without the batch, and with it
 }
 
 // heldToken is a row of HeldTokens.
@@ -33,7 +33,7 @@ type heldToken struct {
 	Token      data.TokenID `sql:"token"`
 	Market     int32        `sql:"market"`
 	Outcome    int8         `sql:"outcome"`
-	Payout     data.Micro   `sql:"payout"` // −1: none is known
+	Payout     data.Micro   `sql:"payout"` // −1: not known
 	ResolvedAt int64        `sql:"resolved_at,null"`
 	Dated      bool         `sql:"dated"`
 	Desk       bool         `sql:"desk"`
@@ -92,11 +92,11 @@ type holding struct {
 	resolved, dated, desk bool
 	resolvedAt            int64
 	cash, whole           data.Micro
-	fraction              *big.Int // of payouts between nothing and a dollar, nil: none
+	fraction              *big.Int // of payouts strictly between 0 and 1 dollar; nil: none
 	negativeLegs          int64
 }
 
-// redemption is what it pays: half a micro-dollar is rounded away from zero.
+// redemption is what it pays, rounded to micro-dollars, halves away from zero.
 func (h *holding) redemption() data.Micro {
 	if h.fraction == nil {
 		return h.whole
@@ -109,8 +109,8 @@ func (h *holding) redemption() data.Micro {
 	return h.whole + data.Micro(abs.Int64())
 }
 
-// readHeld reads the tokens whose holders are valued again, and what these hold without the batch.
-// It reports whether they are few enough for that.
+// readHeld reads the tokens whose holders are revalued, and what these hold without the batch. It
+// reports whether they are few enough for that.
 func (m *merge) readHeld() (few bool, err error) {
 	s := m.sums
 	var markets []int32
@@ -153,7 +153,7 @@ func (m *merge) readHeld() (few bool, err error) {
 	return few, err
 }
 
-// listed writes ids out as few gives them: a list where they are few, a query where they are many.
+// listed writes ids as few does: as a list if they are few, as a query if they are many.
 func listed[T ~int32](ids []T) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
@@ -208,7 +208,7 @@ func (m *merge) readHeldVolumes() error {
 	return nil
 }
 
-// add adds a position, of a token that is valued again.
+// add adds a position in a token that is revalued.
 func (h *heldPositions) add(p *positionRow) {
 	t := h.tokens[p.Token]
 	key := legKey{p.Wallet, t.outcome()}
@@ -224,7 +224,8 @@ func (h *heldPositions) trade(token data.TokenID, volume *legs) {
 	h.volumes.at(t.outcome(), heldVolume{outcomeKey: t.outcome()}).plus(volume)
 }
 
-// revalueHeld adds to the batch's sums what its holders are worth with it instead of without it.
+// revalueHeld adds to the batch's sums the change in value of what its holders hold: with the batch
+// minus without it.
 func (m *merge) revalueHeld() error {
 	s := m.sums
 	if m.touched == 0 {
@@ -255,7 +256,7 @@ func (m *merge) revalueHeld() error {
 	return nil
 }
 
-// value adds what all holdings come to, with a sign, and gives them.
+// value adds the values of all holdings, with a sign, and returns the holdings.
 func (b *batchSums) value(sign int64) []holding {
 	held := b.held.holdings()
 	for i := range held {
@@ -331,7 +332,7 @@ func (b *batchSums) hold(h *holding, sign int64) {
 	}
 }
 
-// forecast adds the scores of what is held, with a sign.
+// forecast adds the scores of holdings, with a sign.
 func (h *heldPositions) forecast(sign int64) {
 	prices := map[outcomeKey]data.Micro{}
 	for i := range h.volumes.rows {
@@ -385,7 +386,7 @@ func (b *batchSums) scores() []scoreRow {
 	return rows
 }
 
-// redeemHeld brings what is redeemed at a time within a window into that.
+// redeemHeld adds redemptions at a time within a window to that window.
 func (b *batchSums) redeemHeld(to int64) {
 	for i := range b.held.redeemed.rows {
 		r := &b.held.redeemed.rows[i]

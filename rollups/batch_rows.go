@@ -17,7 +17,7 @@ type sums[K comparable, R any] struct {
 	rows  []R
 }
 
-// at returns the row of a key, which is first where there is none. The pointer holds until the next
+// at returns the row of a key, adding first if there is none. The pointer holds until the next
 // call.
 func (s *sums[K, R]) at(key K, first R) *R {
 	i, known := s.index[key]
@@ -32,8 +32,8 @@ func (s *sums[K, R]) at(key K, first R) *R {
 	return &s.rows[i]
 }
 
-// appendRows appends rows, structs of a field for each column as engine.EachRow has them, to the
-// delta of t, but for those that say nothing.
+// appendRows appends rows to the delta of t, without those that change nothing. Rows are structs
+// with a field for each column, as for engine.EachRow.
 func appendRows[R any](m *merge, t table, rows []R) error {
 	if len(rows) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func appendRows[R any](m *merge, t table, rows []R) error {
 		row, counts := make([]driver.Value, len(fields)), false
 		for c, field := range fields {
 			v := reflect.ValueOf(&rows[i]).Elem().FieldByIndex(field)
-			// Of keys, a transaction may be unknown; no sum is.
+			// Among keys, a transaction may be NULL; no sum is.
 			if row[c] = columnValue(v); v.IsZero() && (c >= summed || v.Kind() == reflect.Array) {
 				row[c] = nil
 			}

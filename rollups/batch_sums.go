@@ -11,14 +11,14 @@ import (
 )
 
 // A batch is summed up here, and not by a statement for each rollup, if it has few fills, all of
-// them newer than what is there and not much newer, and nothing else but payouts.
-const soon = 600_000_000 // µs: as many facts leave each window
+// them newer than the facts but not much newer, and nothing else except payouts.
+const soon = 600_000_000 // µs: facts of this span leave each window
 
-// batchSums is what such a batch adds to the rollups that change with its fills. The statements
-// of merge.sql are the definition; a test holds these sums to them.
+// batchSums is what such a batch adds to the rollups that change with its fills. The statements of
+// merge.sql are the definition; a test compares these sums with them.
 type batchSums struct {
 	fills    []batchFill
-	left     []batchFill // facts that leave a window, which span says
+	left     []batchFill // facts that leave a window, given by span
 	tokens   map[data.TokenID]*tradedToken
 	touched  map[data.TokenID]bool
 	days     []idDay      // on which a wallet trades for the first time
@@ -90,7 +90,7 @@ func (f *batchFill) bought() data.Micro {
 
 func (f *batchFill) sold() data.Micro { return f.USD - f.bought() }
 
-// legs is its volume, with a sign.
+// legs is its volume by leg, with a sign.
 func (f *batchFill) legs(sign int64) legs {
 	if f.Role == data.Maker {
 		return legs{MakerFills: sign, MakerUSD: sign * int64(f.USD), MakerShares: sign * int64(f.Shares)}
@@ -98,7 +98,7 @@ func (f *batchFill) legs(sign int64) legs {
 	return legs{TakerFills: sign, TakerUSD: sign * int64(f.USD), TakerShares: sign * int64(f.Shares)}
 }
 
-// trade is what it says of the price; of no tokens nothing.
+// trade is the price that it tells; a fill of no tokens tells none.
 func (f *batchFill) trade() (q pricedTrade, any bool) {
 	if f.Shares <= 0 {
 		return q, false
@@ -127,7 +127,7 @@ type windowRedemption struct {
 	USD    data.Micro    `sql:"usd"`
 }
 
-// sumUp begins to sum up the batch here, if it is such a batch.
+// sumUp begins to sum up the batch here, if it qualifies.
 func (m *merge) sumUp() error {
 	inMemory := m.pairs.loaded && m.lastDays.loaded && !m.byStatements
 	if !inMemory || m.fills == 0 || m.fills > fewFills || m.oldest <= m.from || m.to-m.from > soon || m.moved+m.described > 0 {
@@ -154,7 +154,7 @@ func (m *merge) readTraded() error {
 // readLeaving reads what leaves the windows as as_of moves on, before the batch is added.
 func (m *merge) readLeaving() error {
 	s := m.sums
-	// The times that as_of passes are in all windows: sumUp takes none that moves on by more.
+	// The span that as_of advances by is in all windows: sumUp accepts no longer one.
 	redemptions := []string{statements.Get("RedemptionBetween", spanArgs(len(windows), "", m.from, m.to)...)}
 	var fills []string
 	for span, length := range windows {
@@ -175,8 +175,8 @@ func (m *merge) readLeaving() error {
 	return m.readRedemption(redemptions)
 }
 
-// readRedemption is redeem of a batch that is summed up here. Parts are what leaves a window, by its number, and, by the
-// number behind the last one, what comes into all of them.
+// readRedemption is redeem for a batch that is summed up here. Part i is what leaves window i; the one after the last
+// window is what enters all of them.
 func (m *merge) readRedemption(parts []string) error {
 	err := engine.EachRow(m.ctx, m.conn, unionAll(parts), func(r *windowRedemption) error {
 		if int(r.Span) < len(windows) {
@@ -223,7 +223,7 @@ func (b *batchSums) findDays(last *lastTradeDays) {
 			ofMarkets = append(ofMarkets, idDay{id: market, day: day})
 		}
 	}
-	// No fill is older than any fact: none is late.
+	// No fill is older than a fact, so none is late.
 	b.weeks, b.months = map[int64]int64{}, map[int64]int64{}
 	later, _ := last.wallets.take(b.days)
 	last.wallets.eachWithPrevious(later, func(d idDay, before int32) {
@@ -250,7 +250,7 @@ func addKey[K comparable](all map[K]bool, key K) (known bool) {
 	return known
 }
 
-// inSums are the rollups that are summed up here: each sums up what the batch adds to it.
+// inSums are the rollups that are summed up here, each with the method that does so.
 var inSums = map[string]func(m *merge, t table) error{
 	"position":       (*merge).sumPositions,
 	"wallet_day":     (*merge).sumWalletDays,

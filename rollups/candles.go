@@ -2,8 +2,8 @@ package rollups
 
 import "fmt"
 
-// candleVertical keeps the trades of every hour. They are read from the database: nothing of
-// them is in the snapshot.
+// candleVertical keeps the trades of every hour. They are read from the database and not kept in
+// the snapshot.
 func candleVertical() vertical {
 	return vertical{
 		tables: []table{candleTable()},
@@ -16,8 +16,8 @@ func candleTable() table {
 		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"}}
 }
 
-// candlesAgain reads the hours again from which the batch takes a fill away, and forgets what
-// was known of them. Of those it only adds to, it reads nothing.
+// candlesAgain recomputes the hours from which the batch removes a fill, and drops their former
+// rows. Hours that it only adds to are not read.
 func candlesAgain(m *merge) error {
 	if m.replaced == 0 {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"pmx/engine"
 )
 
-// Compaction bounds. A step folds the delta of one key range of about stepBaseRows
-// base rows, so that it holds the writer for a fraction of a second; a delta is
-// worth folding from minDeltaRows on, or from an eighth of its base.
+// Compaction bounds. A step folds the delta of one key range of about stepBaseRows base rows, so
+// that it occupies the writer for a fraction of a second. A delta is compacted when it has
+// minDeltaRows rows, or an eighth of its base.
 const (
 	stepBaseRows = 250_000
 	minDeltaRows = 100_000
 )
 
 // Compact folds one key range of one rollup's delta into its sorted base, in one transaction. It
-// does nothing, and returns false, where no delta is long enough. Sums do not change, so readers
-// and the snapshot need not know.
+// does nothing, and returns false, if no delta is long enough. Sums do not change, so readers and
+// the snapshot are not affected.
 func Compact(ctx context.Context, conn *sql.Conn) (worked bool, err error) {
 	for _, t := range tables {
 		due, err := t.compactionDue(ctx, conn)
@@ -57,7 +57,7 @@ func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 }
 
 // compactionDue reports whether the delta is long, or its compaction has begun: then key ranges
-// below the first left over are done.
+// below the first remaining one are done.
 func (t table) compactionDue(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var base, delta int64
 	err := conn.QueryRowContext(ctx, t.named("BaseAndDeltaRows")).Scan(&base, &delta)
@@ -81,8 +81,8 @@ func (t table) compactRange(ctx context.Context, conn *sql.Conn, step int64) err
 	})
 }
 
-// nextRange picks the key range of the next step: from the lowest key in the
-// delta up to where about step rows of the base are passed.
+// nextRange picks the key range of the next step: from the lowest key in the delta on, with about
+// step rows of the base.
 func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, hi int64, err error) {
 	var rows int64
 	var first, last sql.NullInt64
@@ -110,9 +110,8 @@ func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, h
 	return lo, min(hi, lo+span-1), nil
 }
 
-// compactFacts brings one day of fills that came late into time order, so that
-// reads by time find each day in few places. Whole row groups that are left
-// empty are given back at the next checkpoint.
+// compactFacts sorts one day with late fills by time, so that reads by time find each day in few
+// places. The next checkpoint frees row groups that become empty.
 func compactFacts(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var day sql.NullInt64
 	if err := conn.QueryRowContext(ctx, statements.Get("ScatteredDay")).Scan(&day); err != nil {

@@ -17,7 +17,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// deskVersion changes when a listing may read differently than before.
+// deskVersion changes when a listing may be parsed differently than before.
 const deskVersion = "1"
 
 // deskVertical keeps which markets are brackets of the weather desk's events, and
@@ -26,7 +26,7 @@ func deskVertical() vertical {
 	return vertical{
 		after: func(m *merge) error {
 			d := &desk{ctx: m.ctx, conn: m.conn, cities: m.cities}
-			if m.sums != nil { // nothing moves, and only what is told of payouts reads which events changed
+			if m.sums != nil { // no market moves, and only payouts need to know which events changed
 				if m.resolved == 0 {
 					return nil
 				}
@@ -66,9 +66,8 @@ func (d *desk) count(name string) (n int64, err error) {
 	return n, err
 }
 
-// follow brings the desk up to date with the markets of a batch. Afterwards
-// n_desk_event lists the events of which anything changed, and n_desk_move the markets
-// that came or left.
+// follow updates the desk with the markets of a batch. Afterwards n_desk_event lists the events
+// that changed, and n_desk_move the markets that came or left.
 func (d *desk) follow() error {
 	if err := d.exec("DeskEvents", "@like", statements.Get("DeskLike")); err != nil {
 		return err
@@ -76,7 +75,8 @@ func (d *desk) follow() error {
 	return d.read()
 }
 
-// versions tells by what the desk was made, and by what it would be now.
+// versions returns the versions that the desk was made with, and those that it would be made with
+// now.
 func (d *desk) versions() (was, now string, err error) {
 	err = d.conn.QueryRowContext(d.ctx, statements.Get("DeskMadeBy")).Scan(&was)
 	h := fnv.New64a()
@@ -107,9 +107,9 @@ func (d *desk) rebuild() error {
 	return d.exec("DeskMake", "@by", now)
 }
 
-// RefreshDesk rebuilds the weather desk where it was made by other cities or by another grammar, or
-// never was, and the figures of its traders with it; nil stands for the built-in cities. It reports
-// whether one was there that had to go.
+// RefreshDesk rebuilds the weather desk, and the figures of its traders, if it was made with other
+// cities or another grammar, or never; nil stands for the built-in cities. It reports whether it
+// replaced an outdated desk.
 func RefreshDesk(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) (bool, error) {
 	d := &desk{ctx: ctx, conn: conn, cities: cities}
 	was, now, err := d.versions()
@@ -121,14 +121,14 @@ func RefreshDesk(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) (b
 			return err
 		}
 		if s, err := readState(ctx, conn); err != nil || s.stale {
-			return err // a rebuild comes
+			return err // a rebuild follows
 		}
 		return rebuildDeskWallets(ctx, conn)
 	})
 }
 
-// read reads the listings of n_desk_event, and leaves in it those events of which
-// anything changed: none, or all of them.
+// read reads the listings of the events in n_desk_event, and keeps in it only those that changed:
+// none, or all of them.
 func (d *desk) read() error {
 	if err := d.exec("DeskMoveNone"); err != nil {
 		return err
@@ -203,8 +203,8 @@ type listingRow struct {
 	Description string `sql:"description"`
 }
 
-// addTo adds the market to its event. What the markets of one event say of it is the
-// same, or else the last one that says anything counts.
+// addTo adds the market to its event. If the markets of an event disagree about it, the last one
+// that says anything counts.
 func (row *listingRow) addTo(l *weather.Listing) error {
 	for _, text := range []struct {
 		dst  *string
@@ -230,8 +230,8 @@ func (row *listingRow) addTo(l *weather.Listing) error {
 	return nil
 }
 
-// brackets returns the rows of one event; none where it is not on the desk. An event whose brackets
-// leave a gap, as where some are not imported, is on it all the same: what was traded counts.
+// brackets returns the rows of one event; none if it is not on the desk. An event whose brackets
+// leave a gap, because some are not imported, is on it, too: its trades count.
 func (d *desk) brackets(name string, l weather.Listing, markets []int32) (rows [][]driver.Value) {
 	e, err := weather.Parse(d.gazetteer(), l)
 	var gap *weather.LadderError

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// deskTraderVertical keeps what each wallet did on the weather desk's markets. It
-// comes after deskVertical, which tells the markets.
+// deskTraderVertical keeps what each wallet did on the weather desk's markets. It comes after
+// deskVertical, which says which markets those are.
 func deskTraderVertical() vertical {
 	return vertical{
 		tables: []table{deskWalletTable()},
@@ -44,15 +44,15 @@ func deskFigures(positions, facts string) string {
 	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", facts, "@held", heldOf(positions, which))
 }
 
-// heldOf values what is held of the tokens which, a list or a subquery.
+// heldOf values the holdings of some tokens: which is a list or a subquery.
 func heldOf(positions, which string) string {
 	some := statements.Get("PositionsOf", "@positions", positions, "@which", which)
 	legs := statements.Get("HeldLegs", "@positions", some, "@among", "true")
 	return contribution("1", "("+statements.Get("Holdings", "@legs", "("+legs+")")+") AS k")
 }
 
-// rebuildDeskWallets computes every wallet's figures from nothing, in the caller's
-// transaction: the first and the last trade of a wallet cannot be taken back.
+// rebuildDeskWallets computes every wallet's figures from scratch, in the caller's transaction: a
+// wallet's first and last trade cannot be subtracted.
 func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	t := deskWalletTable()
 	err := t.replace(ctx, conn, []piece{{wholeRange, t.counting(t.typed(deskFigures(statements.Get("PositionsNow"), "true")))}})
@@ -62,7 +62,7 @@ func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// deskMoves is what came to the desk or left it with a history.
+// deskMoves says what came to the desk or left it and had been traded before.
 type deskMoves struct {
 	lost, gained int64 // tokens
 	first, last  int64 // when they were traded
@@ -84,9 +84,8 @@ func (m *merge) deskMoves() (d deskMoves, err error) {
 	return d, err
 }
 
-// deskWalletAfter leaves in n_desk_wallet what the batch adds to the figures. Where a
-// market or token with a history leaves the desk, all are recomputed, and the batch adds
-// nothing.
+// deskWalletAfter leaves in n_desk_wallet what the batch adds to the figures. If a market or token
+// that was traded leaves the desk, all are recomputed, and the batch adds nothing.
 func deskWalletAfter(m *merge) error {
 	if m.sums != nil { // the desk does not change
 		return nil
@@ -113,7 +112,7 @@ func deskWalletAfter(m *merge) error {
 	if concerned+moves.gained == 0 {
 		return m.exec("DeskWalletNone")
 	}
-	notGained, notJoined, gained := "", "", "" // of no token, nothing need be left out
+	notGained, notJoined, gained := "", "", "" // without such tokens nothing is left out
 	if moves.gained > 0 {
 		figures, err := m.deskGained(moves)
 		if err != nil {
@@ -127,8 +126,8 @@ func deskWalletAfter(m *merge) error {
 			"@before", contribution("-1", statements.Get("DeskHeldThen"))))
 }
 
-// deskGained returns the figures of tokens that came to the desk with a history, the batch's fills
-// of them with it.
+// deskGained returns the figures of tokens that came to the desk after being traded, including the
+// batch's fills of them.
 func (m *merge) deskGained(moves deskMoves) (string, error) {
 	which, _, err := m.few(statements.Get("DeskTokensGained"))
 	if err != nil {

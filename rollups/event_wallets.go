@@ -7,9 +7,9 @@ import (
 	"pmx/engine"
 )
 
-// eventVertical counts the distinct wallets of events. A wallet counts at the first
-// market of the event, by id, that it traded: so the counts are additive, need no
-// key but the market's, and are right for whatever event a market belongs to.
+// eventVertical counts the distinct wallets of events. A wallet counts at the first market of the
+// event, by id, that it traded. So the counts are additive, keyed by market alone, and right for
+// whatever event a market belongs to.
 func eventVertical() vertical {
 	return vertical{
 		tables: []table{{name: "event_wallets", delta: "DeltaEventWallets", rebuild: "RebuildEventWallets",
@@ -21,7 +21,7 @@ func eventVertical() vertical {
 	}
 }
 
-// eventBefore notes what belonged together, where the batch may change that.
+// eventBefore notes which markets belonged together, if the batch may change that.
 func eventBefore(m *merge) error {
 	if !m.has(withMarkets) {
 		return nil
@@ -42,7 +42,7 @@ func eventBefore(m *merge) error {
 	return m.exec("EventsBefore", "@events", marketEvents(statements.Get("InEventScope")))
 }
 
-// eventInputs counts the firsts of all events, of some events after the other.
+// eventInputs counts the firsts of all events, some events at a time.
 func eventInputs(b *rebuilder) error {
 	for _, query := range []string{statements.Get("EventTokens", "@events", marketEvents("true")), statements.Get("EventFirstsEmpty")} {
 		if err := b.exec(query); err != nil {
@@ -62,13 +62,12 @@ func eventInputs(b *rebuilder) error {
 	return nil
 }
 
-// marketEvents is the definition of which event markets belong to, of those that the
-// condition which picks.
+// marketEvents is the definition of which event a market belongs to, for the markets that meet the
+// condition which.
 func marketEvents(which string) string { return statements.Get("MarketEvents", "@which", which) }
 
-// eventAfter leaves in n_event_wallets what the batch changes: events whose markets
-// or tokens moved are recounted, in all others new pairs of wallet and market add
-// up.
+// eventAfter leaves in n_event_wallets what the batch changes: events whose markets or tokens moved
+// are recounted; in all others new pairs of wallet and market are added.
 func eventAfter(m *merge) error {
 	if !m.has(withFills | withHolders | withMarkets) {
 		return nil
@@ -80,7 +79,7 @@ func eventAfter(m *merge) error {
 	if err := m.exec("EventWalletsEmpty"); err != nil {
 		return err
 	}
-	which := "true" // without memory, any event is asked for
+	which := "true" // without memory, for all events
 	if m.pairs.loaded {
 		which = statements.Get("InEventScope")
 	}
@@ -109,7 +108,7 @@ func eventAfter(m *merge) error {
 	return engine.AppendTemp(m.conn, "n_event_wallets", len(rows), func(i int) []driver.Value { return rows[i] })
 }
 
-// regroup recounts what no longer belongs together as it did, and returns the markets of it.
+// regroup recounts events whose grouping changed, and returns their markets.
 func (m *merge) regroup() (map[int32]bool, error) {
 	if !m.regroups && m.pairs.loaded {
 		return nil, nil

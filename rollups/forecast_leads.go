@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/weather"
 )
 
-// leadVertical keeps the forecasts that sources are scored by. They are rebuilt
-// with the desk, whose cities tell which local date it was.
+// leadVertical keeps the forecasts that sources are scored by. They are rebuilt with the desk,
+// whose cities determine the local date.
 func leadVertical() vertical {
 	return vertical{
 		after: func(m *merge) error {
@@ -52,7 +52,7 @@ func (d *desk) calendar(issue string) (bool, error) {
 
 func leadsOf(issue string) string { return statements.Get("Leads", "@issue", issue) }
 
-// followLeads takes in the new forecasts of a batch.
+// followLeads adds the new forecasts of a batch.
 func (d *desk) followLeads() error {
 	if any, err := d.calendar("n_issue"); err != nil || !any {
 		return err
@@ -77,7 +77,7 @@ func (d *desk) rebuildLeads() error {
 	return d.exec("LeadAll", "@leads", leadsOf("weather_issue"))
 }
 
-// leadCheck proves that the forecasts kept are those that follow from all.
+// leadCheck verifies that the kept forecasts are those that follow from all forecasts.
 func leadCheck(v *verifier) (Check, error) {
 	c := Check{Name: "weather_leads"}
 	d := &desk{ctx: v.ctx, conn: v.conn, cities: v.cities}

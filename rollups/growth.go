@@ -40,7 +40,7 @@ func monthStart(month int64) int64 {
 	return time.Date(1970, time.Month(month+1), 1, 0, 0, 0, 0, time.UTC).Unix() / 86_400
 }
 
-// growthBefore finds the weeks, months and market days that the batch begins.
+// growthBefore finds the weeks, months and market days that are new with the batch.
 func growthBefore(m *merge) error {
 	if !m.has(withFills|withMarkets) || m.sums != nil {
 		return nil
@@ -69,8 +69,8 @@ func growthBefore(m *merge) error {
 	return m.newMarketDays()
 }
 
-// growthAfter counts the days of markets that gained or lost a token: by then
-// tokens are where they belong, but token_day lacks the batch.
+// growthAfter counts the days of markets that gained or lost a token: by then tokens have their new
+// markets, but token_day lacks the batch.
 func growthAfter(m *merge) error {
 	if m.moved == 0 {
 		return nil
@@ -78,9 +78,8 @@ func growthAfter(m *merge) error {
 	return m.movedDays("g_moved_after", "1", "n_fill")
 }
 
-// newSpans counts the wallets that trade in a week or a month for the first time:
-// those with a day later than all before in memory, where that is loaded, and the
-// others by their days.
+// newSpans counts the wallets that trade in a week or a month for the first time: in memory, if it
+// is loaded, those with a day later than all before; the others by their days in the database.
 func (m *merge) newSpans() error {
 	source := "d_day"
 	if m.lastDays.loaded {
@@ -105,7 +104,7 @@ func (m *merge) newSpans() error {
 	return m.exec("NewWeeksAndMonths", append(dayArgs(lo, hi), "@days", source)...)
 }
 
-// countSpans adds to g_span what the last days decide.
+// countSpans adds to g_span what follows from the last days.
 func (m *merge) countSpans(later []idDay) error {
 	type span struct{ kind, number int64 }
 	counts := map[span]int32{}
@@ -163,8 +162,7 @@ func (m *merge) dayRange(days string) (first, last int64, err error) {
 	return first, last, err
 }
 
-// movedDays adds the days of markets that gained or lost a token, or takes them
-// off.
+// movedDays adds or subtracts the days of markets that gained or lost a token.
 func (m *merge) movedDays(into, sign, batch string) error {
 	var lo, hi int64
 	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedDayRange")).Scan(&lo, &hi); err != nil {

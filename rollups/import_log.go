@@ -5,8 +5,8 @@ import (
 	"database/sql"
 )
 
-// LastBatch is the last import there was; −1: none. Of the import log only what follows the import
-// known is read, if that is in it; −1: all.
+// LastBatch is the number of the last import; −1: none. If the import known is in the log, only
+// what follows it is read; −1 reads all.
 func LastBatch(ctx context.Context, conn *sql.Conn, known int64) (batch int64, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("LastBatch", "@from", itoa(known))).Scan(&batch)
 	if err == nil && batch < 0 && known >= 0 {
@@ -15,7 +15,7 @@ func LastBatch(ctx context.Context, conn *sql.Conn, known int64) (batch int64, e
 	return batch, err
 }
 
-// Stale reports whether facts are in that the rollups lack.
+// Stale reports whether there are facts that the rollups lack.
 func Stale(ctx context.Context, conn *sql.Conn) (bool, error) {
 	s, err := readState(ctx, conn)
 	return s.stale, err

@@ -23,8 +23,8 @@ func indexFlow() table {
 		sums: []string{"fills", "taker_usd", "whale_usd", "politics_usd", "crypto_usd", "first_usd", "mapped_usd"}}
 }
 
-// indexBefore reads the history of tokens that the batch gives another market,
-// outcome or category. It scans facts for them only where they were traded.
+// indexBefore reads the history of tokens whose market, outcome or category the batch changes. It
+// scans facts only if they were traded.
 func indexBefore(m *merge) error {
 	if !m.has(withMarkets) {
 		return nil
@@ -47,7 +47,7 @@ func indexBefore(m *merge) error {
 	return m.exec("IndexMovedFlow", "@lo", strconv.FormatInt(lo.Int64, 10), "@hi", strconv.FormatInt(hi.Int64, 10))
 }
 
-// indexAfter notes the days of which stored snapshots must be recomputed.
+// indexAfter notes the days whose stored snapshots must be recomputed.
 func indexAfter(m *merge) error {
 	if !m.has(withFills|withMarkets) || m.sums != nil && !m.sums.late(m.indexStored) {
 		return nil

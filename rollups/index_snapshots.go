@@ -21,9 +21,9 @@ func keptSnapshot(bucket, at int32) bool {
 	return bucket%index.HourBuckets == 0 || bucket > at-fineBuckets
 }
 
-// StoreIndex writes the index snapshots that are due: of the instants that as_of
-// has passed since the last call, and again those that late fills and other
-// changes of history reach. A call with nothing to do costs one small read.
+// StoreIndex writes the index snapshots that are due: for the instants that as_of has passed since
+// the last call, and again for those that late fills and other changes of history affect. A call
+// with nothing to do costs one small read.
 func StoreIndex(ctx context.Context, conn *sql.Conn) error {
 	s, err := readState(ctx, conn)
 	if err != nil || s.stale {
@@ -57,7 +57,7 @@ func indexRebuilt(b *rebuilder) error {
 	return nil
 }
 
-// indexStore brings index_snapshot up to the instant at. It lives for one call, whose context it
+// indexStore updates index_snapshot up to the instant at. It lives for one call, whose context it
 // keeps.
 type indexStore struct {
 	ctx              context.Context
@@ -170,9 +170,8 @@ func snapshotRow(bucket int32, in index.Inputs) []driver.Value {
 
 func bucketText(b int32) string { return strconv.Itoa(int(b)) }
 
-// indexCheck proves that every snapshot that should be stored is, and equals one
-// computed from the flow; those that the next call of StoreIndex recomputes are
-// left out.
+// indexCheck verifies that every snapshot that should be stored is there and equals one computed
+// from the flow, except those that the next call of StoreIndex recomputes.
 func indexCheck(v *verifier) (Check, error) {
 	c := Check{Name: "index_snapshots"}
 	st := &indexStore{ctx: v.ctx, conn: v.conn}

@@ -8,8 +8,9 @@ import (
 	"pmx/data"
 )
 
-// leaders keeps the greatest by a figure in order, at the cost of what changes. Of all others it
-// knows only that their figure is at most bound. The zero leaders has ranked nobody yet.
+// leaders keeps those with the greatest figures in order, at a cost proportional to the changes. Of
+// all others it knows only that their figure is at most bound. The zero value has ranked nobody
+// yet.
 type leaders struct {
 	ranked  []int32    // all whose figure is greater than bound, in order
 	bound   data.Micro // math.MinInt64: nobody is left out

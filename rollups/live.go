@@ -29,16 +29,16 @@ type Live struct {
 	Cities *data.Gazetteer
 
 	current atomic.Pointer[serving.Snapshot]
-	ahead   *Live  // has read what the snapshot that Prepare showed last is made from; nil: none
-	lineage uint64 // counts the databases that took the place of another and were read as a whole
-	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
+	ahead   *Live  // has the data of the snapshot that Prepare showed last; nil: none
+	lineage uint64 // counts the databases that replaced another and were read as a whole
+	quoted  uint64 // snapshots since the start that differ from the one before only in quotes
 
 	liveData
 }
 
-// liveData is what Live has read: whole, or of a Live that nobody has yet.
+// liveData is what Live has read.
 type liveData struct {
-	incomplete    bool // a batch was followed in part
+	incomplete    bool // a batch was only partly applied
 	walletBuilder *serving.WalletBuilder
 	excluded      map[data.WalletID]bool         // those of Venue
 	early         map[data.WalletID]data.Address // wallets that were read before one with a smaller id
@@ -48,23 +48,23 @@ type liveData struct {
 	tokenIDs      map[string]data.TokenID
 	// venueTraded lists the venue's own wallets that traded a token.
 	venueTraded      map[data.TokenID][]data.WalletID
-	traders          []int32 // distinct wallets by market id, the venue's own among them
-	eventFirsts      []int32 // of those, whose first market of its event it is
+	traders          []int32 // distinct wallets by market id, including the venue's own
+	eventFirsts      []int32 // of those, the ones whose first market of its event it is
 	day              dayTraders
 	recentlyResolved resolutionHeap
 	walletWindows    [serving.Periods]walletWindow
 	tokenWindows     [serving.Periods]tokenWindow
 	tradedMarkets    [serving.Periods]marketSet  // mapped markets traded
-	freed            []data.TokenID              // tokens that the batch takes from their market
+	freed            []data.TokenID              // tokens that the batch removes from their market
 	lifetimeVolume   legs                        // of all tokens
-	whaleFlows       map[data.TokenID]data.Micro // of whales, into each token in the last 24 hours
+	whaleFlows       map[data.TokenID]data.Micro // net flow of whales into each token in the last 24 hours
 	sections         []section
 	state            state      // that of the snapshot
-	next             state      // that which what is followed leads to
-	kinds            batchKinds // of the batch that is followed
+	next             state      // the one after what is being applied
+	kinds            batchKinds // of the batch that is being applied
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
-	reload           func(section) bool            // which sections read everything while the others follow; nil: none
+	reload           func(section) bool            // which sections read everything while the others apply a difference; nil: none
 	beside           Beside                        // reads wallets while everything is loaded; nil: there is no other connection
 	walletsRead      func() (read bool, err error) // waits until beside has read them; nil: it does not
 }
@@ -94,8 +94,8 @@ func (l *Live) Known() (wallets, tokens int) {
 // Snapshot is the newest one; nil before the first Load.
 func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
 
-// Load reads the whole state from the database and publishes it. It is made beside
-// what there is, which stays as it was where that fails.
+// Load reads the whole state from the database and publishes it. The new state is built separately;
+// if that fails, the current one stays.
 func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	return l.LoadBeside(ctx, conn, nil)
 }
@@ -145,12 +145,12 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 			defer early.begin(l)()
 		}
 	}
-	// Everything is added to the state row by row, as what batches change is.
+	// All rows are added to the state one by one, like the changes of a batch.
 	return l.follow(ctx, conn, table.baseAndDelta, "LoadNames", "")
 }
 
-// Absorb adds what the batch merged last on conn changed, of which added tells, and publishes.
-// Where that ends halfway, the next call reads everything.
+// Absorb applies the batch merged last on conn, described by added, and publishes a snapshot. If it
+// fails halfway, the next call reads everything.
 func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	if l.walletBuilder == nil || l.incomplete {
 		return l.Load(ctx, conn)
@@ -163,7 +163,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 		return nil // nothing was merged
 	}
 	if s.epoch != l.state.epoch+1 || s.epoch != added.epoch {
-		return l.Load(ctx, conn) // a batch passed by unseen
+		return l.Load(ctx, conn) // a batch was missed
 	}
 	if l.kinds, err = readKinds(ctx, conn); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	return err
 }
 
-// walletSteps add the rows of wallets. They touch nothing that marketSteps use.
+// walletSteps add the rows of wallets. They use nothing that marketSteps use.
 func (l *Live) walletSteps(from func(table) string, names string, whole bool) []step {
 	steps := []step{eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet)}
 	if whole || l.kinds.has("names") {
@@ -209,7 +209,7 @@ func (l *Live) marketSteps(from func(table) string) []step {
 	}
 }
 
-// take runs steps one after the other.
+// take runs steps one after another.
 func take(ctx context.Context, conn *sql.Conn, steps []step) error {
 	for _, s := range steps {
 		if err := s(ctx, conn); err != nil {
@@ -236,7 +236,7 @@ func (l *Live) startWallets(ctx context.Context) (end func()) {
 	}
 }
 
-// follow adds rows, from everything or from a batch alike, to the state.
+// follow adds rows to the state: all of them, or those of a batch.
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
 	whole := remapped == ""
 	steps := l.marketSteps(from)

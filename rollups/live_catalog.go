@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// loadCatalog reads every market that the condition which picks, "true" for all.
+// loadCatalog reads the markets that meet the condition which; "true" for all.
 func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) error {
 	query := statements.Get("LoadMarkets", "@which", which)
 	var markets []*serving.Market
@@ -36,11 +36,11 @@ func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) er
 	return nil
 }
 
-// maxInterned bounds what the interner remembers of each kind: most lists and labels are
-// among the first, and those that are not are kept once all the same.
+// maxInterned bounds how many values of each kind the interner remembers: most lists and labels are
+// among the first, and the others are kept without sharing.
 const maxInterned = 1 << 16
 
-// interner lets markets share what is the same for many of them.
+// interner lets markets share equal lists and labels.
 type interner struct {
 	words   map[string]string
 	lists   map[string][]string
@@ -122,7 +122,7 @@ func (t *interner) payouts(text string, m *serving.Market) error {
 	return nil
 }
 
-// shareList gives the list that a JSON text says, the same one for equal texts.
+// shareList decodes a JSON list into dst, sharing one list among equal texts.
 func shareList[T any](known map[string][]T, text string, dst *[]T) error {
 	if list, ok := known[text]; ok || text == "" {
 		*dst = list

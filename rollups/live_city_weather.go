@@ -25,9 +25,9 @@ const (
 	weatherAhead = 16
 )
 
-// LoadCityWeather reads the weather of cities, each as of its clock, unix µs: all of them with
-// the same few statements, which write temporary tables of conn. A city of which
-// nothing is known has an entry all the same.
+// LoadCityWeather reads the weather of cities, each as of its clock, unix µs. It reads all of them
+// with a few statements, which write temporary tables of conn. A city about which nothing is known
+// has an entry, too.
 func LoadCityWeather(ctx context.Context, conn *sql.Conn, cities []data.City, clock func(slug string) int64) (map[string]*serving.CityWeather, error) {
 	if len(cities) == 0 {
 		return map[string]*serving.CityWeather{}, nil
@@ -45,13 +45,12 @@ func LoadCityWeather(ctx context.Context, conn *sql.Conn, cities []data.City, cl
 	return out, nil
 }
 
-// cityReader reads the weather of some cities, once: ctx is that of the reading.
+// cityReader reads the weather of some cities once, with its context ctx.
 type cityReader struct {
 	ctx    context.Context
 	conn   *sql.Conn
 	cities map[string]*cityDays
-	// The days that any of the cities needs: since when truths are, when today is first
-	// and last.
+	// The days that the cities need: the first of truths, and the earliest and latest today.
 	since, first, last data.Date
 }
 
@@ -62,7 +61,7 @@ type cityDays struct {
 	days    map[dayKey]*serving.WeatherExtreme
 }
 
-// settling is how the event of a day settles, and what won.
+// settling is how the event of a day settles, and which bracket won.
 type settling struct {
 	station string
 	won     *weather.Settled
@@ -103,7 +102,7 @@ type cityRow struct {
 
 func (r *cityRow) city() string { return r.City }
 
-// eachOf hands the rows of a statement to f, with the city that they name.
+// eachOf passes the rows of a statement to f, with the city that they name.
 func eachOf[T any, P interface {
 	*T
 	city() string
@@ -246,7 +245,7 @@ func (r *cityReader) reported() error {
 	})
 }
 
-// normals reads what the days in view are usually like.
+// normals reads the normals of the days in view.
 func (r *cityReader) normals() error {
 	var days []string
 	seen := map[int]bool{}
@@ -292,7 +291,7 @@ func (r *cityReader) normals() error {
 	return nil
 }
 
-// truths works out what the days before today came to.
+// truths works out the final extremes of the days before today.
 func (r *cityReader) truths() error {
 	var rows [][]driver.Value
 	for slug, c := range r.cities {
@@ -311,7 +310,7 @@ func (r *cityReader) truths() error {
 	return r.fill("TruthsEmpty", "n_truth", rows)
 }
 
-// wonFrom is whether a bracket won, and from where up to where forecasts fall into it; an open end is NULL.
+// wonFrom is whether a bracket won, and the range of forecasts that fall into it; an open end is NULL.
 func wonFrom(won *weather.Settled) []driver.Value {
 	if won == nil {
 		return []driver.Value{false, nil, nil}
@@ -327,7 +326,7 @@ func wonFrom(won *weather.Settled) []driver.Value {
 	return row
 }
 
-// measuredOf returns what stations say.
+// measuredOf returns the measurements of stations.
 func measuredOf(actuals []serving.WeatherActual) (list []weather.Measured) {
 	for _, a := range actuals {
 		if a.Kind == data.KindStation {

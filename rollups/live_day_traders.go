@@ -10,8 +10,8 @@ import (
 	"pmx/data"
 )
 
-// dayTraders counts the distinct wallets of each market in the last 24 hours. It
-// follows the fills that enter and leave that window, so it needs no table.
+// dayTraders counts the distinct wallets of each market in the last 24 hours. It is updated with
+// the fills that enter and leave that window, so it needs no table.
 type dayTraders struct {
 	fillsByHolder map[holder]int32
 	count         []int32 // by market
@@ -46,7 +46,7 @@ func (d *dayTraders) change(market, by int32) {
 	d.count[market] += by
 }
 
-// remapped notes that a traded token went from one market to another; −1 is none.
+// remapped notes that a traded token moved from one market to another; −1 is none.
 func (d *dayTraders) remapped(markets ...int32) {
 	for _, m := range markets {
 		if m >= 0 && !slices.Contains(d.affected, m) {
@@ -55,7 +55,7 @@ func (d *dayTraders) remapped(markets ...int32) {
 	}
 }
 
-// add takes in n more fills of a token by a wallet, less where n is negative.
+// add adds n fills of a token by a wallet; n may be negative.
 func (d *dayTraders) add(l *Live, key holder, n int32) {
 	before := d.fillsByHolder[key]
 	if before+n == 0 {
@@ -69,7 +69,7 @@ func (d *dayTraders) add(l *Live, key holder, n int32) {
 	}
 	for _, other := range l.catalog.Tokens(market) {
 		if other != key.Token && d.fillsByHolder[holder{other, key.Wallet}] != 0 {
-			return // counted already, and still
+			return // counted before and after
 		}
 	}
 	by := int32(1)
@@ -101,8 +101,8 @@ func (d *dayTraders) settle(l *Live) {
 	d.affected = nil
 }
 
-// followDay takes in the fills that entered or left the last 24 hours; of
-// everything (whole) or in the batch merged last. All tokens are mapped by then.
+// followDay applies the fills that entered or left the last 24 hours: all of them (whole) or those
+// of the batch merged last. All tokens are mapped by then.
 func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error {
 	query := statements.Get("BatchDayHolders")
 	if whole {
@@ -117,8 +117,8 @@ func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error 
 	return err
 }
 
-// followVenue takes in which tokens the venue's own wallets traded: they count
-// nowhere as traders.
+// followVenue notes which tokens the venue's own wallets traded: these wallets never count as
+// traders.
 func (l *Live) followVenue(ctx context.Context, conn *sql.Conn, whole bool) error {
 	if len(l.excluded) == 0 {
 		return nil

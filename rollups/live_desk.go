@@ -17,14 +17,14 @@ import (
 // deskDays is how many UTC days a city's week has.
 const deskDays = 7
 
-// deskSection is the section of the snapshot behind /weather: the events of every city and what
-// was traded of them, by UTC day as far as it is asked for.
+// deskSection is the section of the snapshot behind /weather: the events of every city and their
+// trades, by UTC day as far back as it is served.
 type deskSection struct {
 	cities    map[string]*deskCity
 	events    map[string]*serving.DeskEvent
 	markets   map[int32]*deskMarket
 	today     int32           // UTC day of as_of
-	stated    int             // brackets whose state a source tells
+	stated    int             // brackets whose state a source reported
 	anyStated bool            // there were any when the desk was published last
 	dirty     map[string]bool // cities to work out again
 	weather   map[string]bool // cities whose weather is to be read again
@@ -135,7 +135,7 @@ func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which s
 	return err
 }
 
-// drop takes an event off the desk.
+// drop removes an event from the desk.
 func (p *deskSection) drop(key string) {
 	e := p.events[key]
 	if e == nil {
@@ -193,8 +193,8 @@ func bracket(lo, hi *int, unit data.Unit) weather.Bracket {
 	return b
 }
 
-// add takes a row of DeskLoad, which come event by event. Events of a city that is
-// no longer in the table are left out.
+// add takes a row of DeskLoad. Rows come event by event. Events of a city that is no longer in the
+// table are left out.
 func (p *deskSection) add(l *Live, row *bracketRow, touched map[string]bool) error {
 	c := p.cities[row.City]
 	if c == nil {
@@ -219,7 +219,7 @@ func (p *deskSection) add(l *Live, row *bracketRow, touched map[string]bool) err
 	return nil
 }
 
-// followDays takes in what was traded on the days of a city's week.
+// followDays adds what was traded on the days of a city's week.
 func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool, today int32) error {
 	if today != p.today {
 		p.today = today

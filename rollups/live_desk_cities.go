@@ -12,12 +12,12 @@ import (
 	"pmx/rollups/weather"
 )
 
-// publish works out the cities of which anything changed.
+// publish works out the cities that changed.
 func (p *deskSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error {
 	for _, id := range snap.Catalog.Changed() {
 		p.noteMarket(snap.Catalog, id)
 	}
-	if live := p.stated > 0; live != p.anyStated { // by it cities without an event are told
+	if live := p.stated > 0; live != p.anyStated { // it decides about cities without an event
 		p.anyStated = live
 		for slug := range p.cities {
 			p.dirty[slug] = true
@@ -44,16 +44,16 @@ func (p *deskSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap
 	if err := conn.QueryRowContext(ctx, statements.Get("DeskVolumeAsOf", "@from", itoa(l.shownBatch()))).Scan(&d.VolumeAsOf); err != nil {
 		return err
 	}
-	if was := l.Snapshot(); was != nil { // a clock may have been put back since
+	if was := l.Snapshot(); was != nil { // a clock may have been set back since
 		d.VolumeAsOf = max(d.VolumeAsOf, was.Desk.VolumeAsOf)
 	}
 	snap.Desk = d
 	return nil
 }
 
-// now is the time that a city's weather and events are shown as of: the venue's. Where
-// nothing was ever traded, it is when the city's weather was last heard of; 0 without that.
-// Nothing that a single feed says moves the days of a venue that is traded.
+// now is the time as of which a city's weather and events are shown: the venue's. If nothing was
+// ever traded, it is the time of the city's newest weather; 0 without any. A single feed cannot
+// move the days of a venue that is traded.
 func (p *deskSection) now(l *Live, slug string) int64 {
 	if l.state.asOf != 0 {
 		return l.state.asOf
@@ -69,8 +69,8 @@ func today(c data.City, clock int64) data.Date {
 	return c.DateOf(time.UnixMicro(clock))
 }
 
-// readWeather reads the weather of cities of which a batch said anything, or whose day
-// is another one by now.
+// readWeather reads the weather of cities that a batch had weather of, or whose local day has
+// changed.
 func (p *deskSection) readWeather(ctx context.Context, conn *sql.Conn, l *Live) error {
 	clock := func(slug string) int64 { return p.now(l, slug) }
 	var again []data.City
@@ -97,7 +97,7 @@ func (p *deskSection) readWeather(ctx context.Context, conn *sql.Conn, l *Live) 
 	return nil
 }
 
-// noteMarket notes what a market that changed adds to its city.
+// noteMarket notes what a changed market adds to its city.
 func (p *deskSection) noteMarket(c *serving.Catalog, id int32) {
 	m := p.markets[id]
 	if m == nil {

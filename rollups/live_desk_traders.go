@@ -14,7 +14,7 @@ import (
 type deskTraders struct {
 	index map[data.WalletID]int32 // of rows
 	rows  []deskTrader
-	total int                        // wallets with a fill but for the venue's own
+	total int                        // wallets with a fill, without the venue's own
 	first [serving.DeskSorts]leaders // by place in rows
 }
 
@@ -26,7 +26,7 @@ type deskTrader struct {
 func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	t := deskWalletTable()
 	query := from(t)
-	if !whole && l.kinds.has("mappings", "markets") { // nothing else takes a token off the desk
+	if !whole && l.kinds.has("mappings", "markets") { // nothing else removes a token from the desk
 		var lost int64
 		if err := conn.QueryRowContext(ctx, statements.Get("DeskLost")).Scan(&lost); err != nil {
 			return err

@@ -16,12 +16,12 @@ const keptHours = 24
 // growth is the section of the snapshot behind /stats: activity by hour, day, week and month.
 type growth struct {
 	days          days
-	weeks, months map[int64]int64 // distinct wallets, the venue's own too
+	weeks, months map[int64]int64 // distinct wallets, including the venue's own
 	hours         map[int64]*hourActivity
 	firsts        firsts
 	sums          serving.Totals // over all wallets
-	// venueDays are the days on which each of the venue's own wallets traded:
-	// what is taken off the counts of wallets.
+	// venueDays are the days on which each of the venue's own wallets traded, to be subtracted from
+	// the counts of wallets.
 	venueDays map[data.WalletID]map[int64]bool
 	// long is the volume of the last 14 and 60 days: with the windows of 7 and 30
 	// days it gives that of the 7 and 30 days before.
@@ -77,7 +77,7 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 	return g.followFirsts(ctx, conn, l, from)
 }
 
-// hourWallets asks who traded in the hours that are served.
+// hourWallets is the query of who traded in the hours that are served.
 func hourWallets(fills string, asOf int64) string {
 	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(firstHour(asOf)*hourLength, 10))
 }
@@ -85,7 +85,7 @@ func hourWallets(fills string, asOf int64) string {
 // firstHour is the first hour that is served.
 func firstHour(asOf int64) int64 { return asOf/hourLength - keptHours + 1 }
 
-// venueDays asks when the venue's own wallets, of which there are some, traded.
+// venueDays is the query of when the venue's own wallets traded. There must be some.
 func venueDays(l *Live, days string) string {
 	ids := make([]string, 0, len(l.excluded))
 	for id := range l.excluded {
@@ -100,7 +100,7 @@ type longWindowRow struct {
 	legs
 }
 
-// longWindowRows asks for the volume of longWindows, or for what the batch changes of it.
+// longWindowRows is the query of the volume of longWindows, or of what the batch changes in it.
 func longWindowRows(l *Live, from func(table) string, whole bool) string {
 	arg := func(us int64) string { return strconv.FormatInt(us, 10) }
 	legs := statements.Get("Legs")
@@ -259,7 +259,7 @@ func (g *growth) servedDays(last int64, basis serving.VolumeBasis) []serving.Day
 	return out
 }
 
-// servedSpans adds days up by spans, whose distinct wallets are in counts.
+// servedSpans sums days up by span; counts has the distinct wallets of each span.
 func (g *growth) servedSpans(days []serving.DayStats, counts map[int64]int64, of, start func(int64) int64) []serving.SpanStats {
 	venue := map[int64]int64{}
 	for _, days := range g.venueDays {

@@ -19,11 +19,12 @@ type days struct {
 // dayActivity is one UTC day.
 type dayActivity struct {
 	legs
-	wallets                         int64 // distinct, the venue's own too
+	wallets                         int64 // distinct, including the venue's own
 	newWallets, newMarkets, markets int64
 }
 
-// at returns a day, making room for it on either side. The pointer holds until the next call.
+// at returns a day, extending the list in either direction if needed. The pointer is valid until
+// the next call.
 func (d *days) at(day int64) *dayActivity {
 	switch {
 	case len(d.rows) == 0:
@@ -38,11 +39,11 @@ func (d *days) at(day int64) *dayActivity {
 	return &d.rows[day-d.first]
 }
 
-// noDay is the first day of what never traded.
+// noDay stands for the first day of a wallet or market that never traded.
 const noDay = -1
 
-// firsts knows on which day every wallet and every mapped market traded first,
-// so that it can be moved when an earlier fill comes in late.
+// firsts knows the day on which every wallet and every mapped market traded first, so that it can
+// be moved when an earlier fill arrives late.
 type firsts struct {
 	walletDay []int32 // by wallet id; noDay for the venue's own wallets too
 	marketDay []int32 // by market id
@@ -51,7 +52,7 @@ type firsts struct {
 	firstTS   int64   // of all fills
 }
 
-// loadFirsts takes all wallets and markets that l knows in.
+// loadFirsts adds all wallets and markets that l knows.
 func (g *growth) loadFirsts(l *Live) {
 	for id := range data.WalletID(l.walletBuilder.Wallets().Len()) {
 		t, known := l.walletBuilder.Totals(id)
@@ -66,7 +67,7 @@ func (g *growth) loadFirsts(l *Live) {
 	}
 }
 
-// followFirsts takes in the wallets and tokens that the batch traded or moved.
+// followFirsts updates the wallets and tokens that the batch traded or moved.
 func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string) error {
 	err := eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), func(row *walletTotalRow) {
 		var change serving.Totals

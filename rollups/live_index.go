@@ -63,7 +63,7 @@ func flowChanges(ctx context.Context, conn *sql.Conn, each func(add func(row *fl
 // span is a range of instants, both ends in it.
 type span struct{ lo, hi int32 }
 
-// mergeSpans returns the spans in order, those that meet as one, empty ones left out.
+// mergeSpans returns the spans in order, with adjacent ones joined and empty ones left out.
 func mergeSpans(spans []span) []span {
 	spans = slices.DeleteFunc(spans, func(s span) bool { return s.lo > s.hi })
 	slices.SortFunc(spans, func(a, b span) int { return int(a.lo) - int(b.lo) })
@@ -78,7 +78,7 @@ func mergeSpans(spans []span) []span {
 	return out
 }
 
-// computeBars recomputes the bars that changes reach, and computes those up to the instant at.
+// computeBars recomputes the bars that changes affect, and computes new ones up to the instant at.
 func (p *indexSection) computeBars(changes []index.Change, at int32) {
 	first, any := p.history.First()
 	if !any || first > at {

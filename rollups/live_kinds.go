@@ -8,8 +8,8 @@ import (
 	"pmx/engine"
 )
 
-// batchKinds are the kinds of facts besides fills that the batch merged last has, as BatchKinds
-// names them. What it has nothing of is not asked for. Nothing of a batch of fills alone.
+// batchKinds are the kinds of facts besides fills in the batch merged last, as BatchKinds names
+// them. Kinds that it does not have are not queried. It is empty for a batch of fills alone.
 type batchKinds map[string]bool
 
 // readKinds reads them of the batch merged last on conn.

@@ -2,8 +2,8 @@ package rollups
 
 import "pmx/data"
 
-// What the snapshot follows of a batch that was summed up in Go, as the queries of growth.sql,
-// live.sql and others give it of temporary tables.
+// What the snapshot needs of a batch that was summed up in Go: the same rows that queries of
+// growth.sql, live.sql and others read from temporary tables.
 
 func madeWalletTotals(b *batchSums) []walletTotalRow { return b.walletTotals.rows }
 

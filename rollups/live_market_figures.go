@@ -7,7 +7,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// refresh works out the figures of every market that something was written of.
+// refresh works out the figures of every market that changed.
 func (l *Live) refresh() {
 	for market, due := l.recentlyResolved.next(l.state.asOf - windows[serving.Day]); due; market, due = l.recentlyResolved.next(l.state.asOf - windows[serving.Day]) {
 		l.catalog.Touch(market)
@@ -29,7 +29,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	var ever legs
 	var last, ago pricedTrade
 	tokens := l.catalog.Tokens(m.ID)
-	two := l.twoOutcomes(m, tokens) // of three, each has a price of its own
+	two := l.twoOutcomes(m, tokens) // with three, each has a price of its own
 	first, newest, whales := int64(0), int64(0), data.Micro(0)
 	for _, id := range tokens {
 		t := &l.tokens[id]
@@ -73,8 +73,8 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	return f, windows
 }
 
-// twoOutcomes reports whether a market's second outcome is the complement of its first. Where
-// nobody listed the outcomes, the tokens seen decide.
+// twoOutcomes reports whether a market's second outcome is the complement of its first. If nobody
+// listed the outcomes, the tokens seen decide.
 func (l *Live) twoOutcomes(m *serving.Market, tokens []data.TokenID) bool {
 	n := max(len(m.Outcomes), len(m.Payouts), len(m.Prices))
 	for _, id := range tokens {
@@ -99,7 +99,7 @@ func (l *Live) ownTraders(tokens []data.TokenID) []data.WalletID {
 	return slices.Compact(own)
 }
 
-// countAt is the count of a market in counts that reach as far as they must.
+// countAt is the count of a market; 0 if counts is not long enough to have it.
 func countAt(counts []int32, market int32) int32 {
 	if int(market) >= len(counts) {
 		return 0
@@ -107,8 +107,8 @@ func countAt(counts []int32, market int32) int32 {
 	return counts[market]
 }
 
-// resolutionHeap are markets by the time of their resolution, the earliest on top, from
-// which on 24 hours have to pass before the price of a day ago is the payout.
+// resolutionHeap has markets by the time of their resolution, the earliest on top: 24 hours later
+// the price of a day ago becomes the payout.
 type resolutionHeap []struct {
 	at     int64
 	market int32
@@ -125,7 +125,7 @@ func (r *resolutionHeap) add(at int64, market int32) {
 	}
 }
 
-// next takes out a market that was resolved at or before ts.
+// next removes and returns a market that was resolved at or before ts.
 func (r *resolutionHeap) next(ts int64) (int32, bool) {
 	h := *r
 	if len(h) == 0 || h[0].at > ts {

@@ -44,8 +44,7 @@ func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 	return nil
 }
 
-// average notes what the tokens of each outcome of a market traded for on
-// average.
+// average notes the average price of the tokens of each outcome of a market.
 func (o *oracleSection) average(l *Live, market int32) {
 	tokens := l.catalog.Tokens(market) // by outcome
 	for from := 0; from < len(tokens); {

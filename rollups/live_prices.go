@@ -5,7 +5,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// pricedTrade is a trade as far as it says a price. The zero quote is none.
+// pricedTrade is a trade as far as its price is concerned. The zero value means none.
 type pricedTrade struct {
 	ts    int64 // unix µs
 	log   int32 // log index, −1: the source had none
@@ -40,8 +40,8 @@ func (l *Live) addPrices(row *priceRow) {
 	t.dayAgo = t.dayAgo.supersede(pricedTrade{row.AgoTS, row.AgoLog, row.AgoPrice})
 }
 
-// lastOf is the later of two trades as prices of the first outcome, of which the
-// second is one of outcome.
+// lastOf is the later of two trades, as prices of the first outcome; the second trade is of the
+// given outcome.
 func lastOf(best, q pricedTrade, outcome int8) pricedTrade {
 	if q == (pricedTrade{}) || best != (pricedTrade{}) && !q.later(best) {
 		return best
@@ -52,8 +52,8 @@ func lastOf(best, q pricedTrade, outcome int8) pricedTrade {
 	return q
 }
 
-// setPrices fills in what the first outcome costs now, and how that changed in 24
-// hours. A resolved market has its payout for a price from its resolution on.
+// setPrices fills in the price of the first outcome and its change in 24 hours. From its resolution
+// on, a market's price is its payout.
 func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago pricedTrade) {
 	then := serving.NoValue
 	if ago != (pricedTrade{}) {

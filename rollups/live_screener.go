@@ -7,14 +7,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-// screenerVertical is search and the screener: made of the catalog alone.
+// screenerVertical is search and the screener, made from the catalog alone.
 func screenerVertical() vertical {
 	return vertical{section: func() section { return &screenerSection{builder: serving.NewScreenerBuilder()} }}
 }
 
 type screenerSection struct{ builder *serving.ScreenerBuilder }
 
-// begin has the titles read while the rest is loaded.
+// begin starts to index the titles while the rest is loaded.
 func (p *screenerSection) begin(l *Live) (wait func()) {
 	var markets []*serving.Market
 	for _, id := range l.catalog.Changed() {

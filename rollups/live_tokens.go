@@ -29,8 +29,8 @@ func (l *legs) minus(o *legs) {
 	l.plus(&negative)
 }
 
-// basis is by which legs volume is measured whose lifetime l is: the takers',
-// except where there are but makers'.
+// basis says which legs a volume with the lifetime legs l is measured by: takers', unless there are
+// only makers'.
 func (l *legs) basis() serving.VolumeBasis {
 	if l.TakerFills == 0 && l.MakerFills > 0 {
 		return serving.MakerUSD

@@ -16,7 +16,7 @@ import (
 type whaleSection struct {
 	moves []serving.Move
 	since int64     // 30 days before as_of: moves are those after it
-	sums  whaleSums // of publish, whose memory the next one uses
+	sums  whaleSums // of publish, which reuses its memory
 }
 
 // whaleMoveRow is a row of whale_move.
@@ -52,8 +52,8 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	return err
 }
 
-// flow adds up what whales bought less what they sold of each token after start,
-// and notes the markets for which that changed.
+// flow sums up what whales bought minus what they sold of each token after start, and notes the
+// markets for which that changed.
 func (p *whaleSection) flow(l *Live, start int64) {
 	before := l.whaleFlows
 	l.whaleFlows = map[data.TokenID]data.Micro{}
@@ -76,8 +76,7 @@ func (p *whaleSection) flow(l *Live, start int64) {
 	touch(before, l.whaleFlows)
 }
 
-// take adds sorted changes, each of a new move or of one that is there, and
-// forgets what is too old.
+// take adds sorted changes, of new moves or known ones, and drops moves that are too old.
 func (p *whaleSection) take(changes []serving.Move) {
 	if n := len(p.moves); len(changes) > 0 && n > 0 && changes[0].Compare(&p.moves[n-1]) <= 0 {
 		p.moves = mergedMoves(p.moves, changes)
@@ -93,8 +92,8 @@ func (p *whaleSection) take(changes []serving.Move) {
 	p.moves = p.moves[first:]
 }
 
-// addedUp makes one of sorted changes of the same move, of which base and delta have a part
-// each, and leaves out those that come to nothing.
+// addedUp adds up sorted changes of the same move, which base and delta may have a part of each,
+// and leaves out those with a sum of zero.
 func addedUp(changes []serving.Move) []serving.Move {
 	out := changes[:0]
 	for i := 0; i < len(changes); {
@@ -109,7 +108,7 @@ func addedUp(changes []serving.Move) []serving.Move {
 	return out
 }
 
-// mergedMoves returns moves with changes added up, without those that are no more.
+// mergedMoves returns moves with changes added, without those that become zero.
 func mergedMoves(moves, changes []serving.Move) []serving.Move {
 	all := make([]serving.Move, 0, len(moves)+len(changes)+64)
 	for len(moves) > 0 || len(changes) > 0 {
@@ -163,7 +162,7 @@ func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, sna
 	return nil
 }
 
-// whaleSum is what the moves of one wallet come to.
+// whaleSum is the sums over the moves of one wallet.
 type whaleSum struct {
 	wallet             data.WalletID
 	moves              int64

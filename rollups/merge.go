@@ -22,10 +22,10 @@ var windows = [3]int64{dayLength, 7 * dayLength, 30 * dayLength}
 // prune by; more are joined.
 const maxListedTokens = 200
 
-// state is how far the rollups are.
+// state says how far the rollups have come.
 type state struct {
 	asOf  int64 // newest fill, unix µs
-	stale bool  // facts are in that the rollups lack: only a rebuild helps
+	stale bool  // the rollups lack facts: only a rebuild helps
 	epoch int64
 }
 
@@ -34,30 +34,30 @@ func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
 	return s, err
 }
 
-// Merger brings rollups up to date batch by batch. The zero Merger asks the
-// database for everything; one that was warmed keeps in memory what would cost
-// a scan of history. It is used by one goroutine at a time.
+// Merger brings rollups up to date batch by batch. The zero Merger asks the database for
+// everything; after Warm it keeps in memory what would otherwise cost a scan of history. It is used
+// by one goroutine at a time.
 type Merger struct {
 	// Cities are those of the weather desk; nil: the built-in ones.
 	Cities   *data.Gazetteer
 	pairs    tradedPairs
 	lastDays lastTradeDays
-	// epoch is that of the rollups which the memory is of, next the one that the
-	// merge under way leads to. At any other epoch the memory is of no use.
+	// epoch is the epoch of the rollups that the memory belongs to; next is the one that the
+	// current merge leads to. At any other epoch the memory is useless.
 	epoch, next int64
 	added       Added
-	// byStatements has every batch summed up by statements, as large ones are.
+	// byStatements makes every batch be summed up by statements, as large ones are.
 	byStatements bool
-	mostHeld     int // other than the constant of the name, 0: that
+	mostHeld     int // overrides the constant of this name; 0: does not
 }
 
-// Added is what the last Merge added to the rollups: what Live follows of it.
+// Added is what the last Merge added to the rollups, for Live.
 type Added struct {
 	epoch int64      // of the rollups with it
 	sums  *batchSums // nil: all of it is in temporary tables
 }
 
-// Added gives it once: it may be some megabytes.
+// Added returns it once, because it may take some megabytes.
 func (g *Merger) Added() (a Added) {
 	a, g.added = g.added, Added{}
 	return a
@@ -73,7 +73,7 @@ func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
 	return errors.Join(g.pairs.load(ctx, conn), g.lastDays.load(ctx, conn))
 }
 
-// Warmed reports whether the Merger has in memory all that it keeps there.
+// Warmed reports whether everything that a Merger can keep in memory is loaded.
 func (g *Merger) Warmed() bool { return g.pairs.loaded && g.lastDays.loaded }
 
 // Committed tells the Merger that its last Merge was committed.
@@ -83,12 +83,12 @@ func (g *Merger) Committed() {
 	g.epoch = g.next
 }
 
-// Merge brings all rollups up to date with the batch in the temporary tables
-// n_fill, n_token and n_payout, inside the caller's transaction. apply adds the
-// batch to the facts and dimensions; it is called once, between reading what
-// was and reading what is. Where the rollups are stale already, only apply runs.
+// Merge brings all rollups up to date with the batch in the temporary tables n_fill, n_token and
+// n_payout, inside the caller's transaction. apply adds the batch to the facts and dimensions; it
+// is called once, between reading the state before and the state after. If the rollups are stale
+// already, only apply runs.
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	g.pairs.rollback() // what a merge left that was rolled back
+	g.pairs.rollback() // left by a merge that was rolled back
 	g.lastDays.rollback()
 	g.added = Added{}
 	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements,
@@ -100,7 +100,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	if s.stale {
 		return g.Postpone(ctx, conn, apply)
 	}
-	if g.epoch != s.epoch { // a commit or a rebuild passed by
+	if g.epoch != s.epoch { // a commit or a rebuild was missed
 		g.pairs, g.lastDays = tradedPairs{}, lastTradeDays{}
 		g.epoch = s.epoch
 	}
@@ -135,7 +135,7 @@ func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() erro
 	return m.exec("MarkStale")
 }
 
-// merge is the merge of one batch; ctx is that of the whole of it.
+// merge is the merge of one batch; ctx is that of the whole merge.
 type merge struct {
 	ctx            context.Context
 	conn           *sql.Conn
@@ -146,31 +146,31 @@ type merge struct {
 	fills          int64      // rows of n_fill
 	oldest         int64      // time of the oldest of them, unix µs, 0 without one
 	newest         int64      // of the newest
-	replaced       int64      // fills of takers that give way
+	replaced       int64      // fills of takers that are replaced
 	described      int64      // markets that are new or changed
 	resolved       int64      // markets whose payouts change
 	issued         int64      // forecasts of the weather that are new
-	whaleLeast     data.Micro // from how many dollars on an order is a whale move
-	indexStored    int32      // the bucket that the stored snapshots of the index end with
+	whaleLeast     data.Micro // smallest order in dollars that is a whale move
+	indexStored    int32      // the last bucket of the stored snapshots of the index
 	days           int64      // days and wallets in d_day
 	firsts         int64      // pairs in d_pair
 	redeemed       int64      // rows of w_redemption
-	undatedMoves   bool       // whether undated changes, or what of it is in which window
-	touched        int64      // how many tokens' holders are valued again
+	undatedMoves   bool       // whether undated changes, or which part of it is in which window
+	touched        int64      // how many tokens' holders are revalued
 	touchedTokens  string     // these, as few or listed gives them
-	touchedMarkets string     // and their markets, of what is summed up in memory
+	touchedMarkets string     // and their markets, if summed up in memory
 	mostHeld       int        // how many positions are valued in memory
-	moved          int64      // tokens that are known and map elsewhere now
+	moved          int64      // known tokens that are now mapped elsewhere
 	regroups       bool       // whether events may lose or gain markets or tokens
 	byStatements   bool
-	sums           *batchSums // what the batch adds, nil where statements sum it up
+	sums           *batchSums // what the batch adds; nil if statements sum it up
 }
 
 func (m *merge) exec(name string, replace ...string) error {
 	return execNamed(m.ctx, m.conn, name, replace...)
 }
 
-// execNamed runs a statement by its name, which its error tells.
+// execNamed runs a statement by its name, which its error mentions.
 func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...string) error {
 	if _, err := conn.ExecContext(ctx, statements.Get(name, replace...)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -214,16 +214,16 @@ func (m *merge) before() error {
 	return m.moveWindows()
 }
 
-// sizeRow is how many rows of something a batch has, or a figure that it is held against.
+// sizeRow says how many rows of each kind a batch has, and figures to compare it with.
 type sizeRow struct {
 	What     string `sql:"what"`
 	N        int64  `sql:"n"`
 	Oldest   int64  `sql:"oldest"` // of fills, unix µs
 	Newest   int64  `sql:"newest"`
-	Replaced int64  `sql:"replaced"` // fills of takers that give way
+	Replaced int64  `sql:"replaced"` // fills of takers that are replaced
 }
 
-// readSizes reads what the batch has. A figure that is not there, or there twice, is an error.
+// readSizes reads what the batch has. A figure that is missing or there twice is an error.
 func (m *merge) readSizes() error {
 	sizes := map[string]sizeRow{}
 	if err := engine.EachRow(m.ctx, m.conn, statements.Get("BatchSizes"), func(r *sizeRow) error {
@@ -271,7 +271,7 @@ func (m *merge) traded() error {
 	return err
 }
 
-// touch finds what the batch trades, and the tokens whose holders are valued again.
+// touch finds what the batch trades, and the tokens whose holders are revalued.
 func (m *merge) touch() error {
 	if m.sums != nil {
 		if err := m.readTraded(); err != nil {
@@ -312,8 +312,8 @@ func (m *merge) keep(table, rows string) (n int64, err error) {
 	return n, nil
 }
 
-// few returns the tokens of a query written out where they are few, and else the query; n is how
-// many there are, or just more than few.
+// few returns the tokens of a query, written out if they are few, else as the query; n is how many
+// there are, or just above the limit.
 func (m *merge) few(which string) (tokens string, n int, err error) {
 	var list sql.NullString
 	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(maxListedTokens+1))
@@ -334,8 +334,8 @@ func oneOf(column, which string) string {
 	return column + " IN (" + which + ")"
 }
 
-// newPairs finds first trades of a wallet in a market: in memory where that is
-// loaded and no token changes from one market to another.
+// newPairs finds first trades of a wallet in a market: in memory if that is loaded and no token
+// moves from one market to another.
 func (m *merge) newPairs() (err error) {
 	if m.sums != nil {
 		m.sums.findPairs(m.pairs)
@@ -379,7 +379,7 @@ func (m *merge) held(when string) error {
 
 // after computes what the batch adds to every rollup and appends it to its delta.
 func (m *merge) after() error {
-	if m.fills > 0 && m.moved+m.described+m.resolved > 0 && m.sums == nil { // tokens are where the batch maps them to
+	if m.fills > 0 && m.moved+m.described+m.resolved > 0 && m.sums == nil { // tokens are now mapped as the batch says
 		if err := m.traded(); err != nil {
 			return err
 		}
@@ -391,7 +391,7 @@ func (m *merge) after() error {
 		if err := m.append(t); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		if t.name == "position" { // what is held now takes the batch's positions in
+		if t.name == "position" { // holdings now include the batch's positions
 			if err := m.revalue(); err != nil {
 				return err
 			}
@@ -400,7 +400,7 @@ func (m *merge) after() error {
 	return m.exec("AdvanceState", "@to", strconv.FormatInt(m.to, 10))
 }
 
-// inputs makes what the delta of t and those after it read.
+// inputs makes the temporary tables that the delta of t and those after it read.
 func (m *merge) inputs(t table) error {
 	switch t.name {
 	case "undated":
@@ -411,7 +411,7 @@ func (m *merge) inputs(t table) error {
 	return nil
 }
 
-// revalue makes what the deltas after the positions read.
+// revalue makes the temporary tables that the deltas after the positions read.
 func (m *merge) revalue() (err error) {
 	if m.sums != nil {
 		err = m.revalueHeld()
@@ -427,8 +427,8 @@ func (m *merge) revalue() (err error) {
 	return m.each(func(v vertical) func(*merge) error { return v.after })
 }
 
-// append leaves the delta of one rollup in the temporary table d_<name>, for
-// the live snapshot if that follows the rollup, and appends it to the rollup's delta.
+// append leaves the delta of one rollup in the temporary table d_<name>, for Live if it reads the
+// rollup, and appends it to the rollup's delta.
 func (m *merge) append(t table) error {
 	if m.sums != nil && inSums[t.name] != nil {
 		return inSums[t.name](m, t)

@@ -45,7 +45,7 @@ func (g *eventGroups) of(market int32) int32 {
 	return g.event[market]
 }
 
-// next returns the event that a market belongs to with the merge that is going on.
+// next returns the event that a market belongs to after the current merge.
 func (g *eventGroups) next(market int32) int32 {
 	if event, changed := g.pending[market]; changed {
 		return event
@@ -73,7 +73,7 @@ func (g *eventGroups) follow(ctx context.Context, conn *sql.Conn) error {
 	})
 }
 
-// commit takes in what follow noted.
+// commit applies what follow noted.
 func (g *eventGroups) commit() {
 	for market := range g.pending {
 		old := g.of(market)
@@ -112,8 +112,8 @@ func (p *tradedPairs) firstOf(wallet data.WalletID, event int32) int32 {
 	return noEvent
 }
 
-// countFirsts returns by how much the wallets of each market change that are new to its event, or
-// have it for their first there now. Markets in but are left out.
+// countFirsts returns by how much the counts of markets change: of wallets that are new to the
+// event, or whose first market of the event is now another. Markets in but are left out.
 func (p *tradedPairs) countFirsts(but map[int32]bool) map[int32]int64 {
 	type walletEvent struct {
 		wallet data.WalletID

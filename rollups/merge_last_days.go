@@ -12,10 +12,10 @@ import (
 	"pmx/engine"
 )
 
-// lastTradeDays knows on which UTC day every wallet and every mapped market traded last.
-// It spares a merge the days of a whole month: who trades on a later day than
-// ever before has traded in its month if and only if the last day lies in it.
-// It is derived from the database and may be dropped and loaded at any time.
+// lastTradeDays knows on which UTC day every wallet and every mapped market traded last. It saves a
+// merge from reading the days of a whole month: a wallet that trades on a later day than ever
+// before has traded in that month if and only if its last day lies in it. It is derived from the
+// database and may be dropped and loaded at any time.
 type lastTradeDays struct {
 	wallets, markets lastDays
 	loaded           bool
@@ -62,7 +62,7 @@ func (r *lastTradeDays) commit() {
 	r.markets.commit()
 }
 
-// rollback drops what a merge that was rolled back found.
+// rollback drops what a rolled-back merge found.
 func (r *lastTradeDays) rollback() { r.wallets.pending, r.markets.pending = nil, nil }
 
 func (r *lastTradeDays) load(ctx context.Context, conn *sql.Conn) error {
@@ -80,9 +80,8 @@ func (r *lastTradeDays) load(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// split reads rows (day, id) and tells those apart that the last days decide from
-// those of ids with a day before their last one, about which the database must be
-// asked. Both are ordered by id, then day.
+// split reads rows (day, id) and separates those that the last days decide from those with a day
+// before the id's last one, which the database must decide. Both are ordered by id, then day.
 func (l *lastDays) split(ctx context.Context, conn *sql.Conn, query string) (later, late []idDay, err error) {
 	var all []idDay
 	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
@@ -164,13 +163,13 @@ func (m *merge) newDays() (err error) {
 	return m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10))
 }
 
-// fewFills is up to how many fills of a batch are looked at one by one: of more, the database
-// is quicker.
+// fewFills is the largest number of fills that are looked at one by one: for more, the database is
+// faster.
 const fewFills = 20_000
 
-// daysInMemory returns the days and wallets of newDays by the last days in memory: who trades on a
-// later day than ever does so for the first time. known is false if a wallet trades on a day before
-// its last one, about which the database must be asked, and where nothing is in memory.
+// daysInMemory returns the days and wallets of newDays by the last days in memory: a wallet that
+// trades on a later day than ever trades on it for the first time. known is false if a wallet
+// trades on a day before its last one, which the database must decide, or if nothing is in memory.
 func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
 	if !m.lastDays.loaded || m.fills > fewFills {
 		return nil, false, nil

@@ -11,10 +11,10 @@ import (
 	"pmx/engine"
 )
 
-// tradedPairs knows which wallet ever traded which market: the one thing a merge must
-// ask of all history, for distinct markets and distinct traders to count up. In
-// memory the answer costs microseconds; a scan of the positions grows with them.
-// It is derived from the database and may be dropped and loaded at any time.
+// tradedPairs knows which wallet ever traded which market: the one thing that a merge needs from
+// all history, to count distinct markets and distinct traders. In memory the answer costs
+// microseconds; a scan of the positions grows with them. It is derived from the database and may be
+// dropped and loaded at any time.
 type tradedPairs struct {
 	markets [][]int32 // by wallet, ascending
 	loaded  bool
@@ -93,7 +93,7 @@ func (p *tradedPairs) load(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// commit takes in what the merge before found.
+// commit applies what the last merge found.
 func (p *tradedPairs) commit() {
 	for _, pair := range p.pending {
 		p.add(pair.wallet, pair.market)
@@ -102,7 +102,7 @@ func (p *tradedPairs) commit() {
 	p.events.commit()
 }
 
-// rollback drops what a merge found that was not committed.
+// rollback drops what an uncommitted merge found.
 func (p *tradedPairs) rollback() { p.pending, p.events.pending = nil, nil }
 
 // newPairs leaves in d_pair the wallets that trade an open market for the first time, and reports
@@ -128,7 +128,7 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn, any bool) (i
 	})
 }
 
-// revalued takes in the pairs of markets that were valued again.
+// revalued adds the pairs of markets that were revalued.
 func (p *tradedPairs) revalued(ctx context.Context, conn *sql.Conn) error {
 	return engine.Each(ctx, conn, statements.Get("RevaluedPairs"), func(row []driver.Value) error {
 		p.pending = append(p.pending, pairOf(row))

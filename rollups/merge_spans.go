@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// moveWindows takes out of the windows what as_of leaves behind, and brings in the batch's fills
-// and the resolutions that lay in its future.
+// moveWindows removes from the windows what as_of leaves behind, and adds the batch's fills and the
+// resolutions that lay in the future of the old as_of.
 func (m *merge) moveWindows() error {
 	if m.sums != nil {
 		return m.readLeaving()
@@ -56,7 +56,7 @@ func spanArgs(span int, sign string, lo, hi int64) []string {
 		"@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10)}
 }
 
-// batchRedemption brings in what the batch itself redeems.
+// batchRedemption adds what the batch itself redeems.
 func (m *merge) batchRedemption() error {
 	if m.touched == 0 {
 		return nil

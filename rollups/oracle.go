@@ -1,7 +1,7 @@
 package rollups
 
-// oracleVertical is forecasting accuracy: what wallets hold of resolved markets,
-// scored by what they paid for it. rollups/oracle is the definition.
+// oracleVertical is forecasting accuracy: wallets' holdings in resolved markets, scored by what
+// they paid. rollups/oracle is the definition.
 func oracleVertical() vertical {
 	return vertical{
 		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", by: eachWallet, with: withHolders, keys: []string{"wallet", "bin"},
@@ -46,7 +46,7 @@ func allForecasts(b *rebuilder) error {
 	})
 }
 
-// eachWallets gives the positions of some wallets after the other.
+// eachWallets calls f with the positions of some wallets at a time.
 func (b *rebuilder) eachWallets(positions string, f func(wallets keyRange, positions string) error) error {
 	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", "wallet", "@table", positions), 4)
 	if err != nil {

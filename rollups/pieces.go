@@ -11,8 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// groupedBytes is what grouping rows takes for each, or less: sums of 128 bits, their keys,
-// and sorting them afterwards. DuckDB moves some of it to disk, but not all that it works at.
+// groupedBytes is an upper bound of the memory per row for grouping rows: sums of 128 bits, their
+// keys, and sorting them afterwards. DuckDB spills some of it to disk, but not all.
 const groupedBytes = 512
 
 // keyRange is a stretch of the values of a key, both ends included; math.MinInt64 and
@@ -37,8 +37,8 @@ func (r keyRange) of(key string) string {
 	return key + " BETWEEN " + lo + " AND " + hi
 }
 
-// times is a condition that every time meets which, divided by unit, is in the range; others
-// may meet it.
+// times is a condition that is true for every time that, divided by unit, is in the range; it may
+// be true for others.
 func (r keyRange) times(unit int64) string {
 	var parts []string
 	if r.lo != math.MinInt64 {
@@ -53,15 +53,15 @@ func (r keyRange) times(unit int64) string {
 	return strings.Join(parts, " AND ")
 }
 
-// keySource tells how many rows a rollup's definition groups under each of its first keys.
+// keySource says how many rows a rollup's definition groups under each value of its first key.
 type keySource struct {
 	table  string // whose rows are counted; @suffix is that of the rollups built before
 	key    string // of a row there
-	weight int64  // what grouping a row takes, in rows of ordinary width; 0: 1
-	unit   int64  // of the key in time, where it is read from facts of that time alone
+	weight int64  // memory for grouping a row, in rows of ordinary width; 0: 1
+	unit   int64  // of the key in time, if only facts of that time are read
 }
 
-// mostWeight is that of a wallet's totals: seventeen sums of three sources.
+// mostWeight is the largest weight, that of a wallet's totals: seventeen sums of three sources.
 const mostWeight = 12
 
 const dayMicros = 86_400_000_000
@@ -87,11 +87,12 @@ type chunker struct {
 	ctx   context.Context
 	conn  *sql.Conn
 	rows  int64                 // at once
-	small bool                  // all that there is may be worked at at once
+	small bool                  // everything can be processed at once
 	known map[string][]keyRange // by the query of weights
 }
 
-// newChunker makes one for rows at once, 0 for as many as the memory of the database allows.
+// newChunker makes a chunker for so many rows at once; 0: as many as the memory of the database
+// allows.
 func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, error) {
 	if rows <= 0 {
 		var text string
@@ -111,12 +112,12 @@ func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, erro
 	return &chunker{ctx: ctx, conn: conn, rows: rows, small: largest*mostWeight <= rows, known: map[string][]keyRange{}}, nil
 }
 
-// chunks is into how many chunks rows are divided, of a quarter of the ordinary width.
+// chunks is the number of chunks for so many rows of a quarter of the ordinary width.
 func (p *chunker) chunks(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*p.rows)) }
 
-// ranges divides all keys into ranges, in ascending order, of at most as many rows as are
-// worked at at once, each of which takes as much as weight ordinary ones. A key with more has a range to itself.
-// weights are rows of a key and of how many rows it stands for.
+// ranges divides all keys into ascending ranges, each with at most as many rows as can be processed at once,
+// where a row counts as weight ordinary ones. A key with more rows has a range to itself. weights has rows of a
+// key and its number of rows.
 func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
 	if p.small {
 		return []keyRange{wholeRange}, nil
@@ -140,10 +141,10 @@ func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
 	return p.known[id], nil
 }
 
-// stretches is how many stretches of keys are counted at a time.
+// stretches is how many intervals of keys are counted at a time.
 const stretches = 4096
 
-// cut goes through the keys from lo to hi, and once more through a stretch that has too many rows.
+// cut goes through the keys from lo to hi, and recursively through an interval with too many rows.
 func (p *chunker) cut(c *cutting, weights string, lo, hi int64) error {
 	width := (hi-lo)/stretches + 1
 	type stretch struct{ first, rows int64 }

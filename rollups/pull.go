@@ -13,11 +13,10 @@ import (
 	"pmx/engine"
 )
 
-// Pulled says what a database has in place of rollups of its own: those that another engine computed from a
-// lake, and no fills.
+// Pulled describes a database with rollups that another engine computed from a lake, and no fills.
 type Pulled struct {
 	Lake    string    `json:"lake"`    // SHA-256 of the manifest of the lake
-	Rollups string    `json:"rollups"` // and of that of the rollups
+	Rollups string    `json:"rollups"` // SHA-256 of the manifest of the rollups
 	Fills   int64     `json:"fills"`   // in the lake
 	At      time.Time `json:"at"`
 }
@@ -34,8 +33,8 @@ func ReadPulled(ctx context.Context, conn *sql.Conn) (*Pulled, error) {
 	return p, err
 }
 
-// spansOf are the times, first and last, of which what is served adds fills up itself: the hours that are served and the last 24
-// hours, and the rest of each day in which a long window begins.
+// spansOf are the spans, first and last time, whose fills are needed because what is served sums them up directly: the
+// served hours, the last 24 hours, and the rest of each day in which a long window begins.
 func spansOf(asOf int64) (spans [][2]int64) {
 	for _, length := range longWindows {
 		lo := asOf - length
@@ -55,8 +54,8 @@ func NeedsFills(day, asOf int64) bool {
 	return false
 }
 
-// PullSource is what to put into a database: the files of published rollups by table and of the lake's wallets, tokens and some
-// fills, as lists of SQL texts, and how many rows each rollup is to have. A rollup without rows may have no file.
+// PullSource is what to put into a database: the files of published rollups by table and of the lake's wallets, tokens and
+// some fills, as lists of SQL texts, and how many rows each rollup must have. A rollup without rows may have no file.
 type PullSource struct {
 	Record          Pulled
 	AsOf, WhaleMin  int64 // unix µs; millionths
@@ -67,7 +66,7 @@ type PullSource struct {
 }
 
 // Pull puts published rollups into a database that has the lake's markets and weather, and nothing else, in one transaction.
-// What does not fit together is refused: a rollup that is missing, has another number of rows, or names what the lake has not.
+// It is refused if a rollup is missing, has another number of rows, or names something that the lake does not have.
 func Pull(ctx context.Context, conn *sql.Conn, src PullSource, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
 		p := &pull{ctx: ctx, conn: conn, src: src}
@@ -150,7 +149,7 @@ func (p *pull) table(t table) error {
 	return nil
 }
 
-// finish says as of when all is, and where it is from.
+// finish stores the as_of of the rollups and their origin.
 func (p *pull) finish() error {
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
 	r := p.src.Record
@@ -176,12 +175,12 @@ func (p *pull) finish() error {
 	return err
 }
 
-// pulledAssertions are those that hold without fills.
+// pulledAssertions are the assertions that hold without fills.
 var pulledAssertions = []string{"unique_wallets", "unique_tokens", "unique_markets", "newest_quotes", "field_versions", "fitting_payouts", "labelled_tokens",
 	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
-// verifyPulled proves of a database without fills that its rollups agree with each other. That they follow from the fills is
-// proved where these are.
+// verifyPulled verifies that the rollups of a database without fills agree with each other. Whether they follow from the
+// fills can only be verified where the fills are.
 func verifyPulled(ctx context.Context, conn *sql.Conn) (checks []Check, err error) {
 	for _, c := range []struct{ name, query, detail string }{
 		{"pulled_fills", "VerifyPulled", "the rollups do not agree on how many fills there are: pull them again"},

@@ -12,9 +12,9 @@ import (
 	"pmx/engine"
 )
 
-// StoreQuotes puts aside, in one transaction, the quotes of markets that are open and of which
-// nothing later was told, and returns how many these are. Each market is there once. A book whose
-// bid is above its ask is none.
+// StoreQuotes stores, in one transaction, the quotes of open markets that have no later quote, and
+// returns how many these are. quotes has each market once. A book whose bid is above its ask is
+// ignored.
 func StoreQuotes(ctx context.Context, conn *sql.Conn, quotes []data.Quote) (stored int64, err error) {
 	var rows bytes.Buffer
 	for i := range quotes {
@@ -47,7 +47,7 @@ func StoreQuotes(ctx context.Context, conn *sql.Conn, quotes []data.Quote) (stor
 	return stored, nil
 }
 
-// whole is an amount as SQL has it.
+// whole is an amount as a SQL literal.
 func whole(m *data.Micro) string {
 	if m == nil {
 		return "NULL"
@@ -65,7 +65,7 @@ func (l *Live) FollowQuotes(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	if s.stale {
-		return nil // what follows the rebuild reads everything
+		return nil // the next Load after the rebuild reads everything
 	}
 	if s.epoch != l.state.epoch {
 		return l.Load(ctx, conn) // a batch passed by unseen

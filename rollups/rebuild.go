@@ -11,9 +11,9 @@ import (
 	"pmx/engine"
 )
 
-// Rebuild recomputes every rollup from the facts in one transaction, replacing
-// bases and deltas. cities are those of the weather desk, nil for the built-in ones.
-// step is given the name of each rollup before it is built.
+// Rebuild recomputes every rollup from the facts in one transaction, replacing bases and deltas.
+// cities are those of the weather desk, nil for the built-in ones. step is called with the name of
+// each rollup before it is built.
 func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return rebuildAtOnce(ctx, conn, cities, 0, step)
 }
@@ -120,7 +120,7 @@ func (b *rebuilder) held() error {
 		among = append(among, r.of("t.market"))
 	}
 	if len(ranges) > 1 {
-		among = append(among, "t.market IS NULL") // in no range
+		among = append(among, "t.market IS NULL") // tokens without a market are in no range
 	}
 	for _, which := range among {
 		legs := statements.Get("HeldLegs", "@positions", positions, "@among", which)
@@ -163,8 +163,8 @@ func (b *rebuilder) into(table, rows string) error {
 	return b.exec(statements.Get("IntoTable", "@table", table, "@rows", rows))
 }
 
-// pieces are the definition of rollup t over the facts and over rollups built
-// before it, of one range of keys after the other.
+// pieces are the definition of rollup t over the facts and over rollups built before it, one piece
+// for each range of keys.
 func (b *rebuilder) pieces(t table) ([]piece, error) {
 	ranges, err := []keyRange{wholeRange}, error(nil)
 	if of := t.by; of.table != "" {
@@ -181,7 +181,8 @@ func (b *rebuilder) pieces(t table) ([]piece, error) {
 	return pieces, err
 }
 
-// query is the definition of rollup t for a range of its first key; it may give rows of others.
+// query is the definition of rollup t for a range of its first key; it may return rows outside the
+// range, too.
 func (b *rebuilder) query(t table, r keyRange) string {
 	name, defined := t.rebuild, t.rebuild != ""
 	if !defined {

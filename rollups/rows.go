@@ -7,10 +7,10 @@ import (
 	"pmx/engine"
 )
 
-// step runs a query and takes its rows in.
+// step runs a query and handles its rows.
 type step func(ctx context.Context, conn *sql.Conn) error
 
-// eachAdded is eachRow of what l follows, or of the rows that were made of the batch in memory.
+// eachAdded is eachRow for what l reads, or for the rows that were made from the batch in memory.
 func eachAdded[T any](l *Live, made func(b *batchSums) []T, query string, add func(row *T)) step {
 	if l.made == nil {
 		return eachRow(query, add)
@@ -24,7 +24,7 @@ func eachAdded[T any](l *Live, made func(b *batchSums) []T, query string, add fu
 	}
 }
 
-// eachRow makes a step of a query and of what takes a row of it.
+// eachRow makes a step from a query and a function that takes a row.
 func eachRow[T any](query string, add func(row *T)) step {
 	return func(ctx context.Context, conn *sql.Conn) error {
 		return engine.EachRow(ctx, conn, query, func(row *T) error { add(row); return nil })

@@ -21,7 +21,7 @@ import (
 const factsPerRead = 500_000
 
 // NewestFills is how many of a token's fills are kept in a segment: more than an overview of its market
-// shows, so that of nine markets in ten it has them all.
+// shows, and all of them for nine markets in ten.
 const NewestFills = 50
 
 // signedFill is a row of SegmentBatch.
@@ -36,8 +36,8 @@ type factRow struct {
 	Batch int64 `sql:"batch"`
 }
 
-// SegmentBatch returns what the batch merged last on conn changed, as segments of fills take it in.
-// number is the last import.
+// SegmentBatch returns what the batch merged last on conn changed, for segments of fills. number is
+// the last import.
 func SegmentBatch(ctx context.Context, conn *sql.Conn, number int64) (b fillseg.Batch, err error) {
 	b.Number = number
 	err = eachRow(statements.Get("SegmentBatch"), func(row *signedFill) {
@@ -53,8 +53,8 @@ func SegmentBatch(ctx context.Context, conn *sql.Conn, number int64) (b fillseg.
 	return b, nil
 }
 
-// MissedImport returns the last import, and reports whether one that brought anything lies between
-// it and the one after which all is to be known.
+// MissedImport returns the last import, and reports whether an import with any rows lies between
+// after and it.
 func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (last int64, passed bool, err error) {
 	if last, err = LastBatch(ctx, conn, after); err != nil || last <= after+1 {
 		return last, false, err
@@ -70,13 +70,13 @@ func ImportLogHash(ctx context.Context, conn *sql.Conn, batch int64) (sum uint64
 	return uint64(n), err
 }
 
-// FactCount is how many facts came with the imports after one and up to another.
+// FactCount is how many facts the imports after one and up to another added.
 func FactCount(ctx context.Context, conn *sql.Conn, after, upTo int64) (n int64, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("FactCount", "@after", itoa(after), "@batch", itoa(upTo))).Scan(&n)
 	return n, err
 }
 
-// sameHistory reports whether a file was made from this database's imports.
+// sameHistory reports whether a segment was made from this database's imports.
 func sameHistory(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
 	last, err := LastBatch(ctx, conn, -1)
 	if err != nil || last < c.Batch {
@@ -95,13 +95,13 @@ func FillSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (
 	return n == c.Facts, err
 }
 
-// FactQuery says which facts are to be read.
+// FactQuery says which facts to read.
 type FactQuery struct {
 	Batch, After int64        // those of imports after the one and up to the other,
 	Again        fillseg.Keys // and all up to Batch of these
 }
 
-// QueryFor puts together what plans of segments ask for.
+// QueryFor combines the queries of several plans of segments.
 func QueryFor(plans ...fillseg.Plan) FactQuery {
 	q := FactQuery{Batch: plans[0].Batch, After: plans[0].After}
 	for _, p := range plans {
@@ -116,7 +116,7 @@ func (w *FactQuery) args() []string {
 	return []string{"@batch", itoa(w.Batch), "@which", which}
 }
 
-// orIn is the further condition that a column is one of a list.
+// orIn is an OR condition that a column is in a list.
 func orIn[T ~int32](column string, ids []T) string {
 	if len(ids) == 0 {
 		return ""
@@ -128,13 +128,13 @@ func orIn[T ~int32](column string, ids []T) string {
 	return " OR " + column + " IN (" + strings.Join(list, ", ") + ")"
 }
 
-// EachFact hands every fact that is wanted to add, with the batch it came with: the
-// newest spans of time first, within one in no order.
+// EachFact passes every wanted fact to add, with its batch: the newest spans of time first, in no
+// order within a span.
 func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batch int64, f *serving.Fill) error) error {
 	return eachFactBySpan(ctx, conn, want, add, func() {})
 }
 
-// eachFactBySpan is EachFact, and calls read behind each span, which are whole hours.
+// eachFactBySpan is EachFact, and calls read after each span. Spans are whole hours.
 func eachFactBySpan(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batch int64, f *serving.Fill) error, read func()) error {
 	args := want.args()
 	spans, err := factSpans(ctx, conn, args)
@@ -155,8 +155,8 @@ func eachFactBySpan(ctx context.Context, conn *sql.Conn, want FactQuery, add fun
 	return nil
 }
 
-// SegmentBatches returns the imports after one and up to another as segments of fills take them in,
-// oldest first.
+// SegmentBatches returns the imports after one and up to another, for segments of fills, oldest
+// first.
 func SegmentBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]fillseg.Batch, error) {
 	found := map[int64][]serving.Fill{upTo: nil}
 	err := EachFact(ctx, conn, FactQuery{Batch: upTo, After: after}, func(batch int64, f *serving.Fill) error {

@@ -15,15 +15,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-// NameIndex is serving.NameOrder for what is kept beside the database. Wallets and tokens that a
-// snapshot has are looked up there; later ones, and all of them where nobody is served,
-// are read from the database. One goroutine learns, any number compare.
+// NameIndex is serving.NameOrder for segments. Wallets and tokens of the snapshot are looked up
+// there; later ones, and all of them if there is no snapshot, are read from the database. One
+// goroutine may load names while any number compare.
 type NameIndex struct {
-	Snapshot func() *serving.Snapshot // the newest one; nil, as is the function: there is none
+	Snapshot func() *serving.Snapshot // the newest one; may be nil or return nil: there is none
 	later    atomic.Pointer[laterNames]
 }
 
-// laterNames are those of the wallets and tokens from two numbers on.
+// laterNames are the names of wallets and tokens from two ids on.
 type laterNames struct {
 	firstWallet, firstToken int
 	wallets                 []data.Address
@@ -37,7 +37,7 @@ func (n *NameIndex) snapshot() *serving.Snapshot {
 	return n.Snapshot()
 }
 
-// known is from which numbers on wallets and tokens are not in the snapshot.
+// known returns the first ids of wallets and tokens that are not in the snapshot.
 func (n *NameIndex) known() (wallets, tokens int) {
 	if s := n.snapshot(); s != nil {
 		return s.Wallets(), int(s.Counts.Tokens)
@@ -65,7 +65,7 @@ func (n *NameIndex) Load(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// LoadMissing is Load where a batch has wallets or tokens whose names are not known yet.
+// LoadMissing is Load, if a batch has wallets or tokens whose names are not known yet.
 func (n *NameIndex) LoadMissing(ctx context.Context, conn *sql.Conn, b fillseg.Batch) error {
 	wallets, tokens := n.known()
 	if l := n.later.Load(); l != nil {
@@ -88,8 +88,8 @@ func (n *NameIndex) CompareWallets(a, b data.WalletID) int {
 	return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a, b))
 }
 
-// token returns a token's id; "" of one that nobody has learned of. What is not among the later
-// names was in a snapshot when these were read, and is in each one since.
+// token returns a token's id; "" if it was never loaded. A token that is not among the later names
+// was in a snapshot when these were read, and is in every one since.
 func (n *NameIndex) token(id data.TokenID) string {
 	if l := n.later.Load(); l != nil && int(id) >= l.firstToken && int(id)-l.firstToken < len(l.tokens) {
 		return l.tokens[int(id)-l.firstToken]

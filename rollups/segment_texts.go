@@ -15,18 +15,18 @@ import (
 const (
 	// marketsPerRead is how many markets' texts are read at once: some tens of megabytes.
 	marketsPerRead = 10_000
-	// maxChangedTexts is of up to how many markets an import's texts are held in memory.
+	// maxChangedTexts is how many markets of an import may have their texts held in memory.
 	maxChangedTexts = 20_000
 )
 
-// MarketsSince is how many markets the imports after one made or changed, a market
-// counted once for each; 0 proves that every text is what it was.
+// MarketsSince is how many markets the imports after batch created or changed, counted once per
+// import; 0 proves that no text changed.
 func MarketsSince(ctx context.Context, conn *sql.Conn, batch int64) (n int64, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("MarketsSince", "@batch", itoa(batch))).Scan(&n)
 	return n, err
 }
 
-// MarketCount is how many markets there are, and one more than the largest id.
+// MarketCount returns how many markets there are, and the largest id plus one.
 func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("MarketCount")).Scan(&markets, &ids)
 	return markets, ids, err
@@ -60,7 +60,7 @@ func ChangedTexts(ctx context.Context, conn *sql.Conn) (changed map[int32]servin
 	return changed, true, nil
 }
 
-// EachMarketTexts hands the texts of every market to add, in order of market.
+// EachMarketTexts passes the texts of every market to add, in order of market.
 func EachMarketTexts(ctx context.Context, conn *sql.Conn, add func(market int32, t *serving.MarketTexts) error) error {
 	_, ids, err := MarketCount(ctx, conn)
 	if err != nil {
@@ -85,8 +85,8 @@ type textRow struct {
 	query.TextRow
 }
 
-// VerifyTextSegment holds every text that a store gives against the database. Nothing may
-// be imported meanwhile.
+// VerifyTextSegment compares every text of a store with the database. Nothing may be imported
+// meanwhile.
 func VerifyTextSegment(ctx context.Context, conn *sql.Conn, store *textseg.Store) (Check, error) {
 	c := Check{Name: "market_segment", OK: true}
 	if err := store.VerifyPages(ctx.Err); err != nil {

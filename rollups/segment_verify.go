@@ -13,8 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// fillDigest is what the fills of a wallet come to: equal for equal fills, in any
-// order.
+// fillDigest is a digest of the fills of a wallet: equal for equal fills, in any order.
 type fillDigest struct {
 	fills int64
 	sum   uint64
@@ -31,9 +30,9 @@ func (c *fillDigest) add(f *serving.Fill) {
 	c.sum += xxhash.Sum64(b)
 }
 
-// VerifyFillSegments holds every fill that stores by wallet and by token give against the
-// facts, and every sum against the fills. What a store leaves to the database is
-// passed over. Nothing may be imported meanwhile.
+// VerifyFillSegments compares every fill of the stores by wallet and by token with the facts, and
+// every sum with the fills. What a store leaves to the database is skipped. Nothing may be imported
+// meanwhile.
 func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet fillseg.WalletStore, byToken fillseg.TokenStore) ([]Check, error) {
 	for _, s := range []*fillseg.Store{byWallet.Store, byToken.Store} {
 		if err := s.VerifyPages(ctx.Err); err != nil {
@@ -57,8 +56,7 @@ func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet fillseg.Wa
 	return []Check{wallets.check, tokens.check}, nil
 }
 
-// setDamaged makes a check that of a file known to be damaged; false where nothing is
-// known of any.
+// setDamaged makes the check fail for a file known to be damaged; false if none is.
 func (c *Check) setDamaged(err error) bool {
 	if err == nil {
 		return false
@@ -68,7 +66,7 @@ func (c *Check) setDamaged(err error) bool {
 	return true
 }
 
-// walletVerifier gathers what the facts of each wallet come to.
+// walletVerifier gathers the digests of each wallet's facts.
 type walletVerifier struct {
 	check Check
 	store fillseg.WalletStore
@@ -117,8 +115,8 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 	return nil
 }
 
-// storedDigest is the check of what the store holds of a wallet; one of no facts
-// where its sums contradict its fills.
+// storedDigest is the digest of what the store holds of a wallet; one that no facts have if its
+// sums contradict its fills.
 func storedDigest(store fillseg.WalletStore, wallet data.WalletID, batch int64) (c fillDigest, known bool) {
 	const page = 10_000
 	var whole serving.TokenSum

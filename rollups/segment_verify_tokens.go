@@ -13,9 +13,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// tokenVerifier takes from each token's facts those that are no older than what the
-// store gives as its newest: they must be the same. What all facts of a token come to, by wallet and
-// by hour, must be what the store says.
+// tokenVerifier takes from each token's facts those that are no older than the newest fills in the
+// store: they must be the same. The sums of all facts of a token, by wallet and by hour, must equal
+// the store's.
 type tokenVerifier struct {
 	check  Check
 	store  fillseg.TokenStore
@@ -32,17 +32,17 @@ type tokenHour struct {
 	hour  int64
 }
 
-// tokenFacts is what the newest facts of a token come to.
+// tokenFacts is what is gathered of the newest facts of a token.
 type tokenFacts struct {
 	fillDigest
 	known bool  // asked for
 	none  bool  // left to the database
-	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
+	from  int64 // the time of the oldest fill in the store, in µs; math.MinInt64: it has all
 	sums  sumDigest
 }
 
-// sumDigest is what sums of one token come to, by wallet and by hour: equal for equal ones. Those of wallets can be
-// divided.
+// sumDigest is a digest of the sums of one token, by wallet and by hour: equal for equal sums. Those of wallets can
+// be added in parts.
 type sumDigest struct{ wallets, hours uint64 }
 
 // addWallet adds a partial sum of what a wallet did: the digest of two partial sums is that of their sum.
@@ -55,7 +55,7 @@ func (d *sumDigest) addWallet(wallet data.WalletID, s *serving.EventSum) {
 	}
 }
 
-// addHour takes in all of an hour.
+// addHour adds the sums of a whole hour.
 func (d *sumDigest) addHour(p *serving.PartialCandle) {
 	var text [88]byte
 	b := text[:0]
@@ -119,7 +119,7 @@ func (p *tokenVerifier) add(batch int64, f *serving.Fill) {
 	t.fillDigest.add(f)
 }
 
-// endSpan takes in the hours of the facts that were read; no other fact is of one of them.
+// endSpan adds the hours of the facts that were read; no further fact is in these hours.
 func (p *tokenVerifier) endSpan() {
 	for key, partial := range p.span {
 		p.tokens[key.token].sums.addHour(partial)
@@ -127,7 +127,7 @@ func (p *tokenVerifier) endSpan() {
 	clear(p.span)
 }
 
-// stored is the digest of what the store says of a token.
+// stored is the digest of the store's sums of a token.
 func (p *tokenVerifier) stored(token data.TokenID) (d sumDigest) {
 	p.sums, _ = p.store.Wallets(p.sums[:0], token, p.batch)
 	for i := range p.sums {

@@ -1,7 +1,6 @@
-// Package rollups derives every aggregate from the facts: it merges a batch at a
-// cost in proportion to the batch, rebuilds all of them from nothing, proves
-// that both agree, folds deltas into their bases, and keeps the in-memory
-// snapshot that is served.
+// Package rollups derives every aggregate from the facts: it merges a batch at a cost proportional
+// to the batch, rebuilds all aggregates from the facts, verifies that both agree, compacts deltas
+// into bases, and keeps the in-memory snapshot that is served.
 package rollups
 
 import (
@@ -20,9 +19,9 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// table is one rollup: a base sorted by its keys and the delta appended to it. Sums add
-// up; of greatest, HUGEINT columns, the larger value stands; extremes are the
-// first and last time and merge by min and max.
+// table is one rollup: a base sorted by its keys and the delta appended to it. Sums add up; for
+// greatest, HUGEINT columns, the larger value stands; extremes are the first and last time and
+// merge by min and max.
 type table struct {
 	name     string
 	keys     []string
@@ -30,8 +29,8 @@ type table struct {
 	greatest []string
 	extremes bool
 	delta    string    // names the statement of what a batch adds
-	rebuild  string    // names the definition, "" where it is delta over all facts
-	with     source    // what of a batch it changes with, 0: anything
+	rebuild  string    // names the definition, "" if it is delta over all facts
+	with     source    // which parts of a batch it changes with, 0: anything
 	unread   bool      // the live snapshot does not follow it
 	by       keySource // how its definition is divided into ranges of the first key, zero: not at all
 }
@@ -40,8 +39,8 @@ type table struct {
 type source uint8
 
 const (
-	withFills   source = 1 << iota // its fills: without one as_of stays, too, and no window moves
-	withHolders                    // what is valued again
+	withFills   source = 1 << iota // its fills: without any, as_of stays, and no window moves
+	withHolders                    // holdings that are revalued
 	withMarkets                    // markets and tokens that are described or mapped
 )
 
@@ -103,13 +102,13 @@ func (t table) rows(from string) string {
 // batchTable has what the batch merged last adds.
 func (t table) batchTable() string { return "d_" + t.name }
 
-// counting leaves out the rows of a query that say nothing.
+// counting leaves out the rows of a query that change nothing.
 func (t table) counting(query string) string {
 	return statements.Get("RowsThatCount", "@rows", query, "@counts", t.nonZero())
 }
 
-// nonZero is the condition that a row says anything: one of its sums is not zero, or
-// one of its greatest is there.
+// nonZero is the condition that a row changes anything: one of its sums is not zero, or one of its
+// greatest is not NULL.
 func (t table) nonZero() string {
 	var any []string
 	for _, c := range t.sums {
@@ -137,7 +136,7 @@ func (t table) typed(from string) string {
 	return statements.Get("TypedRows", "@columns", strings.Join(parts, ", "), "@rows", from)
 }
 
-// grouped adds the rows of from up by key and drops those that cancel out.
+// grouped sums the rows of from by key and drops those that cancel out.
 func (t table) grouped(from string) string {
 	parts := append([]string(nil), t.keys...)
 	for _, c := range t.sums {
@@ -170,8 +169,7 @@ func (t table) those(which string) string {
 	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", " WHERE "+which)
 }
 
-// current reads the whole table: the base alone where the delta is empty, which
-// spares adding up.
+// current reads the whole table: only the base if the delta is empty, which saves adding up.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	var delta int64
 	if err := conn.QueryRowContext(ctx, t.named("DeltaRows")).Scan(&delta); err != nil {
@@ -183,7 +181,7 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	return t.rows(t.name), nil
 }
 
-// replace puts the rows of pieces, in ascending order of keys, in the place of base and delta.
+// replace replaces base and delta by the rows of pieces, in ascending order of keys.
 func (t table) replace(ctx context.Context, conn *sql.Conn, pieces []piece) error {
 	for _, name := range []string{"EmptyBase", "EmptyDelta"} {
 		if _, err := conn.ExecContext(ctx, t.named(name)); err != nil {

@@ -2,11 +2,11 @@ package rollups
 
 import "slices"
 
-// top keeps the first n of what it is offered, by an order that is total.
+// top keeps the first n of the items offered to it, by a total order.
 type top[T any] struct {
 	n     int
 	less  func(a, b *T) int // negative: a ranks before b
-	items []T               // once there are n, a heap: none ranks behind its parent
+	items []T               // once there are n, a heap: no item ranks after its parent
 }
 
 func (h *top[T]) offer(item *T) {
@@ -24,7 +24,7 @@ func (h *top[T]) offer(item *T) {
 	}
 }
 
-// sink moves an item down until none below it ranks behind it.
+// sink moves an item down until no item below it ranks after it.
 func (h *top[T]) sink(i int) {
 	for {
 		last := 2*i + 1

@@ -12,12 +12,12 @@ func undatedTable() table {
 		sums: []string{"usd", "markets"}}
 }
 
-// gone is when the longest window up to a time begins.
+// gone is the start of the longest window that ends at a time.
 func gone(to int64) int64 { return to - windows[len(windows)-1] }
 
-// undated makes what the deltas of undated and of the windows read: what touched
-// holdings in markets resolved at an unknown time come to now, and what of it and
-// of what was there before goes into the windows and out of them.
+// undated makes the temporary tables that the deltas of undated and of the windows read: the new
+// values of touched holdings in markets resolved at an unknown time, and what enters and leaves the
+// windows because of them.
 func (m *merge) undated() error {
 	if any, err := m.anyUndated(); err != nil || !any {
 		return err
@@ -40,8 +40,8 @@ func (m *merge) undated() error {
 	return m.exec("WindowsUndated", "@parts", unionAll(parts))
 }
 
-// revaluesUndated reports whether holders of markets resolved at an unknown time are valued again,
-// or any holders where statements do that.
+// revaluesUndated reports whether holders of markets resolved at an unknown time are revalued, or,
+// if statements do it, any holders.
 func (m *merge) revaluesUndated() bool {
 	if m.sums != nil {
 		return len(m.sums.held.undated[0])+len(m.sums.held.undated[1]) > 0
@@ -84,8 +84,7 @@ func (m *merge) undatedAfter() error {
 	return err
 }
 
-// revaluedUndated is the condition on rows of undated that their holders were
-// valued again.
+// revaluedUndated is the condition on rows of undated that their holders were revalued.
 func (m *merge) revaluedUndated() string {
 	if !m.revaluesUndated() {
 		return "false"
@@ -93,8 +92,8 @@ func (m *merge) revaluedUndated() string {
 	return statements.Get("Revalued")
 }
 
-// replacedUndated are the rows that the batch takes out of undated: those whose
-// holders were valued again, and those that are in no window any more.
+// replacedUndated are the rows that the batch removes from undated: those whose holders were
+// revalued, and those that are no longer in any window.
 func (m *merge) replacedUndated() string {
 	return statements.Get("Undated", "@which", fmt.Sprintf("last_ts <= %d OR %s", gone(m.to), m.revaluedUndated()))
 }

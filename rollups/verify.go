@@ -18,11 +18,10 @@ type Check struct {
 	Detail string `json:"detail,omitempty"` // what to do or where to look
 }
 
-// Verify proves the database in SQL: every rollup equals its definition over the
-// facts row for row, no fill is there twice, sums agree across grains, and
-// profits and losses of complete markets without fees cancel out. It changes
-// nothing. cities are those of the weather desk, nil for the built-in ones. step is
-// told the name of each check before it runs.
+// Verify checks the database in SQL: every rollup equals its definition over the facts row by row,
+// no fill is there twice, sums agree across grains, and profits and losses of complete markets
+// without fees cancel out. It changes nothing. cities are those of the weather desk, nil for the
+// built-in ones. step is called with the name of each check before it runs.
 func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) ([]Check, error) {
 	return verifyAtOnce(ctx, conn, cities, 0, step)
 }
@@ -73,12 +72,12 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 
 const rebuiltSuffix = "_rebuilt"
 
-// assertions name statements that give (rows examined, rows that refute).
+// assertions name statements that return (rows examined, rows that refute).
 var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets", "newest_quotes", "field_versions", "fitting_payouts", "settled_logs", "no_negative_spread", "labelled_tokens",
 	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets",
 	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
-// verifier is one verification; ctx is that of the whole of it.
+// verifier is one verification; ctx is that of the whole verification.
 type verifier struct {
 	ctx     context.Context
 	conn    *sql.Conn
@@ -109,8 +108,8 @@ const pieceTable = "piece" + rebuiltSuffix
 var readLater = map[string]bool{"position": true, "wallet_day": true, "token_day": true, "token_total": true, "platform_hour": true,
 	"redemption": true, "whale_move": true}
 
-// compare computes the pieces of rollup t and holds each against what is there. Its rows
-// are kept only where later rollups are computed from them.
+// compare computes the pieces of rollup t and compares each with what is stored. Its rows are kept
+// only if later rollups are computed from them.
 func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
 	c := Check{Name: "rebuilt_" + t.name}
 	kept := pieceTable
@@ -174,7 +173,7 @@ func (v *verifier) assert(name string) error {
 	return nil
 }
 
-// assertion returns the statements of an assertion, whose rows add up: several of those that group all
+// assertion returns the statements of an assertion, whose rows are summed: several if it groups all
 // facts.
 func (v *verifier) assertion(name string) (queries []string, err error) {
 	switch name {

@@ -7,15 +7,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-// vertical is what one area of the API is made from: its rollups, what merging
-// and rebuilding them needs besides their statements, and its section of the
-// snapshot. Every field may be left out.
+// vertical is what one area of the API is made from: its rollups, what merging and rebuilding them
+// needs in addition to their statements, and its section of the snapshot. Every field is optional.
 type vertical struct {
 	tables []table
 	// before reads what depends on the state without the batch.
 	before func(m *merge) error
-	// after makes the temporary tables that the deltas read: the batch is in the
-	// facts by then, and held_before and held_after are there.
+	// after makes the temporary tables that the deltas read. By then the batch is in the facts, and
+	// held_before and held_after exist.
 	after func(m *merge) error
 	// inputs makes the temporary tables that the definitions read.
 	inputs func(b *rebuilder) error
@@ -23,29 +22,27 @@ type vertical struct {
 	temporary []string
 	// rebuilt is called when all rollups were rebuilt, in their transaction.
 	rebuilt func(b *rebuilder) error
-	// check proves what is kept beside the tables.
+	// check verifies the tables of the vertical that are not rollups.
 	check   func(v *verifier) (Check, error)
 	section func() section
 }
 
 // section is what one area keeps in memory for its fields of the snapshot.
 type section interface {
-	// follow takes rows in: of everything (whole, forgetting what was) or of the
-	// batch merged last. from gives the query of a rollup's rows in question, in
-	// the order of its columns.
+	// follow adds rows: all of them (whole, dropping the former ones) or those of the batch merged
+	// last. from returns the query of the rows to add of a rollup, in the order of its columns.
 	follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error
-	// publish puts the product as it is now into snap.
+	// publish writes its current fields to snap.
 	publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error
 }
 
-// earlySection has work that needs the descriptions of the markets alone.
+// earlySection has work that needs only the descriptions of the markets.
 type earlySection interface {
-	// begin starts it, once these are loaded, and gives a function that waits for
-	// its end.
+	// begin starts it, once these are loaded, and returns a function that waits for its end.
 	begin(l *Live) (wait func())
 }
 
-// verticals are all of them, each after those whose rollups it reads.
+// verticals are all verticals, each after those whose rollups it reads.
 func verticals() []vertical {
 	return []vertical{marketVertical(), candleVertical(), eventVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical(), deskVertical(), deskTraderVertical(), leadVertical()}
 }

@@ -11,8 +11,8 @@ import (
 	"pmx/engine"
 )
 
-// whaleVertical keeps the large orders: facts of the venue, its own wallets
-// included, which are left out where they are served.
+// whaleVertical keeps the large orders, including those of the venue's own wallets, which are left
+// out when they are served.
 func whaleVertical() vertical {
 	return vertical{
 		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove", by: byWhaleTime, with: withFills,
@@ -24,8 +24,8 @@ func whaleVertical() vertical {
 	}
 }
 
-// whaleBefore reads the batch's orders as they are without it. A batch that is
-// newer than all facts finds none and reads nothing.
+// whaleBefore reads the batch's orders as they are without the batch. For a batch that is newer
+// than all facts there are none, and it reads nothing.
 func whaleBefore(m *merge) error {
 	if m.fills == 0 || m.sums != nil {
 		return nil
@@ -44,10 +44,10 @@ func whaleBefore(m *merge) error {
 	return m.exec("WhaleBefore", "@ranges", ranges.String)
 }
 
-// mostOrders is how many fills' orders are looked for at once.
+// mostOrders is for how many fills orders are searched at once.
 const mostOrders = 8_000_000
 
-// whaleInputs finds the orders of all facts, a stretch of time after the other.
+// whaleInputs finds the orders of all facts, one span of time after another.
 func whaleInputs(b *rebuilder) error {
 	queries := []string{statements.Get("WhaleAllEmpty")}
 	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.chunker.rows), 10)), func(row []driver.Value) error {
@@ -66,7 +66,7 @@ func whaleInputs(b *rebuilder) error {
 	return nil
 }
 
-// WhaleRule returns from how many dollars on an order is a whale move.
+// WhaleRule returns the smallest order in dollars that is a whale move.
 func WhaleRule(ctx context.Context, conn *sql.Conn) (least data.Micro, err error) {
 	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&least); err != nil {
 		return 0, fmt.Errorf("whale rule: %w", err)
@@ -74,8 +74,8 @@ func WhaleRule(ctx context.Context, conn *sql.Conn) (least data.Micro, err error
 	return least, nil
 }
 
-// SetWhaleRule makes orders whale moves from least on, which is above 0. The rollups are stale
-// then: only a rebuild finds the moves of the facts that are there.
+// SetWhaleRule makes orders of at least least whale moves; least must be above 0. It makes the
+// rollups stale: only a rebuild finds the moves in existing facts.
 func SetWhaleRule(ctx context.Context, conn *sql.Conn, least data.Micro) error {
 	for _, query := range []string{statements.Get("MarkStale"), statements.Get("SetWhaleRule", "@min", strconv.FormatInt(int64(least), 10))} {
 		if _, err := conn.ExecContext(ctx, query); err != nil {
