@@ -71,6 +71,19 @@ const (
 type Query struct {
 	Fills   string
 	Markets string // optional: a SELECT giving StubColumns, what the rows say of their markets
+	Texts   *Texts // optional: the same as Fills, where the file can be read more than once
+}
+
+// Texts is a Query.Fills in parts, for files in which few wallets and tokens have many rows: the texts of
+// these are read once each. What it tells of a row may be stricter than Fills, which then decides.
+type Texts struct {
+	// Wallets gives each text of a wallet once: text, its address, and first_row.
+	Wallets string
+	// Tokens gives once what rows say of their token, condition and outcome: text, the token, condition and outcome,
+	// whether all are usable, and first_row.
+	Tokens string
+	// Fills gives FillColumns, with the texts of wallet and token in their places, and no condition and outcome.
+	Fills string
 }
 
 // FileShift is by how many bits the place of a file among several that are read as one, from

@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	gocmp "cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -40,15 +39,15 @@ type intake struct {
 
 func open(t testing.TB) *intake {
 	t.Helper()
-	return openThreads(t, 0)
+	return openWith(t, func(*engine.Options) {})
 }
 
-// openThreads is open with so many threads in the database, as usual for 0.
-func openThreads(t testing.TB, threads int) *intake {
+// openWith is open with options that change has set.
+func openWith(t testing.TB, change func(*engine.Options)) *intake {
 	t.Helper()
 	dir := t.TempDir()
 	opts := enginetest.Options(t, filepath.Join(dir, "db"), "1GB")
-	opts.Threads = gocmp.Or(threads, opts.Threads)
+	change(&opts)
 	db, err := engine.Open(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)

@@ -90,6 +90,10 @@ func (j *fileImport) resolveStaged() error {
 // countStaged counts the staged fills, those that name their block, that refer to their token by
 // its market, and that say no time, and the later times of blocks that are known.
 func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64) error {
+	if s := j.texts; s != nil {
+		*rows, *blocks = s.rows, s.blocks
+		return nil
+	}
 	if j.staged == nil {
 		return j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(rows, blocks, references, late, undated, &j.conditions, &j.names)
 	}
@@ -116,11 +120,16 @@ func (j *fileImport) changed(name string, before func() error, replace ...string
 }
 
 func (j *fileImport) intern() error {
-	fromMemory, err := j.internFromMemory()
+	done, err := j.texts != nil, error(nil)
+	if done {
+		err = j.internTexts()
+	} else {
+		done, err = j.internFromMemory()
+	}
 	if err != nil {
 		return err
 	}
-	if !fromMemory {
+	if !done {
 		if err := j.execAll("NewWallets", "NewTokens"); err != nil {
 			return err
 		}
@@ -131,7 +140,10 @@ func (j *fileImport) intern() error {
 	if !j.names {
 		return j.empty("NoNames")
 	}
-	return j.execAll("Names", "DropOldNames", "ReplaceNames", "AddNames")
+	if err := j.exec("Names", j.named()...); err != nil {
+		return err
+	}
+	return j.execAll("DropOldNames", "ReplaceNames", "AddNames")
 }
 
 // dropRepeats numbers equal rows of this file, or takes them out where the feed

@@ -176,6 +176,7 @@ type fileImport struct {
 	hasPayouts bool  // the file has payouts
 	described  describedRows
 	staged     *stagedFills // nil: only the database knows of the staged fills
+	texts      *textsStaged // nil: they were not staged by texts
 	onlyFills  bool         // the feed gave nothing else
 	committed  bool
 	conditions bool            // fills name conditions

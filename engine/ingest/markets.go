@@ -88,7 +88,7 @@ func (j *fileImport) prepareMarkets() error {
 // that only a fill or a mapping names.
 func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if j.conditions {
-		if err := j.exec("MapFromFills"); err != nil {
+		if err := j.exec("MapFromFills", "@from", j.said()); err != nil {
 			return stubs, err
 		}
 	}
@@ -218,7 +218,10 @@ func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.empty("NoLabels")
 	}
-	if err := j.execAll("Labels", "KeepNewLabels", "MapByLabel"); err != nil {
+	if err := j.exec("Labels", "@from", j.said()); err != nil {
+		return err
+	}
+	if err := j.execAll("KeepNewLabels", "MapByLabel"); err != nil {
 		return err
 	}
 	var err error

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pmx/data/testfiles"
+	"pmx/engine"
 )
 
 // TestALineOfNDJSONIsThatOfTheFile: DuckDB reads a file of NDJSON in parts, and hands on
@@ -14,7 +15,7 @@ import (
 // that only one of two readers of JSON takes.
 func TestALineOfNDJSONIsThatOfTheFile(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the lines of every feed")
-	v := openThreads(t, 2)
+	v := openWith(t, func(o *engine.Options) { o.Threads = 2 })
 	row := func(i int, wallet, more string) string {
 		return fmt.Sprintf(`{"ts":%d,"address":"%s","token_id":"7","side":"BUY","shares":"10","usd":"4","n":%d%s}`, 1767348000+i, wallet, i, more)
 	}

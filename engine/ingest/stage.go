@@ -134,7 +134,13 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 		return 0, err
 	}
 	stop := j.reportProgress(src.Size)
-	err = j.exec("RawFromQuery", "@query", query.Fills)
+	var staged bool
+	if query.Texts != nil {
+		staged, err = j.stageTexts(query.Texts)
+	}
+	if err == nil && !staged {
+		err = j.exec("RawFromQuery", "@query", query.Fills)
+	}
 	stop()
 	if err == nil && src.Format == data.NDJSON {
 		err = j.numberUnread()
@@ -143,6 +149,8 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	case err != nil:
 	case j.together():
 		rows, err = j.countRecords()
+	case staged:
+		rows = j.texts.rows
 	default:
 		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
 	}
@@ -165,14 +173,18 @@ func (j *fileImport) stageStubs(query string) error {
 // lies further ahead would carry every window into the future with it.
 const clockSlack = 24 * time.Hour
 
+// reason is the expression of why a staged row cannot be used.
+func (j *fileImport) reason() string {
+	return statements.Get("Reason", "@latest", strconv.FormatInt(j.started.Add(clockSlack).UnixMicro(), 10))
+}
+
 // rejectBadRows keeps the rows that cannot be used, with their line, and takes
 // them out of s_raw; a file is refused whole where the user wants that.
 func (j *fileImport) rejectBadRows() error {
-	if j.staged != nil { // none of them is bad
+	if j.staged != nil || j.texts != nil { // none of them is bad
 		return j.refuseIfRejected()
 	}
-	latest := j.started.Add(clockSlack).UnixMicro()
-	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
+	reason := j.reason()
 	rows := j.pages(statements.Get("BadRows", "@reason", reason), "row, reason")
 	found := false
 	next := func() (b badRow, more bool, err error) {

@@ -149,7 +149,11 @@ func (j *fileImport) byMember(name string, f func() error, dest ...any) (err err
 	if j.together() {
 		member, group = memberSQL, " GROUP BY ALL"
 	}
-	rows, err := j.conn.QueryContext(j.ctx, statements.Get(name, "@member", member, "@group", group, "@shift", strconv.Itoa(data.FileShift)))
+	staged := "s_raw"
+	if j.texts != nil {
+		staged = "s_fill"
+	}
+	rows, err := j.conn.QueryContext(j.ctx, statements.Get(name, "@member", member, "@group", group, "@shift", strconv.Itoa(data.FileShift), "@staged", staged))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -123,7 +123,16 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Bad: t.Bad(), BadReason: t.BadReason(),
 		From: t.From(),
 	}
-	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label"))}, nil
+	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q)}, nil
+}
+
+// texts gives q in parts; nil of text, and where a column is of a type that is read otherwise.
+func texts(t shape.Table, src data.Source, q shape.FillSQL) *data.Texts {
+	outcome, whole, _ := t.Number(fillNames["outcome"]...)
+	if src.Format != data.Parquet || !t.IsText(fillNames["wallet"]...) || !t.IsText(fillNames["token"]...) || !whole && slices.ContainsFunc(fillNames["outcome"], t.Has) {
+		return nil
+	}
+	return q.Texts(t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
 }
 
 // noOutcome is shape.OutOfRange of the column of outcomes; whole numbers are compared as they are.

@@ -24,6 +24,8 @@ type FillSQL struct {
 	BadReason string
 	// From is what follows FROM.
 	From string
+
+	texts bool // wallet and token are texts
 }
 
 // Given names the columns behind what may be left empty; "" for what the feed does not
@@ -65,7 +67,11 @@ func (q FillSQL) String() string {
 	}
 	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
 		e := orElse(exprs[i+1], "NULL")
-		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, col[1], col[0]))
+		kind := col[1]
+		if q.texts && col[0] == "wallet" {
+			kind = "VARCHAR"
+		}
+		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, kind, col[0]))
 		outer = append(outer, col[0])
 	}
 	for _, f := range q.Given.fields() {
@@ -74,6 +80,24 @@ func (q FillSQL) String() string {
 	outer = append(outer, rejectSQL(q.Given.fields(), orElse(q.BadReason, "bad_row"))+" AS reject")
 	return fmt.Sprintf("SELECT %s\nFROM (SELECT %s\n  FROM %s)",
 		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
+}
+
+// Texts gives q in parts: wallet, token and condition are the columns that hold texts of these, and outcome
+// that of whole numbers, "" where there is none.
+func (q FillSQL) Texts(wallet, token, condition, outcome string) *data.Texts {
+	from := fmt.Sprintf("min(%s) AS first_row\n  FROM %s\n  GROUP BY ALL", q.Row, q.From)
+	tokens := fmt.Sprintf("SELECT text, %s AS token, %s AS condition, CASE WHEN said_outcome BETWEEN 0 AND 127 THEN said_outcome END::TINYINT AS outcome,\n"+
+		"  (said IS NULL OR condition IS NOT NULL) AND (said_outcome IS NULL OR outcome IS NOT NULL) AND token IS NOT NULL AS usable, first_row\n"+
+		"FROM (SELECT %s AS text, %s AS said, %s AS said_outcome, %s)",
+		Token("text"), Condition("said"), token, condition, orElse(outcome, "NULL::TINYINT"), from)
+	fills := q
+	fills.texts, fills.Wallet, fills.Token = true, wallet, token
+	fills.Condition, fills.Outcome, fills.Given.Condition, fills.Given.Outcome = "", "", "", ""
+	return &data.Texts{
+		Wallets: fmt.Sprintf("SELECT text, %s AS address, first_row\nFROM (SELECT %s AS text, %s)", Hex("text", 20), wallet, from),
+		Tokens:  tokens,
+		Fills:   fills.String(),
+	}
 }
 
 func orElse(s, other string) string {

@@ -364,7 +364,7 @@ FROM n_fill AS f@group
 SELECT @member AS member, count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL@group
 
 -- name: RecordsByMember
-SELECT @member AS member, max(row & ((1::BIGINT << @shift) - 1)) FROM s_raw GROUP BY ALL
+SELECT @member AS member, max(row & ((1::BIGINT << @shift) - 1)) FROM @staged GROUP BY ALL
 
 -- name: StagedByMember
 SELECT @member AS member, count(*) FROM s_fill GROUP BY ALL
@@ -382,7 +382,7 @@ SELECT count(*) > 0 FROM (
 -- the alphabet.
 CREATE OR REPLACE TEMP TABLE n_name AS
 SELECT w.wallet, arg_max(r.name, (r.ts, r.name)) AS name, max(r.ts) AS ts
-FROM s_raw AS r JOIN wallets AS w ON w.address = r.wallet
+FROM @named AS r JOIN @wallets AS w ON w.@key = r.wallet
 WHERE r.name IS NOT NULL AND r.name <> ''
 GROUP BY w.wallet
 

@@ -20,7 +20,7 @@ SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map
 INSERT INTO n_map
 WITH named AS (
   SELECT token, condition, outcome
-  FROM s_raw
+  FROM @from
   WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
   GROUP BY token, condition, outcome
 )
@@ -345,7 +345,7 @@ CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TIN
 CREATE OR REPLACE TEMP TABLE n_label AS
 WITH said AS (
   SELECT token_id, max(struct_pack(condition := coalesce(condition, ''::BLOB), label := label)) AS named FROM n_map
-  WHERE label IS NOT NULL AND token_id IN (SELECT token FROM s_raw)
+  WHERE label IS NOT NULL AND token_id IN (SELECT token FROM @from)
   GROUP BY token_id
 ),
 called AS (
