@@ -291,19 +291,33 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	l.refresh()
 	snap.Catalog = l.catalog.Seal()
 	l.count(snap)
-	for p := range serving.Periods {
-		snap.Traders[p], snap.Markets[p] = l.traderLeaderboard(p), l.marketLeaderboard(snap.Catalog, p)
-	}
-	for _, p := range l.sections {
-		if err := p.publish(ctx, conn, l, snap); err != nil {
-			return err
-		}
+	if err := l.publishSections(ctx, conn, snap); err != nil {
+		return err
 	}
 	if l.Publish != nil {
 		l.Publish(snap)
 	}
 	l.current.Store(snap)
 	return nil
+}
+
+// publishSections fills in the leaderboards and what sections publish, the one beside the other: they use nothing that
+// the other changes.
+func (l *Live) publishSections(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
+	done := guard.Start(func() error {
+		for p := range serving.Periods {
+			snap.Traders[p], snap.Markets[p] = l.traderLeaderboard(p), l.marketLeaderboard(snap.Catalog, p)
+		}
+		return nil
+	})
+	ranked := sync.OnceValue(func() error { return <-done })
+	defer ranked() // nothing is changed before its end, even if a section panics
+	for _, p := range l.sections {
+		if err := p.publish(ctx, conn, l, snap); err != nil {
+			return err
+		}
+	}
+	return guard.Repanic(ranked())
 }
 
 // shownBatch is the last import that the snapshot has; −1: none.
