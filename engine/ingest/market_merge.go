@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -58,6 +59,41 @@ func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
 		err = j.addUnknown(changes, said)
 	}
 	return changes, err
+}
+
+// fewStubs is up to how many markets that are only named are merged as any others.
+const fewStubs = 100
+
+// mergeStubs is mergeFewMarkets where m_raw has nothing but markets that are not known and of which
+// the file tells nothing but that there are any: they differ in their numbers and conditions alone. Payouts may
+// have been put aside for one of them: then they are merged as any others.
+func (j *fileImport) mergeStubs() (*marketChanges, error) {
+	stubs, err := j.count("m_raw")
+	if err != nil {
+		return nil, err
+	}
+	spare, err := j.count("spare_payouts")
+	if err != nil {
+		return nil, err
+	}
+	if spare > 0 {
+		return j.mergeMarkets(stubs)
+	}
+	n := &marketWord{cells: make(marketCells, len(marketColumns)), stub: true, base: -1}
+	var first []byte
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT min(condition) FROM m_raw").Scan(&first); err != nil {
+		return nil, err
+	}
+	n.cells[conditionCell] = first
+	m := &marketChanges{}
+	if err := errors.Join(j.addUnknown(m, map[string]*marketWord{string(first): n}), j.stageChanges(m)); err != nil {
+		return nil, err
+	}
+	if err := j.exec("StubsLikeFirst"); err != nil {
+		return nil, err
+	}
+	j.changes, j.receipt.MarketsNew = marketChanges{fresh: stubs}, stubs
+	return &j.changes, nil
 }
 
 // stageChanges makes n_market and n_payout.

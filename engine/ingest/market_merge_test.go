@@ -127,6 +127,32 @@ func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	}
 }
 
+// Markets that are only named come to the rows that MarketsNext gives.
+func TestNamedMarketsAreMergedAsByTheStatement(t *testing.T) {
+	r, rng, ctx := openRecords(t), rand.New(rand.NewPCG(37, 12)), context.Background()
+	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
+		for _, stubs := range []int{1, 2, 300} {
+			j := &fileImport{im: r.im, ctx: ctx, conn: conn}
+			stageDrawn(t, j, rng, 40)
+			_, err := conn.ExecContext(ctx, "DELETE FROM m_raw; INSERT INTO m_raw BY NAME SELECT unhex(printf('%064x', (7919 * (range + 1)) % 65537 + 1000)) AS condition, true AS stub "+
+				fmt.Sprintf("FROM range(%d)", stubs))
+			if err != nil {
+				return err
+			}
+			want, wantFigures := mergedBy(t, j, j.mergeManyMarkets)
+			got, figures := mergedBy(t, j, j.mergeStubs)
+			if figures != wantFigures || len(got) != stubs || !slices.Equal(got, want) {
+				t.Errorf("%s, by the statement %s\n%v\nby the statement\n%v", figures, wantFigures, got[:1], want[:1])
+			}
+			j.cleanup()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // stageDrawn fills markets and m_raw with n markets: of a third of the markets only one side says something, and
 // some of both sides say the same.
 func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {

@@ -116,7 +116,11 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 		}
 		mapped += listed
 	}
-	m, err := j.mergeMarkets(said + stubs)
+	merge := func() (*marketChanges, error) { return j.mergeMarkets(said + stubs) }
+	if said == 0 && stubs > fewStubs && !j.im.byStatement {
+		merge = j.mergeStubs
+	}
+	m, err := merge()
 	if err != nil {
 		return stubs, err
 	}

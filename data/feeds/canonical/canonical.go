@@ -151,9 +151,19 @@ func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label 
 	if src.Format == data.CSV {
 		label = shape.Unescaped(label)
 	}
+	from := t.From()
+	if src.Format == data.Parquet { // texts repeat, and are read once each
+		var columns []string
+		for _, column := range []string{"token", "condition", "label"} {
+			if i := slices.IndexFunc(fillNames[column], t.Has); i >= 0 {
+				columns = append(columns, shape.Ident(fillNames[column][i]))
+			}
+		}
+		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s WHERE %s IS NOT NULL)", strings.Join(columns, ", "), from, label)
+	}
 	label = shape.Label(label, q.Condition, cmp.Or(q.Given.Condition, "NULL"))
 	condition := fmt.Sprintf("CASE WHEN (%s) IS NOT NULL AND (%s) IS NOT NULL THEN %s END", label, q.Token, q.Condition)
-	return shape.StubSQL(map[string]string{"condition": condition, "token": q.Token, "label": label}, t.From())
+	return shape.StubSQL(map[string]string{"condition": condition, "token": q.Token, "label": label}, from)
 }
 
 // sources names where a resolution was read.

@@ -229,6 +229,12 @@ SELECT * EXCLUDE (by_time) FROM (
 ) AS k
 WHERE by_payouts OR by_time
 
+-- name: StubsLikeFirst
+-- n_market has the first of the markets of m_raw.
+INSERT INTO n_market
+SELECT f.* REPLACE ((f.market + row_number() OVER (ORDER BY m.condition))::INTEGER AS market, m.condition AS condition)
+FROM n_market AS f CROSS JOIN m_raw AS m WHERE m.condition <> f.condition
+
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
   count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts),
