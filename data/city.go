@@ -49,8 +49,8 @@ type City struct {
 	loc *time.Location
 }
 
-// Located gives c with its zone looked up, which costs file reads; the error
-// names the zone where there is none of that name.
+// Located gives c with its zone looked up, which costs file reads; the error names the zone if
+// there is none of that name.
 func (c City) Located() (City, error) {
 	loc, err := c.Location()
 	c.loc = loc

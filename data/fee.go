@@ -4,7 +4,7 @@ package data
 // the sale brings. A buyer pays it in tokens, out of those that come, which is a number
 // above 0; or in dollars, on top of what the tokens cost, which is a number below 0.
 
-// DollarFee is the fee of a fill where it is so many dollars.
+// DollarFee is the fee of a fill if it is so many dollars.
 func DollarFee(s Side, usd Micro) Micro {
 	if s == Buy {
 		return -usd

@@ -90,13 +90,12 @@ type Texts struct {
 // 0 on, stands above the number of a record in the numbers of their rows.
 const FileShift = 40
 
-// FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in
-// tx, log_index, block, condition, outcome, fee and name means "the feed does
-// not say". NULL in wallet, token, side, shares or usd, and in ts where block is
-// NULL too, means the text could not be read: the row is rejected with the
-// column's reason, or with reject where that is not NULL. row is the 1-based
-// number of the record in the file, which two fills made of one record share;
-// NULL stands for the row's place in the result.
+// FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in tx, log_index,
+// block, condition, outcome, fee and name means "the feed does not say". NULL in wallet, token,
+// side, shares or usd, and in ts where block is NULL too, means the text could not be read: the row
+// is rejected with the column's reason, or with reject if that is not NULL. row is the 1-based
+// number of the record in the file, which two fills made of one record share; NULL stands for the
+// row's place in the result.
 var FillColumns = [][2]string{
 	{"row", "BIGINT"}, {"tx", "BLOB"}, {"log_index", "INTEGER"}, {"block", "BIGINT"},
 	{"ts", "BIGINT"}, {"wallet", "BLOB"}, {"role", "TINYINT"}, {"token", "VARCHAR"},

@@ -93,8 +93,8 @@ type Market struct {
 	// Lacks are the fields of the quote that the record's page never has: that the record
 	// leaves them out says nothing of them.
 	Lacks QuoteFields
-	// Unquoted is the newest version of a record that lacked any of them, where it is known
-	// apart from the record itself.
+	// Unquoted is the newest version of a record that lacked any of them, if it is known apart from
+	// the record itself.
 	Unquoted time.Time
 	// FieldVersions are versions of fields that are not of UpdatedAt: exported markets have
 	// them.
@@ -260,8 +260,7 @@ type Resolution struct {
 	AtVersion time.Time
 }
 
-// TimeBy is what the time of the resolution comes from, TimeUnknown where it has
-// none.
+// TimeBy is what the time of the resolution comes from, TimeUnknown if it has none.
 func (r *Resolution) TimeBy() TimeSource {
 	switch {
 	case r.ResolvedAt.IsZero():

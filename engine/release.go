@@ -81,7 +81,7 @@ func (db *DB) lowerLimit(ctx context.Context, conn *sql.Conn, to int64) (err err
 	return setLimit(ctx, conn, strconv.FormatInt(to>>10, 10)+"KiB")
 }
 
-// raiseLimit sets the limit to what it should be, where it may be lower.
+// raiseLimit sets the limit to what it should be, if it may be lower.
 func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
 	if !db.release.lowered {
 		return nil

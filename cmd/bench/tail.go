@@ -100,7 +100,7 @@ type tailMemory struct {
 	shares  string
 }
 
-// servingMemory measures readers, and what serving them takes, where nothing is followed.
+// servingMemory measures readers, and what serving them takes, if nothing is followed.
 func (b *bench) servingMemory(s *service, paths []string) (quiet load.Result, m tailMemory, err error) {
 	if _, err := b.readers(s, paths); err != nil { // what a reader has the server hold in memory is held from here on
 		return quiet, m, err

@@ -199,7 +199,7 @@ func asGiven(flag *kong.Flag, value any) (any, error) {
 	return value, nil
 }
 
-// fits reports whether flag takes value, as kong does later without saying where it is.
+// fits reports whether flag takes value, as kong does later without saying if it is.
 func fits(flag *kong.Flag, value any) error {
 	target := reflect.New(flag.Target.Type()).Elem()
 	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: kong.Scan().PushTyped(value, kong.FlagValueToken)}, target); err != nil {

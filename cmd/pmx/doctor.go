@@ -226,7 +226,7 @@ func checkInbox(dir engine.Dir) []finding {
 		"read the note beside each, and remove both when it is settled"}}
 }
 
-// checkKeyFile reads the whole file of keys, where there is one.
+// checkKeyFile reads the whole file of keys, if there is one.
 func checkKeyFile(ctx context.Context, dir engine.Dir) []finding {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
 		return nil

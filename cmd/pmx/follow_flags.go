@@ -37,8 +37,8 @@ const (
 	quotesLane  = "quotes"
 )
 
-// How long may be between two looks for new blocks: a finalized block is seen as late, and
-// the status is no longer green where that is above a minute.
+// How long may be between two looks for new blocks: a finalized block is seen as late, and the
+// status is no longer green if that is above a minute.
 const (
 	leastLook = 100 * time.Millisecond
 	mostLook  = time.Minute
@@ -50,7 +50,7 @@ func (f *followFlags) followed(lane string) bool {
 }
 
 // check reports what is wrong with the flags, prefix being that of their names, and points
-// everything at --at where it is given.
+// everything at --at if it is given.
 func (f *followFlags) check(prefix string) error {
 	if err := f.redirect(); err != nil {
 		return wrong(prefix+"at", ": %w", err)

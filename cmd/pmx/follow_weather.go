@@ -31,7 +31,7 @@ type weatherFlags struct {
 // openMeteoBase is where Open-Meteo's forecasts are; its other services have hosts of their own.
 const openMeteoBase = "https://api.open-meteo.com"
 
-// openMeteoBases are where the services are, which have one host where it is not Open-Meteo's.
+// openMeteoBases are where the services are, which have one host if it is not Open-Meteo's.
 func openMeteoBases(base string) map[openmeteo.Service]string {
 	if base == openMeteoBase {
 		return map[openmeteo.Service]string{openmeteo.Forecast: base, openmeteo.Ensemble: "https://ensemble-api.open-meteo.com",

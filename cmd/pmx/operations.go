@@ -74,7 +74,7 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	return out, nil
 }
 
-// openKeeper opens the venue in this process, where nobody is served.
+// openKeeper opens the venue in this process, if nobody is served.
 func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger) (*keeper.Keeper, error) {
 	return c.openVenue(ctx, dir, keeper.Config{Log: log})
 }
@@ -97,7 +97,7 @@ func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) 
 	return keeper.Open(ctx, cfg)
 }
 
-// faultedOptions are those of an engine that ends the process where it cannot go on.
+// faultedOptions are those of an engine that ends the process if it cannot go on.
 func (c *CLI) faultedOptions(dir engine.Dir, log zerolog.Logger) engine.Options {
 	opts := c.engineOptions(dir)
 	opts.OnFault = func(err error, recovered bool) {

@@ -198,7 +198,7 @@ func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *bac
 	return held, nil
 }
 
-// checkKeys checks the file of keys, where there is one.
+// checkKeys checks the file of keys, if there is one.
 func checkKeys(ctx context.Context, dir engine.Dir) error {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -63,7 +63,7 @@ func notesStop(log zerolog.Logger) func(context.Context) error {
 	}
 }
 
-// logEnd notes that the server ended, and why where it is a failure.
+// logEnd notes that the server ended, and why if it is a failure.
 func logEnd(log zerolog.Logger, began time.Time, err error) {
 	e := log.Info()
 	if err != nil {

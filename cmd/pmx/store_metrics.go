@@ -80,7 +80,7 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
 }
 
-// gauges give a value, a time where there is one, and a condition as 1 or 0.
+// gauges give a value, a time if there is one, and a condition as 1 or 0.
 func gauges(ch chan<- prometheus.Metric) (value func(*prometheus.Desc, float64, ...string), at func(*prometheus.Desc, time.Time, ...string), flag func(*prometheus.Desc, bool, ...string)) {
 	value = func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)

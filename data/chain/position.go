@@ -142,8 +142,8 @@ func Group(condition data.Hash) (event data.Hash, number int) {
 }
 
 // Siblings are the conditions of an event of the module of negative risk, in the order of their
-// numbers; the last one is "other". An event has no others: its id says how many it has. There
-// are none where it has more than most.
+// numbers; the last one is "other". An event has no others: its id says how many it has. There are
+// none if it has more than most.
 func Siblings(event data.Hash, most int) (conditions []data.Hash) {
 	n := conditionsOf(event)
 	if n > most {
@@ -156,7 +156,7 @@ func Siblings(event data.Hash, most int) (conditions []data.Hash) {
 	return conditions
 }
 
-// pays reads the payouts of a condition. Their sum must be sum, where that is not 0.
+// pays reads the payouts of a condition. Their sum must be sum, if that is not 0.
 func (d *Decoder) pays(condition data.Hash, numerators []data.Hash, sum data.Micro) error {
 	if condition.IsZero() {
 		return BadCondition

@@ -27,7 +27,7 @@ func (Catalog) Detect(h data.Head) (data.Feed, error) { return Detect(h) }
 func (Catalog) ByName(name string) (data.Feed, error) { return ByName(name) }
 
 // Fits reports whether a file that begins with h may be read as f, which somebody named: a
-// *MisfitError or a *ForeignError where it may not.
+// *MisfitError or a *ForeignError if it may not.
 func (Catalog) Fits(f data.Feed, h data.Head) error { return Fits(f, h) }
 
 // Explain returns the sentence of a reason that feeds reject rows for, "" if it has none.

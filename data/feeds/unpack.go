@@ -33,7 +33,7 @@ func (u *unpacked) Close() error {
 	return err
 }
 
-// unpack takes the compression off a file, which is given back where it has none.
+// unpack takes the compression off a file, which is given back if it has none.
 func unpack(file *os.File) (io.ReadCloser, error) {
 	magic := make([]byte, len(zstdMagic))
 	n, err := io.ReadFull(file, magic)

@@ -9,7 +9,7 @@ import (
 )
 
 // Disk returns a folder that is a small disk of its own, with the given options of a tmpfs such as
-// size=16m, and skips the test where it is not run by root.
+// size=16m, and skips the test if it is not run by root.
 func Disk(t testing.TB, options string) string {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -35,7 +35,7 @@ func Path(parts ...string) string {
 
 // Beside returns a path of the captured data, which is in shared/data next to the checkout and not
 // part of the repository; false without it, and in a short run. A test that reads a small file of
-// the repository reads the captured one too, where it is.
+// the repository reads the captured one too, if it is.
 func Beside(parts ...string) (string, bool) {
 	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
 	_, err := os.Stat(path)

@@ -73,7 +73,7 @@ type keptSource struct {
 	Lag   *int64 `json:"lag,omitempty"`
 }
 
-// sourcesJSON is how sources are stored: NULL where there are none.
+// sourcesJSON is how sources are stored: NULL if there are none.
 func sourcesJSON(sources map[string]record.SourceStatus) (sql.NullString, error) {
 	if len(sources) == 0 {
 		return sql.NullString{}, nil

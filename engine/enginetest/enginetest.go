@@ -28,7 +28,7 @@ func Options(t testing.TB, dir, memory string) engine.Options {
 	return opts
 }
 
-// Create makes dir with the copy of an empty database in it, where there is none.
+// Create makes dir with the copy of an empty database in it, if there is none.
 func Create(dir string) error { return create(dir, migrated) }
 
 // OldBlocks is the block size in bytes of databases that earlier versions made.

@@ -68,10 +68,10 @@ type LakeStep struct {
 	Done  float64  `json:"done"` // share of the work that is behind it
 }
 
-// WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other
-// dataset that has rows. begin is told the moment, and whether what is known is of the same history of imports; each file is written below dir, read back
-// and handed to done, which takes it away. What has a print that is known, of the same
-// history of imports, is handed over without a path instead of being written.
+// WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other dataset that has rows.
+// begin is called with the moment, and whether what is known is of the same history of imports; each file is written below
+// dir, read back and handed to done, which takes it away. What has a print that is known, of the same history of imports, is
+// handed over without a path instead of being written.
 func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakeStep) error) error {
 	if e.NoFills {
 		return data.ErrElsewhere

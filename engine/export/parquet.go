@@ -22,9 +22,9 @@ const (
 // errParquet is returned for a file that is no whole Parquet file.
 var errParquet = errors.New("not a whole Parquet file")
 
-// parquetJoiner puts Parquet files of one schema together to one: their row
-// groups are copied as they are, one behind the other, and one footer names them
-// all. https://parquet.apache.org/docs/file-format/
+// parquetJoiner puts Parquet files of one schema together to one: their row groups are copied as
+// they are, one after another, and one footer names them all.
+// https://parquet.apache.org/docs/file-format/
 type parquetJoiner struct {
 	out    *outputFile
 	meta   [][2]string

@@ -99,7 +99,7 @@ func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (snap databaseStat
 	return snap, nil
 }
 
-// venueList lists the venue's own wallets as SQL, NULL where there are none.
+// venueList lists the venue's own wallets as SQL, NULL if there are none.
 func (e *Exporter) venueList() string {
 	list := make([]string, 0, len(e.Venue)+1)
 	for a := range e.Venue {

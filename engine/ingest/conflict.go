@@ -65,8 +65,8 @@ func (j *fileImport) lostResolution(lost lostResolution) error {
 	return j.conflict(lost.First, lost.Line, lost.Resolution, "another record of this file, of equal source and version, says otherwise and stands")
 }
 
-// conflict keeps a row that says something else of a market than is known, and counts
-// and names the market where this is the first row of it.
+// conflict keeps a row that says something else of a market than is known, and counts and names the
+// market if this is the first row of it.
 func (j *fileImport) conflict(first bool, line int64, said data.Resolution, detail string) error {
 	if first {
 		if j.receipt.Conflicts++; len(j.receipt.ConflictMarkets) < namedConflicts {

@@ -250,7 +250,7 @@ func (j *fileImport) finish() {
 }
 
 // nextBatch is the number that the next import gets: it is read from the log from the last one on
-// that was seen there, and from all of it where that is gone.
+// that was seen there, and from all of it if that is gone.
 func (im *Importer) nextBatch(ctx context.Context, conn *sql.Conn) (int64, error) {
 	for {
 		var next sql.NullInt64

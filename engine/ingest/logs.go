@@ -61,8 +61,8 @@ func (j *fileImport) mergeLogs() error {
 	return j.exec("DropRepeatedLogs")
 }
 
-// knownLogs takes out the staged fills whose log is known, but for those that know more
-// of it or stand before what is known. already are those that say nothing new.
+// knownLogs takes out the staged fills whose log is known, except for those that know more of it or
+// stand before what is known. already are those that say nothing new.
 func (j *fileImport) knownLogs() (already int64, err error) {
 	if !j.indexed {
 		return 0, j.exec("NoKnownLogs")

@@ -22,7 +22,7 @@ func (j *fileImport) inMemory(rows int64) bool {
 	return !j.im.byStatement && !j.spilled && rows <= fewMarkets
 }
 
-// marketChanges are the markets that become something else, and what is told of them.
+// marketChanges are the markets that become something else, and what is called with of them.
 type marketChanges struct {
 	rows, payouts  [][]driver.Value // of n_market and n_payout
 	fresh, changed int64

@@ -84,8 +84,8 @@ func untakenOf(a, b *data.Market) data.Untaken {
 	return a.Untaken
 }
 
-// soundMarket leaves out of a record what cannot be so, and gives it the versions of its
-// fields where they are not all its own. What has a time of closing is closed.
+// soundMarket leaves out of a record what cannot be so, and gives it the versions of its fields if
+// they are not all its own. What has a time of closing is closed.
 func soundMarket(m *data.Market) {
 	soundQuote(m)
 	switch {

@@ -69,8 +69,8 @@ func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
 	}
 }
 
-// beginNumbered writes the beginning of a line, or all of it, with the number of its
-// record. What is no object is left out but for the number: nothing is read of it.
+// beginNumbered writes the beginning of a line, or all of it, with the number of its record. What
+// is no object is left out except for the number: nothing is read of it.
 func beginNumbered(w io.Writer, n int64, line []byte) error {
 	rest, ok := bytes.CutPrefix(line, []byte("{"))
 	if rest = bytes.TrimLeft(rest, " \t\r"); !ok {

@@ -86,8 +86,7 @@ func (r *rejects) seal() (string, error) {
 	return r.path, nil
 }
 
-// publish gives the sealed file its name; where that fails, the rows lie under
-// the temporary one.
+// publish gives the sealed file its name; if that fails, the rows lie under the temporary one.
 func (r *rejects) publish() error {
 	if r.file == nil {
 		return nil

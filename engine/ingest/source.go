@@ -145,9 +145,9 @@ func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
 	return nil
 }
 
-// linkOrCopy makes the uncompressed file appear at plain: as a hard link where it
-// is plain already and on the same file system, else as a copy. DuckDB resolves
-// symbolic links, so those would lead outside again.
+// linkOrCopy makes the uncompressed file appear at plain: as a hard link if it is plain already and
+// on the same file system, else as a copy. DuckDB resolves symbolic links, so those would lead
+// outside again.
 func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format data.Format) error {
 	r, err := im.Feeds.Open(path)
 	if err != nil {

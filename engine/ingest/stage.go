@@ -31,8 +31,8 @@ func (j *fileImport) stage() error {
 	return j.stageRows()
 }
 
-// stageQuery lets DuckDB read the file. Where it cannot, or where it does not see
-// every line of it as a row, the file is cleaned row by row first.
+// stageQuery lets DuckDB read the file. If it cannot, or if it does not see every line of it as a
+// row, the file is cleaned row by row first.
 func (j *fileImport) stageQuery() error {
 	rows, err := j.readQuery(j.src.plain)
 	if err != nil && j.together() {

@@ -157,7 +157,7 @@ func (s *stagedFills) dayRanges() (ranges [][2]int64) {
 	return ranges
 }
 
-// loggedFills tells fills of many that are equal but for their log. They come transaction by
+// loggedFills tells fills of many that are equal except for their log. They come transaction by
 // transaction, and those of each in the order of their logs: no two are of one log.
 type loggedFills struct {
 	seen    map[uint64]bool // transactions, by their first bytes: two that share these are taken for one

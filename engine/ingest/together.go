@@ -48,9 +48,9 @@ func sameColumns(a, b data.Head) bool {
 var errAlone = errors.New("these files are not to be imported together")
 
 // ImportTogether imports files of fills in one transaction, and returns the receipt of each, as if
-// they were imported one after another. Where that is not sure to come to the same, and on any
-// other error, nothing of them is in: they are then to be imported one by one, which reports what
-// is wrong with which.
+// they were imported one after another. If that is not sure to come to the same, and on any other
+// error, nothing of them is in: they are then to be imported one by one, which reports what is
+// wrong with which.
 func (im *Importer) ImportTogether(ctx context.Context, plans []Plan, opts Options) ([]Receipt, error) {
 	src, err := im.openTogether(ctx, plans)
 	if err != nil {
@@ -230,8 +230,8 @@ func (j *fileImport) finishMembers() {
 	}
 }
 
-// nameAt is the name of the file of which the given share of the bytes ends, the last one where
-// it is not known.
+// nameAt is the name of the file of which the given share of the bytes ends, the last one if it is
+// not known.
 func (s *source) nameAt(share float64) string {
 	for _, m := range s.members {
 		if share >= 0 && share*float64(s.plain.Size) <= float64(m.end) {

@@ -161,10 +161,10 @@ func (g *Gate) Save(ctx context.Context) error {
 	return nil
 }
 
-// Check tells whose key secret is. A failure counts against the client address;
-// an address that failed too often is Blocked whatever it presents, but for a
-// key that this very address was already using: neighbours behind one address
-// cannot lock each other out, and a guess learns nothing.
+// Check tells whose key secret is. A failure counts against the client address; an address that
+// failed too often is Blocked whatever it presents, except for a key that this very address was
+// already using: neighbours behind one address cannot lock each other out, and a guess learns
+// nothing.
 func (g *Gate) Check(secret []byte, addr netip.Addr, now time.Time) (*Key, Verdict) {
 	verdict := Missing
 	if len(secret) > 0 {

@@ -166,7 +166,7 @@ func (c *Certificates) look() {
 	}
 }
 
-// lookAt takes the certificate of a domain that is there, and orders it where there is none.
+// lookAt takes the certificate of a domain that is there, and orders it if there is none.
 func (c *Certificates) lookAt(domain string, o *ordered) {
 	now := c.cfg.Now()
 	if now.Before(o.next) {

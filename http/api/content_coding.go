@@ -73,7 +73,7 @@ func negotiate(header []byte, prefer [encodings - 1]encoding) encoding {
 	return best
 }
 
-// quality reads the q of "q=0.5" in thousandths; 1000 where there is none, 0 if it cannot be read.
+// quality reads the q of "q=0.5" in thousandths; 1000 if there is none, 0 if it cannot be read.
 func quality(params []byte) int {
 	params = bytes.TrimSpace(params)
 	if len(params) < 2 || params[0]|0x20 != 'q' || params[1] != '=' {

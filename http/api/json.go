@@ -147,7 +147,7 @@ func appendEscape(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// appendText adds s as a JSON string, null where it is empty: unknown.
+// appendText adds s as a JSON string, null if it is empty: unknown.
 func appendText(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, "null"...)
@@ -228,7 +228,7 @@ func appendFlag(b []byte, v *bool) []byte {
 	return appendBool(b, *v)
 }
 
-// appendTexts adds a list of strings, null where there is none: unknown.
+// appendTexts adds a list of strings, null if there is none: unknown.
 func appendTexts(b []byte, list []string) []byte {
 	if list == nil {
 		return append(b, "null"...)

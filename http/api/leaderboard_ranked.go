@@ -42,7 +42,7 @@ var (
 		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
-// rankedTraders answers GET /leaderboard/traders where it is asked for more than the snapshot ranks.
+// rankedTraders answers GET /leaderboard/traders if it is asked for more than the snapshot ranks.
 func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	v, err := a.current()
 	if err != nil {

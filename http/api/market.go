@@ -17,10 +17,10 @@ type marketReader interface {
 	// MarketTexts returns what the snapshot leaves out of a market, as of batch or later.
 	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
 	// MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest first, of
-	// imports up to batch; those behind after, as serving.Fill.CompareInBlock orders them, where that is given.
+	// imports up to batch; those behind after, as serving.Fill.CompareInBlock orders them, if that is given.
 	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, after *serving.Fill, n int) ([]serving.Fill, error)
 	// Candles returns the n newest candles of tokens, newest first and then by outcome, in
-	// intervals of so many hours; those behind after where that is given. They are as of batch or
+	// intervals of so many hours; those behind after if that is given. They are as of batch or
 	// later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
 	// Holders returns who holds tokens of one market according to the fills of imports up to batch,
@@ -227,7 +227,7 @@ func appendResolution(b []byte, c *serving.Catalog, m *serving.Market, t *servin
 	return append(appendText(append(b, `,"source":`...), t.PayoutSource.String()), '}')
 }
 
-// appendPayouts adds the payouts of a market, null where it is not resolved.
+// appendPayouts adds the payouts of a market, null if it is not resolved.
 func appendPayouts(b []byte, m *serving.Market) []byte {
 	if !m.Resolved() {
 		return append(b, "null"...)

@@ -78,7 +78,7 @@ func (call *Call) value(p *Param) *value {
 // number is the value of an Integer.
 func (call *Call) number(p *Param) int { return int(call.value(p).n) }
 
-// all are the values of a parameter that may be repeated; none where it is not given.
+// all are the values of a parameter that may be repeated; none if it is not given.
 func (call *Call) all(p *Param) iter.Seq[*value] {
 	return func(yield func(*value) bool) {
 		v := call.value(p)

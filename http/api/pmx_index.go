@@ -58,7 +58,7 @@ type indexBodies struct {
 	points [index.Names][3]indexPoints
 }
 
-// indexOf is the snapshot's index, empty where it has none.
+// indexOf is the snapshot's index, empty if it has none.
 func (v *encodedSnapshot) indexOf() *serving.Index {
 	if v.snap.Index == nil {
 		return &serving.Index{}

@@ -45,8 +45,7 @@ func internal() *problem {
 	}
 }
 
-// HTTPSRequired is the problem of a request that came over plain HTTP where that
-// is refused.
+// HTTPSRequired is the problem of a request that came over plain HTTP if that is refused.
 func HTTPSRequired() error {
 	return &problem{
 		status: fiber.StatusForbidden, code: "https_required",

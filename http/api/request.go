@@ -68,8 +68,8 @@ func (a *API) Begin(c *fiber.Ctx) *Call { return a.begin(c, a.startOf(c)) }
 // BeginRefusal is Begin for a request that was no request for the server yet.
 func (a *API) BeginRefusal(c *fiber.Ctx) *Call { return a.begin(c, a.now()) }
 
-// startOf is when the server had the whole request: it has looked at the clock then,
-// but for a request that it makes itself.
+// startOf is when the server had the whole request: it has looked at the clock then, except for a
+// request that it makes itself.
 func (a *API) startOf(c *fiber.Ctx) time.Time {
 	if at := c.Context().Time(); a.wall && !at.IsZero() {
 		return at
@@ -96,8 +96,8 @@ func (a *API) End(call *Call) {
 	a.calls.pool.Put(call)
 }
 
-// appendID adds the caller's request id where it is 1 to 128 visible ASCII
-// characters, else 16 hex digits that this process has not used before.
+// appendID adds the caller's request id if it is 1 to 128 visible ASCII characters, else 16 hex
+// digits that this process has not used before.
 func (p *calls) appendID(b, given []byte) []byte {
 	if usableID(given) {
 		return append(b, given...)

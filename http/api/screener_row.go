@@ -86,8 +86,8 @@ func appendRow(b []byte, members []rowMember, r *screenRow) []byte {
 	return b
 }
 
-// members reads the names that the parameter fields lists: all where it is not
-// given. Their order is that of the row, whatever order they are asked in.
+// members reads the names that the parameter fields lists: all if it is not given. Their order is
+// that of the row, whatever order they are asked in.
 func (a *API) members(call *Call) ([]rowMember, *problem) {
 	lists := call.texts(screenFieldList)
 	if lists == nil {

@@ -77,7 +77,7 @@ type statsBodies struct {
 	openOnce                 sync.Once
 }
 
-// statsOf is the snapshot's activity, empty where it has none.
+// statsOf is the snapshot's activity, empty if it has none.
 func (v *encodedSnapshot) statsOf() *serving.Stats {
 	if v.snap.Stats == nil {
 		return &serving.Stats{}
@@ -139,7 +139,7 @@ func countOlder[T any](list []T, start int64, end func(*T) int64) (n int) {
 
 func endOfDay(d *serving.DayStats) int64 { return (d.Day + 1) * microsPerDay }
 
-// endOfFirstDay returns where the first day of a week or month ends, or the first day of all where
+// endOfFirstDay returns where the first day of a week or month ends, or the first day of all if
 // that is later: the bucket is shown where that day is.
 func endOfFirstDay(days []serving.DayStats) func(*serving.SpanStats) int64 {
 	return func(s *serving.SpanStats) int64 { return (max(s.First, days[0].Day) + 1) * microsPerDay }

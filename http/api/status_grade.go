@@ -10,8 +10,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// gradeRule grades one subsystem by its lag: the first grade whose bound the lag
-// does not exceed, F beyond the last or where there is no as_of.
+// gradeRule grades one subsystem by its lag: the first grade whose bound the lag does not exceed, F
+// beyond the last or if there is no as_of.
 type gradeRule struct {
 	name   string
 	asOf   string // what as_of stands for

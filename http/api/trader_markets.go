@@ -162,7 +162,7 @@ func appendWalletTotals(b []byte, t *serving.Totals) []byte {
 	return append(b, '}')
 }
 
-// appendHolding writes wire.WalletMarket, without its positions where they are not wanted.
+// appendHolding writes wire.WalletMarket, without its positions if they are not wanted.
 func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding, positions bool) []byte {
 	b = appendMarketName(append(b, '{'), h.Market)
 	category, status := categoryAndStatus(h)

@@ -54,7 +54,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 		func(b []byte, f *serving.Fill) []byte { return appendTrade(b, v.snap.Catalog, f) })
 }
 
-// sendFills sends a page of fills, of which one more was read than fits, where there is one: position gives
+// sendFills sends a page of fills, of which one more was read than fits, if there is one: position gives
 // the place behind the last row, and row writes one.
 func (a *API) sendFills(c *fiber.Ctx, call *Call, v *encodedSnapshot, fills []serving.Fill, limit int, position, row func([]byte, *serving.Fill) []byte) error {
 	p := cutPage(fills, call.pageRows(limit), historyStart(call.tier, v.snap))
@@ -189,8 +189,8 @@ func appendMarketName(b []byte, m *serving.Market) []byte {
 	return appendText(append(b, `,"event_slug":`...), m.EventSlug)
 }
 
-// appendOutcome adds label and index of the outcome that a token pays for, null where
-// they are not known.
+// appendOutcome adds label and index of the outcome that a token pays for, null if they are not
+// known.
 func appendOutcome(b []byte, c *serving.Catalog, t serving.TokenRef) []byte {
 	b = append(appendText(append(b, `,"outcome":`...), c.OutcomeLabel(t)), `,"outcome_index":`...)
 	if c.Market(t.Market) == nil {

@@ -14,7 +14,7 @@ import (
 // added to dst.
 type traderReader interface {
 	// WalletFills returns the n newest fills, newest first; those before after, as
-	// serving.Fill.Compare orders them, where that is given.
+	// serving.Fill.Compare orders them, if that is given.
 	WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
 	// WalletTokens returns what the wallet did with each token, every token once.
 	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error)

@@ -67,7 +67,7 @@ func (call *Call) dayQuery(city *serving.DeskCity, limit, metric, source *Param)
 		narrowed: call.value(metric).given || call.value(source).given}
 }
 
-// restrictToKind leaves one kind, or none where it is another.
+// restrictToKind leaves one kind, or none if it is another.
 func (q *dayQuery) restrictToKind(kind string) {
 	q.kinds = slices.DeleteFunc(q.kinds, func(k data.ActualKind) bool { return k.String() != kind })
 	q.narrowed = true

@@ -15,8 +15,8 @@ import (
 // maxBundleBytes is how many bytes a bundle has at most, its envelope among them.
 const maxBundleBytes = 200_000
 
-// maxEnvelopeBytes is more than an envelope, as_of and what stands before the rows take where
-// nothing is left out.
+// maxEnvelopeBytes is more than an envelope, as_of and what stands before the rows take if nothing
+// is left out.
 const maxEnvelopeBytes = 1_000
 
 // What an event of the bundle is short of where it would not fit otherwise: nothing, the

@@ -92,8 +92,8 @@ func trimEvolution(e *wire.EvolutionSeries) bool {
 	return len(hidden) > 0
 }
 
-// evolution is how the forecasts of an extreme of a day changed, those of one source
-// where it is named, with the newest limit changes.
+// evolution is how the forecasts of an extreme of a day changed, those of one source if it is
+// named, with the newest limit changes.
 func (v *encodedSnapshot) evolution(city *serving.DeskCity, day data.Date, metric data.Metric, all []serving.ForecastChange, source string, limit int,
 	known []serving.DayActual) *wire.EvolutionSeries {
 	event := v.dayEvent(city, metric, day)

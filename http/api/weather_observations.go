@@ -55,7 +55,7 @@ func (a *API) observations(c *fiber.Ctx, call *Call) error {
 	})
 }
 
-// observed is a day's observations, those of one source where it is named, with the newest limit rows.
+// observed is a day's observations, those of one source if it is named, with the newest limit rows.
 func (v *encodedSnapshot) observed(city *serving.DeskCity, day data.Date, all []serving.Observation, source string, limit int) *wire.ObservationSeries {
 	unit := dayRules(city, day, v.dayEvent(city, data.TMax, day)).Unit
 	start, end := city.City.Day(day)

@@ -131,8 +131,8 @@ func (v *encodedSnapshot) dayEvent(city *serving.DeskCity, metric data.Metric, d
 	return nil
 }
 
-// dayRules are the rules of an event, or where there is none, those that the city's
-// events of that day had.
+// dayRules are the rules of an event, or if there is none, those that the city's events of that day
+// had.
 func dayRules(city *serving.DeskCity, day data.Date, e *serving.DeskEvent) weather.Rules {
 	if e != nil {
 		return e.Rules
@@ -157,8 +157,8 @@ func (v *encodedSnapshot) settledBracket(e *serving.DeskEvent) *wire.SettledBrac
 	}
 }
 
-// measuredExtreme is the best that is known of an extreme of a day, in the scale u;
-// nil where nothing is.
+// measuredExtreme is the best that is known of an extreme of a day, in the scale u; nil if nothing
+// is.
 func measuredExtreme(known []serving.DayActual, metric data.Metric, station string, u data.Unit) *wire.MeasuredExtreme {
 	a := serving.BestActual(known, metric, station)
 	if a == nil {

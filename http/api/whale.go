@@ -63,7 +63,7 @@ type whaleBodies struct {
 	firstPage        movesFirstPage
 }
 
-// whalesOf is the snapshot's whales, empty where it has none.
+// whalesOf is the snapshot's whales, empty if it has none.
 func (v *encodedSnapshot) whalesOf() *serving.Whales {
 	if v.snap.Whales == nil {
 		return &serving.Whales{}

@@ -56,9 +56,9 @@ type request struct {
 	body   any // sent as JSON; nil for none
 }
 
-// call sends r and decodes the answer. Where the key has used up its minute, it
-// waits as long as the service says and asks once more, unless ctx ends before
-// that or Patience is less. An error of the API is a *wire.Problem.
+// call sends r and decodes the answer. If the key has used up its minute, it waits as long as the
+// service says and asks once more, unless ctx ends before that or Patience is less. An error of the
+// API is a *wire.Problem.
 func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	res, err := c.send(ctx, r)
 	if err != nil {

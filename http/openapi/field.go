@@ -143,7 +143,7 @@ func (p *Parameter) Takes() string {
 	return text
 }
 
-// Default is what a parameter is where it is left out; "" for nothing.
+// Default is what a parameter is if it is left out; "" for nothing.
 func (p *Parameter) Default() string {
 	if p.Schema == nil || p.Schema.Default == nil {
 		return ""

@@ -154,7 +154,7 @@ func componentName(t reflect.Type) string {
 	return argument[strings.LastIndexByte(argument, '.')+1:] + name
 }
 
-// object returns the schema of struct t itself. What t embeds stands in its place, but for the
+// object returns the schema of struct t itself. What t embeds stands in its place, except for the
 // envelope, which is referred to.
 func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	s := &Schema{Type: "object"}

@@ -54,7 +54,7 @@ type Server struct {
 // ErrOptions is returned for options that no server can be made of.
 var ErrOptions = errors.New("replay")
 
-// New returns a server. It makes the venue, which takes some seconds where it is large.
+// New returns a server. It makes the venue, which takes some seconds if it is large.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Venue == nil {
 		o.Config.Chain = true

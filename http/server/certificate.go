@@ -82,9 +82,8 @@ func (c *certificate) Run(ctx context.Context, ticks <-chan time.Time) error {
 	}
 }
 
-// look takes the pair that the files hold, where it is another that can be used. What is
-// wrong with them is logged when it is so for the second time: the first time they
-// may be being written.
+// look takes the pair that the files hold, if it is another that can be used. What is wrong with
+// them is logged when it is so for the second time: the first time they may be being written.
 func (c *certificate) look() {
 	old := c.pair.Load()
 	pair, err := c.read(old)

@@ -53,7 +53,7 @@ func (s *Server) notePeer(c *fiber.Ctx, call *api.Call) peer {
 	return peer
 }
 
-// fail answers with err and logs it where it is the server's own.
+// fail answers with err and logs it if it is the server's own.
 func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
 	s.api.Fail(c, call, err)
 	if call.Code() == "internal" || errors.Is(err, context.DeadlineExceeded) {

@@ -54,7 +54,7 @@ func (s *Server) page(c *fiber.Ctx) error {
 	return fiber.ErrNotFound
 }
 
-// missing shows a browser a page instead of the problem that nothing is there, which stands where there are no pages.
+// missing shows a browser a page instead of the problem that nothing is there, which stands if there are no pages.
 func (s *Server) missing(c *fiber.Ctx) {
 	if !web.LooksForPage(c) {
 		return

@@ -43,7 +43,7 @@ type Config struct {
 	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
 	TLSCert, TLSKey string
 
-	// ACME orders certificates instead, where it has domains. Its Log is that of this Config.
+	// ACME orders certificates instead, if it has domains. Its Log is that of this Config.
 	ACME acme.Config
 
 	// TrustedProxy are the addresses whose X-Forwarded-Proto and -For are
@@ -57,12 +57,11 @@ type Config struct {
 	// Waitlist takes the requests of a form on which anybody may ask for a key; nil: there is none.
 	Waitlist Waitlist
 
-	// Files is how many files the process may have open; what the system says where it
-	// is zero. Connections leave some of them to others.
+	// Files is how many files the process may have open; what the system says if it is zero.
+	// Connections leave some of them to others.
 	Files int
 
-	// Drain is how long requests under way may take once the server is to
-	// stop; 10 s where it is zero.
+	// Drain is how long requests under way may take once the server is to stop; 10 s if it is zero.
 	Drain time.Duration
 
 	// Log gets events and failures, RequestLog one JSON line per request,

@@ -11,8 +11,8 @@ import (
 // sample is a request in one language.
 type sample struct{ Name, Text string }
 
-// sampleAddress is what samples of e ask for, as the example did where there is one. HOST stands for the
-// origin of the page, which its script fills in. The script replaces the whole address by what the form holds.
+// sampleAddress is what samples of e ask for, as the example did if there is one. HOST stands for the origin
+// of the page, which its script fills in. The script replaces the whole address by what the form holds.
 func sampleAddress(e *endpoint, example string) string {
 	if example == "" {
 		example = e.Path

@@ -77,8 +77,8 @@ func forBrowser(c *fiber.Ctx) bool {
 	return c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML
 }
 
-// send answers with the form that the caller takes first; with JSON where it does
-// not matter. At the bare address a browser is shown the venue.
+// send answers with the form that the caller takes first; with JSON if it does not matter. At the
+// bare address a browser is shown the venue.
 func (x *index) send(c *fiber.Ctx) error {
 	p := x.data
 	if forBrowser(c) {

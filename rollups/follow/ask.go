@@ -382,8 +382,8 @@ func (c *Chain) second(ctx context.Context, r *result, other *provider, why stri
 	said.Msg("two nodes say different things of the same blocks")
 }
 
-// askSplit asks a node for a range, in halves where it is too wide for the node. Doubts, digest
-// and logs are those of all.
+// askSplit asks a node for a range, in halves if it is too wide for the node. Doubts, digest and
+// logs are those of all.
 func (c *Chain) askSplit(ctx context.Context, p *provider, j job) (*result, error) {
 	r, err := c.ask(ctx, p, j)
 	var wide *TooWide

@@ -56,8 +56,8 @@ func (c *Chain) auditDue(now time.Time) bool {
 // auditPause is how long audits rest where no node answered.
 const auditPause = time.Minute
 
-// audit asks for the next range once more, of another node than before where there is one,
-// and brings in what was missing.
+// audit asks for the next range once more, of another node than before if there is one, and brings
+// in what was missing.
 func (c *Chain) audit(ctx context.Context) {
 	c.mu.Lock()
 	a := c.memory.Audits[0]

@@ -240,8 +240,8 @@ func (c *Chain) remember(ctx context.Context) error {
 	return err
 }
 
-// firstBlock is where to begin where nothing is remembered: at the block of the newest fill,
-// in unix µs, or a day ago.
+// firstBlock is where to begin if nothing is remembered: at the block of the newest fill, in unix
+// µs, or a day ago.
 func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 	var failed error
 	for _, p := range c.nodes {

@@ -12,7 +12,7 @@ import (
 var errNotWhole = errors.New("no node returns all logs of these blocks now")
 
 // Whole returns the time of which all blocks are in: from that of the first one, to that of the
-// last one without a gap; equal where nothing is.
+// last one without a gap; equal if nothing is.
 func (c *Chain) Whole(ctx context.Context) (from, to time.Time, err error) {
 	c.mu.Lock()
 	s := ChainStatus{}

@@ -37,7 +37,7 @@ func (c *Chain) take(r *result) bool {
 	return false
 }
 
-// stretch is a row of ranges one behind the other, of the same filters.
+// stretch is a row of ranges one after another, of the same filters.
 type stretch struct {
 	results []*result
 	parent  data.Hash // of the block before; zero: not known

@@ -113,8 +113,8 @@ func (m *Markets) restart(ctx context.Context, err error, name string, start any
 	return errors.Join(err, errCommit)
 }
 
-// cursor reads what the lane has put aside into to, which stays as it is where there is
-// nothing, or nothing that can be read.
+// cursor reads what the lane has put aside into to, which stays as it is if there is nothing, or
+// nothing that can be read.
 func (m *Markets) cursor(ctx context.Context, name string, to any) error {
 	var text string
 	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {

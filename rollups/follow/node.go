@@ -39,12 +39,12 @@ type Answer struct {
 type Node interface {
 	Name() string
 	// Logs returns the logs of from … to of any of the addresses with any of the topics in the
-	// first place; *TooWide where that is more than the provider answers at once.
+	// first place; *TooWide if that is more than the provider answers at once.
 	Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error)
 	Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	Finalized(ctx context.Context) (Header, error)
 	// Tail returns the newest final block and, from the same request, what the node says of from up
-	// to it: nil if that is nothing, or where it is not proved that the node that gave the logs had
+	// to it: nil if that is nothing, or if it is not proved that the node that gave the logs had
 	// that block. What is asked for goes up to a block that need not be final.
 	Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error)
 }

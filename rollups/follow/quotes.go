@@ -43,8 +43,8 @@ type QuoteOptions struct {
 	Silent        time.Duration // without a single quote, after which the lane is stalled; 5 min
 }
 
-// Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and
-// by requesting books where it is off, silent or too small. Quotes are shown and are not facts.
+// Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and by
+// requesting books if it is off, silent or too small. Quotes are shown and are not facts.
 type Quotes struct {
 	o QuoteOptions
 

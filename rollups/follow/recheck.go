@@ -67,8 +67,8 @@ func (c *Chain) recheckDue() (j job, tries int, due bool) {
 }
 
 // recheck asks one node after the other for a block, until one has something new of it; then the
-// blocks around it are brought in too. Where none has, and one gave no answer, it is asked for again
-// in a while.
+// blocks around it are brought in too. If none has, and one gave no answer, it is asked for again in
+// a while.
 func (c *Chain) recheck(ctx context.Context, j job, tries int) {
 	silent := 0
 	for _, p := range c.nodes {

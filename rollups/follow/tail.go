@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// usualEvery is from one look to the next where nothing is learned of when to look.
+// usualEvery is from one look to the next if nothing is learned of when to look.
 const usualEvery = 2 * time.Second
 
-// every is from one look for new blocks to the next where these are not what is waited for.
+// every is from one look for new blocks to the next if these are not what is waited for.
 func (c *Chain) every() time.Duration {
 	if c.o.Every > 0 {
 		return c.o.Every
@@ -44,8 +44,8 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 	return wait // for a range, whose answer ends it
 }
 
-// isWhole reports whether everything up to the newest final block is in, but for what is held back.
-// The caller holds the lock.
+// isWhole reports whether everything up to the newest final block is in, except for what is held
+// back. The caller holds the lock.
 func (c *Chain) isWhole() bool { return c.head.Number > 0 && c.plan.open() == 0 }
 
 // standstill is how long the head may stay as it is until another node is asked for it: the one
@@ -129,7 +129,7 @@ func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) 
 }
 
 // isDue reports whether a node is to be asked for the newest final block, and whether everything up
-// to the last one is in, but for what is held back. The answers for ranges have that block too.
+// to the last one is in, except for what is held back. The answers for ranges have that block too.
 func (c *Chain) isDue(now time.Time) (due, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,7 +84,7 @@ func (w *Weather) openMeteo() *weatherGroup {
 // emptyTimes is how often in a row a source must answer without values before that is believed.
 const emptyTimes = 3
 
-// believe passes the error of an answer on, but for one without values that came so often that
+// believe passes the error of an answer on, except for one without values that came so often that
 // there are none: it is taken for what it is, and counted.
 func (w *Weather) believe(s *weatherSource, err error) error {
 	var empty *openmeteo.EmptyError

@@ -139,8 +139,8 @@ func (w *Weather) failed(s *weatherSource, err error) {
 	w.o.Log.Warn().Err(err).Str("source", s.shown).Int("tries", s.tries).Time("next", s.later).Msg("a source of the weather does not answer")
 }
 
-// How sparse answers are recognised: by the rows an hour that answers have had, where
-// that is at least leastUsual. usualShare is that of the next answer in what is usual.
+// How sparse answers are recognised: by the rows an hour that answers have had, if that is at least
+// leastUsual. usualShare is that of the next answer in what is usual.
 const (
 	leastUsual = 5
 	usualShare = 0.05

@@ -1,7 +1,6 @@
-// Package index defines the PMX index: from sums over five minutes to the value
-// of every index at every instant. It has no database and, but for a first guess
-// at a root, no floating-point number, so that equal data give equal values
-// everywhere.
+// Package index defines the PMX index: from sums over five minutes to the value of every index at
+// every instant. It has no database and, except for a first guess at a root, no floating-point
+// number, so that equal data give equal values everywhere.
 package index
 
 import (
@@ -94,9 +93,8 @@ func (n Name) of(f Flow) data.Micro {
 // LastOf is the input of an index over the last 24 hours; 0 for the composite.
 func (in *Inputs) LastOf(n Name) data.Micro { return n.of(in.Last) }
 
-// BaseOf is what the last 24 hours are measured against: the mean window of the
-// norm, rounded to a millionth, and for the sentiment the volume of known
-// markets. False where there is none.
+// BaseOf is what the last 24 hours are measured against: the mean window of the norm, rounded to a
+// millionth, and for the sentiment the volume of known markets. False if there is none.
 func (in *Inputs) BaseOf(n Name) (data.Micro, bool) {
 	switch {
 	case n == Sentiment:

@@ -16,7 +16,7 @@ import (
 )
 
 // VerifyAgainst compares the rollups that another engine published in dir with those of the database,
-// row for row and both ways. A file that is not that of the manifest is an error.
+// row by row, in both directions. A file that is not that of the manifest is an error.
 func (k *Keeper) VerifyAgainst(ctx context.Context, dir string, step Step) (checks []rollups.Check, err error) {
 	m, err := cluster.ReadRollups(dir)
 	if err != nil {

@@ -47,9 +47,9 @@ type BackupResult struct {
 	Paused    float64   `json:"paused_seconds"` // for which imports waited
 }
 
-// Backup adds a backup of the venue to a repository. Readers do not wait, and imports no
-// longer than a checkpoint takes. done is told the share that is done, by several goroutines
-// at once; may be nil.
+// Backup adds a backup of the venue to a repository. Readers do not wait, and imports no longer
+// than a checkpoint takes. done is called with the share that is done, by several goroutines at
+// once; may be nil.
 func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
 	var out BackupResult
 	err := guard.Do(func() (err error) {

@@ -20,8 +20,8 @@ type importWork struct {
 	apart   int  // of the last groups, those that had to be imported file by file
 }
 
-// mostApart is how many groups, one behind another, may turn out not to be for importing
-// together before no other is tried: each was read for nothing.
+// mostApart is how many groups, one after another, may turn out not to be for importing together
+// before no other is tried: each was read for nothing.
 const mostApart = 2
 
 // all imports files: several together where that comes to the same as one by one. The error is

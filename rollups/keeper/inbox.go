@@ -63,7 +63,7 @@ func (a *arrivals) came(info os.FileInfo) (outcome, bool) {
 	return was, same
 }
 
-// stick remembers what became of a file that stays where it is.
+// stick remembers what became of a file that stays if it is.
 func (a *arrivals) stick(o outcome) {
 	if a.stuck == nil || len(a.stuck) > maxArrivals {
 		a.stuck = map[string]outcome{}

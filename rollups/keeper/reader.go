@@ -21,7 +21,7 @@ func (k *Keeper) Reader() *Reader {
 	return &Reader{Reader: &query.Reader{DB: k.db, Lake: &k.lake}, segments: k.segments}
 }
 
-// WalletFills is query.Reader's, from the file where it has the wallet.
+// WalletFills is query.Reader's, from the file if it has the wallet.
 func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
 	n int) ([]serving.Fill, error) {
 	if r.segments != nil {
@@ -32,8 +32,7 @@ func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet dat
 	return r.Reader.WalletFills(ctx, dst, wallet, batch, after, n)
 }
 
-// WalletTokens is query.Reader's, from the file where it has the wallet, and then
-// in no order.
+// WalletTokens is query.Reader's, from the file if it has the wallet, and then in no order.
 func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error) {
 	if r.segments != nil {
 		if sums, ok := r.segments.wallets.Tokens(dst, wallet, batch); ok {
@@ -43,7 +42,7 @@ func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, walle
 	return r.Reader.WalletTokens(ctx, dst, wallet, batch)
 }
 
-// WalletDays is query.Reader's, from the file where it has the wallet.
+// WalletDays is query.Reader's, from the file if it has the wallet.
 func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet data.WalletID, batch int64) ([]serving.DaySum, error) {
 	if r.segments != nil {
 		if sums, ok := r.segments.wallets.Days(dst, wallet, batch); ok {
@@ -58,7 +57,7 @@ func (r *Reader) WalletInMemory(wallet data.WalletID, batch int64) bool {
 	return r.segments != nil && r.segments.wallets.Has(wallet, batch)
 }
 
-// MarketTexts is query.Reader's, from the file where it has the market.
+// MarketTexts is query.Reader's, from the file if it has the market.
 func (r *Reader) MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error) {
 	if r.segments != nil {
 		if t, ok := r.segments.texts.Texts(market, batch); ok {

@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// MarketFills is query.Reader's, from the file where that has all of them: it has the newest of each token, which are
+// MarketFills is query.Reader's, from the file if that has all of them: it has the newest of each token, which are
 // all of most markets, and more than the first page of others.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
@@ -49,7 +49,7 @@ func (r *Reader) inBlock(fills []serving.Fill) {
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
 }
 
-// kept returns the n newest fills of tokens, of imports up to batch, newest first; those behind after where that is
+// kept returns the n newest fills of tokens, of imports up to batch, newest first; those behind after if that is
 // given. False where some of them may be fills that the file lacks: it has those of a token from some fill on, or all.
 func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n int) (fills []serving.Fill, ok bool) {
 	var oldest *serving.Fill // from which on the file has all fills of every token; nil: it has all

@@ -84,9 +84,9 @@ func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, s
 	}, nil
 }
 
-// Take serves another state from now on. It is loaded beside the one that is served, which stays where that fails; answers under
-// way end on the one they began with. freed is called with the old file once nobody reads it, by any goroutine;
-// where Take fails, with the new one and before it returns.
+// Take serves another state from now on. It is loaded beside the one that is served, which stays if that fails; answers
+// under way end on the one they began with. freed is called with the old file once nobody reads it, by any goroutine; where
+// Take fails, with the new one and before it returns.
 func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file string)) error {
 	if err := k.work.Lock(ctx); err != nil {
 		freed(s.File)

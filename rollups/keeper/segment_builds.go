@@ -14,10 +14,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// When the segment in wallet order is written again: once so many fills came in that
-// their part of it is worth the work, or of a wallet in it a fill was replaced.
-// A file is written whole, so the larger it is, the more must come together. That of
-// tokens is written with it, or alone where it is missing or a fill was replaced.
+// When the segment in wallet order is written again: once so many fills came in that their part of
+// it is worth the work, or of a wallet in it a fill was replaced. A file is written whole, so the
+// larger it is, the more must come together. That of tokens is written with it, or alone if it is
+// missing or a fill was replaced.
 const (
 	minFlushFills    = 50_000
 	maxMemtableFills = 1_000_000
@@ -26,8 +26,8 @@ const (
 	// these are there.
 	minMissedFills = 250_000
 	flushShare     = 16
-	// restFactor is how many times as long as writing it took the file is left alone where
-	// that failed, or where only replaced fills are the reason to write it again.
+	// restFactor is how many times as long as writing it took the file is left alone if that
+	// failed, or where only replaced fills are the reason to write it again.
 	restFactor = 20
 	// maxBuildAttempts is how many times files are begun, one try right behind the other,
 	// where imports overtake them.
@@ -145,8 +145,8 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 // adder takes a fact in, with the batch it came with.
 type adder = func(batch int64, f *serving.Fill) error
 
-// buildFills writes the file of tokens, and that of wallets where it is worth it,
-// from one reading of the facts.
+// buildFills writes the file of tokens, and that of wallets if it is worth it, from one reading of
+// the facts.
 func (r *segmentSet) buildFills(ctx context.Context, conn *sql.Conn, whole bool) error {
 	s, t := r.wallets.Stats(), r.tokens.Stats()
 	both := whole || !s.Ready || s.Dirty > 0 || memtableGrown(s)
@@ -193,7 +193,7 @@ func planFor(ctx context.Context, conn *sql.Conn, s *fillseg.Store, whole bool) 
 	return p, err
 }
 
-// buildTexts writes the file of markets' texts where it is due.
+// buildTexts writes the file of markets' texts if it is due.
 func (r *segmentSet) buildTexts(ctx context.Context, conn *sql.Conn, whole bool) error {
 	if !whole && !textsDue(r.texts.Stats()) {
 		return nil

@@ -226,7 +226,7 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// WalletStats reports what is held of wallets beside the database; idle where nobody is served.
+// WalletStats reports what is held of wallets beside the database; idle if nobody is served.
 func (k *Keeper) WalletStats() fillseg.Stats {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}
@@ -235,7 +235,7 @@ func (k *Keeper) WalletStats() fillseg.Stats {
 }
 
 // MarketStats reports what is held of tokens' newest fills and of markets' texts beside the
-// database; idle where nobody is served.
+// database; idle if nobody is served.
 func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}, textseg.Stats{Idle: true}
@@ -268,8 +268,8 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 	return nil
 }
 
-// addToSegments takes a committed batch in. Where that fails, what it changed is read from
-// the database until the next files are written.
+// addToSegments takes a committed batch in. If that fails, what it changed is read from the
+// database until the next files are written.
 func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) {
 	if err := k.segments.add(ctx, conn); err != nil {
 		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not take a batch in and are rebuilt")

@@ -17,9 +17,9 @@ func (k *Keeper) published(s *serving.Snapshot) {
 	}
 }
 
-// absorb follows a committed batch; where that fails, everything is read again. A
-// batch that came behind one left to a rebuild was not merged either, and is
-// caught up with after it: to follow it now would be to leave the other out.
+// absorb follows a committed batch; if that fails, everything is read again. A batch that came
+// behind one left to a rebuild was not merged either, and is caught up with after it: to follow it
+// now would be to leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	k.snapshotBehind = true // until it is in: a panic on the way leaves the rest to the next cycle
 	stale, err := rollups.Stale(ctx, conn)

@@ -11,8 +11,8 @@ import (
 )
 
 // Candles returns the n newest candles, newest first and then by outcome, of tokens that pay for
-// outcomes, in intervals of so many hours; those behind after where that is given. It reads what
-// the database has now, which may be a commit ahead of a batch.
+// outcomes, in intervals of so many hours; those behind after if that is given. It reads what the
+// database has now, which may be a commit ahead of a batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	ids := make([]data.TokenID, len(tokens))
 	for i, t := range tokens {

@@ -24,11 +24,10 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serv
 	return t, err
 }
 
-// MarketFills adds the n newest fills of a market with these tokens and figures to
-// dst, newest first, of imports up to batch; those behind after where that is given. It looks
-// back from the newest one as far as they should reach at the market's pace, then further, and
-// where a market was traded now and then over long at the days on which it was, never at
-// history as a whole.
+// MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest
+// first, of imports up to batch; those behind after if that is given. It looks back from the newest
+// one as far as they should reach at the market's pace, then further, and where a market was traded
+// now and then over long at the days on which it was, never at history as a whole.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	newest := f.LastTS

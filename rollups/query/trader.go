@@ -10,8 +10,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// WalletFills adds the n newest fills of a wallet to dst, newest first, of imports
-// up to batch; those before after where that is given.
+// WalletFills adds the n newest fills of a wallet to dst, newest first, of imports up to batch;
+// those before after if that is given.
 func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
 	n int) ([]serving.Fill, error) {
 	if l := r.lake(); l != nil {

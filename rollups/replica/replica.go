@@ -136,7 +136,7 @@ func (f *Follower) claim() error {
 	return f.note(was)
 }
 
-// Begin takes the newest backup there is, and waits for the first one. Where the newest cannot be had, the one that is here
+// Begin takes the newest backup there is, and waits for the first one. If the newest cannot be had, the one that is here
 // already is served.
 func (f *Follower) Begin(ctx context.Context) error {
 	for {

@@ -31,7 +31,7 @@ type File struct {
 }
 
 // Open maps a finished file. The error is ErrFormat where another version wrote it, a *Damage too
-// where it is damaged, and os.ErrNotExist if there is none.
+// if it is damaged, and os.ErrNotExist if there is none.
 func Open(path string, format *Format) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -166,8 +166,8 @@ func (f *File) sectionAt(page int) string {
 	return f.format.Names[s]
 }
 
-// VerifyPages compares the checksum of every page, whether that was done before or not. It
-// calls going between pages, and ends where that is an error.
+// VerifyPages compares the checksum of every page, whether that was done before or not. It calls
+// going between pages, and ends if that is an error.
 func (f *File) VerifyPages(going func() error) error {
 	return Try(func() error {
 		const step = 256

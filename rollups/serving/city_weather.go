@@ -28,8 +28,8 @@ type WeatherDay struct {
 // WeatherExtreme is what is foretold and known of the highest or lowest temperature
 // of a day.
 type WeatherExtreme struct {
-	// Station is where the day's event settles; where there is no event, where the
-	// city's events of that day did.
+	// Station is where the day's event settles; if there is no event, where the city's events of
+	// that day did.
 	Station string
 	// Readings are the newest word of every source on Today or a day to come, by source;
 	// none for days that are over.

@@ -194,7 +194,7 @@ type tallied struct {
 	resolved bool
 }
 
-// walletPlaces has one more than the place in a list for every wallet of it. Where the list may have a fair share of all
+// walletPlaces has one more than the place in a list for every wallet of it. If the list may have a fair share of all
 // wallets they are in an array by wallet, which takes a fraction of the time of a map, else in a map.
 type walletPlaces struct {
 	array []int32 // 0 for wallets that are not in the list

@@ -52,7 +52,7 @@ func (f *Fill) Compare(o *Fill, n NameOrder) int {
 	return cmp.Or(cmp.Compare(f.place(), o.place()), cmp.Compare(f.Repeat, o.Repeat))
 }
 
-// place is the log index, behind all others where there is none.
+// place is the log index, behind all others if there is none.
 func (f *Fill) place() int32 {
 	if f.LogIndex == data.NoIndex {
 		return math.MaxInt32
@@ -60,7 +60,7 @@ func (f *Fill) place() int32 {
 	return f.LogIndex
 }
 
-// Like reports whether f and o are equal but for what tells equal fills apart.
+// Like reports whether f and o are equal except for what tells equal fills apart.
 func (f *Fill) Like(o *Fill) bool {
 	return f.TS == o.TS && f.Tx == o.Tx && f.Side == o.Side && f.Shares == o.Shares && f.USD == o.USD && f.Token == o.Token
 }

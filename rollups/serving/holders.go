@@ -102,7 +102,7 @@ func (h *Holder) add(s *EventSum) {
 }
 
 // List adds up all holders, and returns the first n of those who hold an outcome, or with short of
-// those who are short of it; of every outcome where that is negative. The order is that of shares,
+// those who are short of it; of every outcome if that is negative. The order is that of shares,
 // most first, then address, then outcome.
 func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList {
 	var list HolderList

@@ -187,7 +187,7 @@ const (
 	LeaderboardSorts
 )
 
-// By is the figure that a row is ranked by, NoValue where it has none.
+// By is the figure that a row is ranked by, NoValue if it has none.
 func (r *LeaderboardRow) By(s LeaderboardSort) data.Micro {
 	switch s {
 	case LeaderboardByVolume:

@@ -58,7 +58,7 @@ type Portfolio struct {
 	scratch  []TokenSum
 }
 
-// place is where something belongs in an order, and where it is.
+// place is where something belongs in an order, and if it is.
 type place struct {
 	key int64
 	at  int32

@@ -77,8 +77,8 @@ type Source struct {
 	// what.
 	Incomplete bool `json:"incomplete"`
 
-	// Differences are what comparing with the source's own counts finds now, by what is
-	// compared; nil where nothing is.
+	// Differences are what comparing with the source's own counts finds now, by what is compared;
+	// nil if nothing is.
 	Differences map[string]int64 `json:"differences"`
 
 	Missing int64 `json:"missing"` // of what is known to be there and is not in: blocks of a chain, else 0

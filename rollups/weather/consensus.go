@@ -44,13 +44,12 @@ type Consensus struct {
 // ConsensusOf returns what the readings that are current at clock say together; false if none is.
 // There is one reading of each source.
 //
-// The percentiles are those of the mixture in which every source weighs the same, as
-// in the mean: one that gives a single value puts all its weight there, an ensemble
-// spreads it evenly over its members. A percentile is the least value up to which the
-// mixture has that much weight, and half way to the next one where it has exactly
-// that much (Hyndman and Fan's second definition, by weight): the median of four
-// values is the mean of the middle two. Raw ensembles spread too little, so p10 and
-// p90 are what the sources say, not an interval that holds eight times out of ten.
+// The percentiles are those of the mixture in which every source weighs the same, as in the mean:
+// one that gives a single value puts all its weight there, an ensemble spreads it evenly over its
+// members. A percentile is the least value up to which the mixture has that much weight, and half
+// way to the next one if it has exactly that much (Hyndman and Fan's second definition, by weight):
+// the median of four values is the mean of the middle two. Raw ensembles spread too little, so p10
+// and p90 are what the sources say, not an interval that holds eight times out of ten.
 func ConsensusOf(readings []Reading, clock int64) (Consensus, bool) {
 	var c Consensus
 	var values []data.Temp

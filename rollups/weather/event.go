@@ -67,9 +67,9 @@ func (l *Listing) OnDesk() bool {
 		slices.ContainsFunc(l.Tags, func(t string) bool { return slices.Contains(deskTags, t) })
 }
 
-// Parse reads a listing. The error, one of the above, says why it is not on the
-// desk. A *LadderError says that its brackets do not take up the whole line: then
-// the Event is all there but for its Ladder.
+// Parse reads a listing. The error, one of the above, says why it is not on the desk. A
+// *LadderError says that its brackets do not take up the whole line: then the Event is all there
+// except for its Ladder.
 func Parse(cities *data.Gazetteer, l Listing) (Event, error) {
 	title, ok := ParseTitle(l.Title)
 	if !ok {

@@ -79,8 +79,8 @@ type SoFar struct {
 	Bound int
 }
 
-// Interval is what a bracket takes of the line: temperatures of at least From and
-// below To, each where it is bounded.
+// Interval is what a bracket takes of the line: temperatures of at least From and below To, each if
+// it is bounded.
 type Interval struct {
 	From, To           data.Temp
 	Unbounded, Endless bool // no From, no To

@@ -27,7 +27,7 @@ type Market struct {
 	// of them has no price: the sum of some of them is of no ladder.
 	Overround *data.Micro
 	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
-	// Overround is, or where it is 0.
+	// Overround is, or if it is 0.
 	Probabilities []data.Micro
 	// Mean is the mean of the middles of the brackets by Probabilities; nil without them. An
 	// open-ended one counts as one more bracket of the width of the closed ones: "23°C or below"

@@ -26,7 +26,7 @@ type Errors struct {
 	Hits         int64 // those of them that fell into it
 }
 
-// Add takes in one forecast, its truth, and what won the day's event, nil where nothing has.
+// Add takes in one forecast, its truth, and what won the day's event, nil if nothing has.
 func (e *Errors) Add(forecast, truth data.Temp, won *Settled) {
 	d := int64(forecast) - int64(truth)
 	e.N++
@@ -149,9 +149,9 @@ type SkillKey struct {
 	Lead   int // in days
 }
 
-// Score scores one city's forecasts, those that Scored gives, against the truths of
-// their days, the consensus of those of one day and lead among them. Forecasts of
-// days without a truth are passed over; won gives what won the event of a day, nil where nothing has.
+// Score scores one city's forecasts, those that Scored gives, against the truths of their days, the
+// consensus of those of one day and lead among them. Forecasts of days without a truth are passed
+// over; won gives what won the event of a day, nil if nothing has.
 func Score(forecasts map[ScoreKey]data.Forecast, truth func(data.Metric, data.Date) (data.Temp, bool), won func(data.Metric, data.Date) *Settled) map[SkillKey]Skill {
 	type together struct {
 		metric data.Metric

@@ -23,8 +23,8 @@ type flipsCmd struct {
 	Only  []string `help:"Kinds: database, log, segments, backup, keys, export. All by default."`
 }
 
-// flipKind is one kind of file. See tells whether a flipped bit is noticed; where it is not, the
-// data must be as it was.
+// flipKind is one kind of file. See tells whether a flipped bit is noticed; if it is not, the data
+// must be as it was.
 type flipKind struct {
 	name  string
 	share int // of the bits, in parts

@@ -255,8 +255,8 @@ func (v *venue) outage(ctx context.Context, d *disk, preload string, after time.
 	return d.mount(ctx)
 }
 
-// afterOutage looks for what was acknowledged, verifies what is there, and checks the backups.
-// Where it is the control, what is lost is expected, and forgotten.
+// afterOutage looks for what was acknowledged, verifies what is there, and checks the backups. If
+// it is the control, what is lost is expected, and forgotten.
 func (v *venue) afterOutage(ctx context.Context, last, control bool) (lost bool, err error) {
 	s, err := v.serve(ctx, v.dir, 0)
 	if err != nil {

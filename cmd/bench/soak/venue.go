@@ -99,8 +99,8 @@ func (v *venue) discard() error {
 	return errors.Join(os.RemoveAll(v.dir), os.RemoveAll(filepath.Dir(v.events)))
 }
 
-// importNext imports the next slice, which may have been imported by a command that never
-// answered. Where none is left, it does nothing.
+// importNext imports the next slice, which may have been imported by a command that never answered.
+// If none is left, it does nothing.
 func (v *venue) importNext(ctx context.Context) error {
 	v.mu.Lock()
 	k := v.next

@@ -80,7 +80,7 @@ func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Si
 	return sink.Actual(line, a)
 }
 
-// noValue is what stands in a .dly file where there is none.
+// noValue is what stands in a .dly file if there is none.
 const noValue = -9999
 
 // The columns of a .dly line: id, year, month, element, then for each of 31 days a
@@ -130,8 +130,8 @@ func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
-// fixedLine hands on the values of a month, each of which is a row of its own. Where the
-// line cannot be taken apart it is rejected as a whole, before any of them is given.
+// fixedLine hands on the values of a month, each of which is a row of its own. If the line cannot
+// be taken apart it is rejected as a whole, before any of them is given.
 func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	values, err := month(text, seen)
 	if err == nil && len(values) > 0 {
@@ -161,8 +161,8 @@ func unknownStation(id string) error {
 	return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", id)
 }
 
-// month reads the values of a line that are there; none where it is of another element.
-// The error is a *shape.RowError.
+// month reads the values of a line that are there; none if it is of another element. The error is a
+// *shape.RowError.
 func month(text string, seen int64) (values []value, err error) {
 	bad := shape.Bad("bad_row", "the line is not of the columns of a .dly file")
 	if len(text) < headWidth || len(text) > lineWidth {

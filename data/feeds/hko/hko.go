@@ -136,8 +136,8 @@ func isLegend(cells []string) bool {
 // rowCells is how many cells a row has at least; the mark behind them may be left out.
 const rowCells = 4
 
-// row reads year, month, day, value, and how complete the day's measurements are:
-// "C" for all, "#" for some; "***" stands where there is no value.
+// row reads year, month, day, value, and how complete the day's measurements are: "C" for all, "#"
+// for some; "***" stands if there is no value.
 func (s series) row(cells []string, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	raw := []byte(strings.Join(cells, ","))
 	if len(cells) < rowCells {

@@ -43,7 +43,7 @@ func isReports(h data.Head) bool {
 	return strings.HasPrefix(text, "\n#") && strings.Contains(text, "\nstation,valid,")
 }
 
-// missing is "" for what IEM writes where there is no value.
+// missing is "" for what IEM writes if there is no value.
 func missing(t shape.Text) shape.Text {
 	if s := t.Trim(); s == "M" || s == "" {
 		return ""

@@ -93,8 +93,8 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	return nil
 }
 
-// given is "" for the codes that stand where there is no value: -9999 and others
-// below -6000 (readme of the archive).
+// given is "" for the codes that stand if there is no value: -9999 and others below -6000 (readme
+// of the archive).
 func given(t shape.Text) shape.Text {
 	if v, err := strconv.ParseFloat(t.Trim(), 64); err == nil && v < -6000 {
 		return ""

@@ -243,9 +243,9 @@ func emit(days map[data.Date][2]data.Temp, c data.City, issued int64, line int64
 	return nil
 }
 
-// readGrid reads a raw grid: days are made of the temperature by the hour, and a
-// day's high is the office's own where that is higher. The office's low is of a
-// night, which is of two days: without hours it is refused.
+// readGrid reads a raw grid: days are made of the temperature by the hour, and a day's high is the
+// office's own if that is higher. The office's low is of a night, which is of two days: without
+// hours it is refused.
 func readGrid(a answer, line int64, src data.Source, sink data.Sink) error {
 	c, issued, err := a.about(src.Cities)
 	if err != nil {

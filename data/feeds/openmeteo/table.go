@@ -21,8 +21,8 @@ type seriesKey struct {
 	metric   data.Metric
 }
 
-// gather reads the tables: days as they are given, and days made of hours where
-// they are not given, or not cut as the city's.
+// gather reads the tables: days as they are given, and days made of hours if they are not given, or
+// not cut as the city's.
 func (r *reading) gather() ([]*series, error) {
 	all := map[seriesKey]*series{}
 	if err := r.hours(all); err != nil {

@@ -199,8 +199,8 @@ func (b *Batch) Faults() []Fault { return b.faults }
 // Passed counts logs that say nothing that is kept, by reason.
 func (b *Batch) Passed() map[string]int64 { return b.passed }
 
-// Undated are the blocks of logs that do not say when their block was made, each once, with
-// what the logs call the block; the zero hash where they do not.
+// Undated are the blocks of logs that do not say when their block was made, each once, with what
+// the logs call the block; the zero hash if they do not.
 func (b *Batch) Undated() map[int64]data.Hash {
 	out := map[int64]data.Hash{}
 	b.each(func(e *entry) {

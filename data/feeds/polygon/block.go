@@ -209,10 +209,9 @@ type match struct {
 	last   *entry
 }
 
-// broken calls f with a row of every match of a transaction that is not whole, and the
-// reason: an exchange writes the rows of the makers and then the taker's, which has as many
-// shares, but for a millionth of a share a maker. Of the first exchange the taker's may have
-// more.
+// broken calls f with a row of every match of a transaction that is not whole, and the reason: an
+// exchange writes the rows of the makers and then the taker's, which has as many shares, except for
+// a millionth of a share a maker. Of the first exchange the taker's may have more.
 func broken(rows [][]entry, f func(row *entry, why string)) {
 	open := map[data.Address]match{}
 	for _, same := range rows {

@@ -49,10 +49,10 @@ type Reader struct {
 	// LineEnds lets quoted cells hold line ends, but not whole records: see swallows.
 	// Without, a quoted cell ends on the line that it begins at.
 	LineEnds bool
-	// Remark, where it is set, knows a line of words around the rows: at the end of a file it
-	// is not taken for a row that was cut off.
+	// Remark, if it is set, knows a line of words around the rows: at the end of a file it is not
+	// taken for a row that was cut off.
 	Remark func(cells []string) bool
-	// Longest is the most bytes that a record may have: Limit where it is 0 or more.
+	// Longest is the most bytes that a record may have: Limit if it is 0 or more.
 	Longest int
 
 	src   io.Reader
@@ -176,8 +176,8 @@ func body(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// record takes the record apart whose first line ends at end. Where it cannot be
-// used, the first line alone is given back and reading goes on behind that.
+// record takes the record apart whose first line ends at end. If it cannot be used, the first line
+// alone is given back and reading goes on behind that.
 func (r *Reader) record(end int) (Record, error) {
 	first := end - r.start
 	length, lines, err := r.parse(first)

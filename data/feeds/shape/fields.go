@@ -16,7 +16,7 @@ func (f *Fields) bad(reason, field string, t Text, what string) {
 	}
 }
 
-// Time returns the time of t, the zero time where it is empty.
+// Time returns the time of t, the zero time if it is empty.
 func (f *Fields) Time(field string, t Text) time.Time {
 	if t.Trim() == "" {
 		return time.Time{}

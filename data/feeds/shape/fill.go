@@ -105,7 +105,7 @@ func SideOf(s string) (data.Side, error) {
 	return 0, Bad("bad_side", "the side %q is neither BUY nor SELL", clip(s, 20))
 }
 
-// Reject hands err to sink where it is a *RowError, and returns any other.
+// Reject hands err to sink if it is a *RowError, and returns any other.
 func Reject(sink data.Sink, line int64, raw []byte, err error) error {
 	var bad *RowError
 	if errors.As(err, &bad) {

@@ -20,8 +20,8 @@ import (
 	"pmx/data"
 )
 
-// Parquet opens the footer of a Parquet file: r itself where it can be read at
-// an offset, else the file at src.Path. The caller closes what it gets.
+// Parquet opens the footer of a Parquet file: r itself if it can be read at an offset, else the
+// file at src.Path. The caller closes what it gets.
 func Parquet(src data.Source, r io.Reader) (*parquet.File, io.Closer, error) {
 	if at, ok := r.(io.ReaderAt); ok && src.Size > 0 {
 		f, err := parquet.OpenFile(at, src.Size)

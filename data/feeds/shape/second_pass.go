@@ -8,7 +8,7 @@ import (
 	"pmx/data"
 )
 
-// Reopener returns what opens the file of r once more from its beginning, and r itself. Where the
+// Reopener returns what opens the file of r once more from its beginning, and r itself. If the
 // source has no path, r is read into memory for that.
 func Reopener(src data.Source, r io.Reader) (open func() (io.ReadCloser, error), first io.Reader, err error) {
 	if src.Path != "" {

@@ -126,8 +126,8 @@ func (t Table) BadReason() string { return t.badReason }
 // Has reports whether the file has a column of that name.
 func (t Table) Has(name string) bool { return t.cols[name] != "" }
 
-// Col returns the expression of the first of the named columns that is there, and a typed NULL
-// where none is.
+// Col returns the expression of the first of the named columns that is there, and a typed NULL if
+// none is.
 func (t Table) Col(names ...string) string {
 	for _, n := range names {
 		if c := t.cols[n]; c != "" {
@@ -175,8 +175,8 @@ func (t Table) Amount(name string) string {
 	return Decimal(t.Col(name))
 }
 
-// Number returns the first of the named columns that is there where it is a number in a Parquet
-// file, and whether it is a whole one.
+// Number returns the first of the named columns that is there if it is a number in a Parquet file,
+// and whether it is a whole one.
 func (t Table) Number(names ...string) (c string, whole, ok bool) {
 	for _, name := range names {
 		if c, ok := t.Native(name, "INT", "UINT"); ok {
@@ -264,7 +264,7 @@ func Token(c string) string {
 		"THEN CASE WHEN prefix(%[1]s, '0') THEN ltrim(%[1]s, '0') ELSE %[1]s END END", c)
 }
 
-// Label returns the label of an outcome, NULL where it is one of the words for a missing value, or
+// Label returns the label of an outcome, NULL if it is one of the words for a missing value, or
 // where the row names a market, given, that could not be read as condition.
 func Label(c, condition, given string) string {
 	return fmt.Sprintf("CASE WHEN NOT %s AND ((%s) IS NOT NULL OR %s) THEN %s END",
@@ -276,7 +276,7 @@ func Side(c string) string {
 	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
 }
 
-// OutOfRange returns an outcome index as text where it is none from 0 to most; NULL where it is.
+// OutOfRange returns an outcome index as text if it is none from 0 to most; NULL if it is.
 func OutOfRange(c string, most int) string {
 	if c == "" || strings.HasPrefix(c, "NULL::") {
 		return ""

@@ -44,8 +44,8 @@ func (t Text) Trim() string {
 // Unescaped returns the text of which data.EscapeCell made a cell of CSV.
 func (t Text) Unescaped() Text { return Text(data.UnescapeCell(string(t))) }
 
-// Hash returns a hash that may be absent: the zero one where it is, and a *RowError where it is
-// there and cannot be read.
+// Hash returns a hash that may be absent: the zero one if it is, and a *RowError if it is there and
+// cannot be read.
 func (t Text) Hash() (data.Hash, error) { return t.parsed("bad_hash", data.ParseHash) }
 
 // Condition is Hash of a condition id.
@@ -63,8 +63,8 @@ func (t Text) parsed(reason string, parse func(string) (data.Hash, error)) (data
 	return h, nil
 }
 
-// Index reads an index that may be absent: data.NoIndex where it is, and a *RowError
-// where it is there and no whole number from 0 to most.
+// Index reads an index that may be absent: data.NoIndex if it is, and a *RowError if it is there
+// and no whole number from 0 to most.
 func (t Text) Index(most int) (int, error) {
 	s := t.Trim()
 	if s == "" {

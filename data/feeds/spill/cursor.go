@@ -117,7 +117,7 @@ type reader struct {
 // ErrDamaged tells of a file that does not hold what was written to it.
 var ErrDamaged = errors.New("the temporary file of what does not fit into memory is damaged")
 
-// head reads up to the value of the next entry; io.EOF where there is none.
+// head reads up to the value of the next entry; io.EOF if there is none.
 func (r *reader) head() error {
 	if r.left == 0 {
 		return io.EOF

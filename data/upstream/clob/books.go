@@ -155,7 +155,7 @@ func Price(t shape.Text) (*data.Micro, error) {
 	return &p, nil
 }
 
-// Millis reads a time in unix milliseconds, the zero time where it is empty.
+// Millis reads a time in unix milliseconds, the zero time if it is empty.
 func Millis(t shape.Text) (time.Time, error) {
 	if t.Trim() == "" {
 		return time.Time{}, nil

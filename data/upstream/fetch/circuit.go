@@ -77,7 +77,7 @@ func (c *circuit) open(now time.Time, why State, probe bool) {
 	c.times++
 }
 
-// pause is what the host asked for, where it is long.
+// pause is what the host asked for, if it is long.
 func (c *circuit) pause(until time.Time) {
 	if until.After(c.until) {
 		c.why, c.until = Throttled, until

@@ -1,7 +1,7 @@
-// Package fetch asks one host over HTTP with manners: below its limits, with back-off
-// where it fails, not at all while it does not want to be asked, and always saying who
-// asks. It gives no body that is not whole and of the kind that was asked for, and shows
-// nothing of what may be secret in the host's URL.
+// Package fetch asks one host over HTTP with manners: below its limits, with back-off if it fails,
+// not at all while it does not want to be asked, and always saying who asks. It gives no body that
+// is not whole and of the kind that was asked for, and shows nothing of what may be secret in the
+// host's URL.
 package fetch
 
 import (

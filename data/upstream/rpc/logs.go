@@ -289,8 +289,8 @@ func (c *Client) knowsTag(known bool) {
 
 func (c call) isTagged(tag string) bool { return slices.Contains(c.params, any(tag)) }
 
-// finalized reads the answer to the question of head. Where the provider does not know the tag,
-// the newest block is asked for.
+// finalized reads the answer to the question of head. If the provider does not know the tag, the
+// newest block is asked for.
 func (c *Client) finalized(ctx context.Context, question call, r *reply) (Header, int64, error) {
 	if question.isTagged("finalized") {
 		if r.err == nil && !r.null() {

@@ -78,7 +78,7 @@ type Job struct {
 	Status   Status
 	Progress float64 // 0…1
 	Attempts int     // how often it was started
-	// Created is never zero; the others are where they do not apply.
+	// Created is never zero; the others are if they do not apply.
 	Created, Started, Finished, Expires time.Time
 	Result                              // of a job that is done or expired
 	Failure                             // of a job that failed

@@ -245,8 +245,7 @@ func (r *numbers) Read(p []byte) (int, error) {
 // Loopback is the client address of requests made by Do.
 var Loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 50000}
 
-// Do answers req with handler as if it came from the address from, or from
-// Loopback where that is nil.
+// Do answers req with handler as if it came from the address from, or from Loopback if that is nil.
 func Do(handler fasthttp.RequestHandler, req *fasthttp.Request, from net.Addr) *fasthttp.Response {
 	if from == nil {
 		from = Loopback

@@ -144,7 +144,7 @@ type build struct {
 	inputs []input
 }
 
-// reuse takes the present segment as an input, but for the keys that are read again.
+// reuse takes the present segment as an input, except for the keys that are read again.
 func (b *build) reuse(p Plan) error {
 	served := b.store.Contents().File
 	if served == nil {

@@ -57,8 +57,7 @@ func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inpu
 	return w.finish(c, sync)
 }
 
-// copyShared writes the transactions and wide rows of all inputs one behind the
-// other.
+// copyShared writes the transactions and wide rows of all inputs one after another.
 func (w *writer) copyShared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]

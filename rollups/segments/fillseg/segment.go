@@ -79,7 +79,7 @@ func (r segment) prefetch(lo, hi int) {
 // keys is one more than the largest key with rows.
 func (r segment) keys() int { return int(r.Counts[index]) - 1 }
 
-// span returns the places of a key's rows; equal where it has none.
+// span returns the places of a key's rows; equal if it has none.
 func (r segment) span(key int32) (lo, hi int) {
 	if key < 0 || int(key) >= r.keys() {
 		return 0, 0

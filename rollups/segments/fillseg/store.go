@@ -188,8 +188,8 @@ func (s *Store) lookup(key int32, batch int64) (*segments.Contents[*memtable], l
 	}
 }
 
-// fills adds the n newest fills of a key to dst, newest first, of imports up to batch;
-// those before after where it is given. False where they are not in the store.
+// fills adds the n newest fills of a key to dst, newest first, of imports up to batch; those before
+// after if it is given. False if they are not in the store.
 func (s *Store) fills(dst []serving.Fill, key int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(key, batch)
@@ -210,8 +210,8 @@ func (s TokenStore) Has(token data.TokenID, batch int64) bool {
 	return ok
 }
 
-// Newest adds the n newest fills of a token to dst, newest first, of imports up to batch.
-// False where they are not in the store, as more than it keeps are not.
+// Newest adds the n newest fills of a token to dst, newest first, of imports up to batch. False if
+// they are not in the store, as more than it keeps are not.
 func (s TokenStore) Newest(dst []serving.Fill, token data.TokenID, batch int64, n int) (out []serving.Fill, ok bool) {
 	if n > s.most {
 		return dst, false
@@ -225,8 +225,8 @@ func (s WalletStore) Has(wallet data.WalletID, batch int64) bool {
 	return ok
 }
 
-// Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
-// batch; those before after where it is given. False where they are not in the store.
+// Fills adds the n newest fills of a wallet to dst, newest first, of imports up to batch; those
+// before after if it is given. False if they are not in the store.
 func (s WalletStore) Fills(dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
 	return s.fills(dst, int32(wallet), batch, after, n)
 }

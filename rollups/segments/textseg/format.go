@@ -88,8 +88,8 @@ func bounds(f *segments.File) error {
 	return nil
 }
 
-// record is what a file has of a market; empty where it has none. It panics with a
-// *segments.Damage where the file is not what was written.
+// record is what a file has of a market; empty if it has none. It panics with a *segments.Damage
+// where the file is not what was written.
 func record(f *segments.File, market int32) []byte {
 	if market < 0 || uint64(market)+1 >= f.Counts[index] {
 		return nil

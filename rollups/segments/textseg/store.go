@@ -130,8 +130,8 @@ func (s *Store) Has(market int32, batch int64) (ok bool) {
 	return ok
 }
 
-// Texts returns the texts of a market as they are now: as of batch or later. False where they are
-// not in the store.
+// Texts returns the texts of a market as they are now: as of batch or later. False if they are not
+// in the store.
 func (s *Store) Texts(market int32, batch int64) (t serving.MarketTexts, ok bool) {
 	return s.read(market, batch, readRecord)
 }
