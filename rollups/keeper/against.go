@@ -16,7 +16,7 @@ import (
 )
 
 // VerifyAgainst compares the rollups that another engine published in dir with those of the database,
-// row by row, in both directions. A file that is not that of the manifest is an error.
+// row by row, in both directions. A file that does not match its manifest is an error.
 func (k *Keeper) VerifyAgainst(ctx context.Context, dir string, step Step) (checks []rollups.Check, err error) {
 	m, err := cluster.ReadRollups(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func parquetPath(path string) string {
 	return "'" + strings.ReplaceAll(filepath.ToSlash(path), "'", "''") + "'"
 }
 
-// linkOrCopy makes a file appear below the data directory, which is all that DuckDB may read.
+// linkOrCopy makes a file appear below the data directory: DuckDB may read nothing else.
 func linkOrCopy(from, to string) error {
 	if real, err := filepath.EvalSymlinks(from); err == nil && os.Link(real, to) == nil {
 		return nil

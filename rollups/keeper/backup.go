@@ -21,35 +21,35 @@ import (
 	"pmx/rollups/serving"
 )
 
-// BackupFiles are the files of a data directory that a backup has besides the database: keys, and
-// lists by the operator that the numbers depend on. Everything else is computed from these.
+// BackupFiles are the files of a data directory that a backup contains besides the database: keys,
+// and the operator's lists that figures depend on. Everything else is derived from these.
 var BackupFiles = []string{"control.db", "cities.csv", "stations.csv", "venue_wallets.txt"}
 
 // BackupRequest says where to back up to.
 type BackupRequest struct {
 	Dir  string `json:"dir"`  // absolute
-	Keep int    `json:"keep"` // how many backups stay, this one included; 0: all
+	Keep int    `json:"keep"` // how many backups to keep, including this one; 0: all
 	Pmx  string `json:"-"`    // the version of the program
-	When string `json:"-"`    // the cron entry by which it is made; empty: somebody asked for it
+	When string `json:"-"`    // the cron entry of scheduled backups; empty: a command asked for it
 }
 
-// BackupResult is what a backup came to.
+// BackupResult describes a finished backup.
 type BackupResult struct {
 	Number    int64     `json:"number"`
-	At        time.Time `json:"at"`             // of when its state is
+	At        time.Time `json:"at"`             // time of its state
 	AsOf      time.Time `json:"as_of,omitzero"` // the newest fill
 	Fills     int64     `json:"fills"`
-	Bytes     int64     `json:"bytes"`      // of the files that are backed up
-	NewBlocks int64     `json:"new_blocks"` // which were not there
-	NewBytes  int64     `json:"new_bytes"`  // what these take on the disk
-	Removed   int       `json:"removed"`    // old backups
+	Bytes     int64     `json:"bytes"`      // size of the files that are backed up
+	NewBlocks int64     `json:"new_blocks"` // blocks that were not there before
+	NewBytes  int64     `json:"new_bytes"`  // size of these on the disk
+	Removed   int       `json:"removed"`    // old backups that were removed
 	Seconds   float64   `json:"seconds"`
-	Paused    float64   `json:"paused_seconds"` // for which imports waited
+	Paused    float64   `json:"paused_seconds"` // for how long imports waited
 }
 
-// Backup adds a backup of the venue to a repository. Readers do not wait, and imports no longer
-// than a checkpoint takes. done is called with the share that is done, by several goroutines at
-// once; may be nil.
+// Backup adds a backup of the venue to a repository. Readers do not wait, and imports wait no
+// longer than a checkpoint takes. done is called with the share that is done, by several goroutines
+// at once; may be nil.
 func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
 	var out BackupResult
 	err := guard.Do(func() (err error) {
@@ -83,12 +83,12 @@ func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share 
 	return out, err
 }
 
-// ExpectBackups says that backups are made into dir by a cron entry, so that it is known when
-// one is overdue. What an earlier process made there counts.
+// ExpectBackups says that a cron entry makes backups into dir, so that overdue ones are noticed.
+// Backups by an earlier process count.
 func (k *Keeper) ExpectBackups(dir, when string) {
 	made, known := backup.Newest(dir)
 	from := k.cfg.Now()
-	if known && made.Before(from) { // a clock that was ahead dated it later
+	if known && made.Before(from) { // it was dated by a clock that was ahead
 		from = made
 	}
 	k.updateFreshness(func(f *serving.Freshness) { f.Scheduled.Made, f.BackupDue = made, nextTime(when, from) })
@@ -114,7 +114,7 @@ func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share 
 	return b.out, err
 }
 
-// writer names who makes a backup, for those who follow it.
+// writer identifies who makes a backup, for replicas.
 func (k *Keeper) writer() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -123,7 +123,7 @@ func (k *Keeper) writer() string {
 	return host + ":" + string(k.db.Dir())
 }
 
-// checkBackupDir refuses what a backup would be lost in together with the data.
+// checkBackupDir refuses a folder in which a backup would be lost together with the data.
 func (k *Keeper) checkBackupDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return fmt.Errorf("the backup folder %q is not an absolute path", dir)
@@ -131,7 +131,7 @@ func (k *Keeper) checkBackupDir(dir string) error {
 	return backup.Apart(string(k.db.Dir()), dir)
 }
 
-// readOnly says how to have a folder writable that is not.
+// readOnly says how to make a folder writable.
 func readOnly(dir string, err error) error {
 	if !errors.Is(err, syscall.EROFS) {
 		return err
@@ -139,7 +139,7 @@ func readOnly(dir string, err error) error {
 	return fmt.Errorf("%w: if the disk is writable, it is systemd that forbids it: add ReadWritePaths=%s below [Service] with systemctl edit pmx", err, dir)
 }
 
-// backingUp is one backup on its way.
+// backingUp is one backup under way.
 type backingUp struct {
 	k        *Keeper
 	repo     *backup.Repo
@@ -185,7 +185,8 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// tidy removes what is of no use now that the backup is made: of what was read ahead, and old backups. keep is BackupRequest.Keep.
+// tidy removes what is useless now that the backup is made: unneeded blocks read ahead, and old backups. keep is
+// BackupRequest.Keep.
 func (b *backingUp) tidy(keep int) error {
 	err := b.writer.Tidy()
 	if err != nil {
@@ -207,11 +208,11 @@ func (b *backingUp) addText(ctx context.Context, name string, text []byte) error
 	return b.add(ctx, backup.File{Name: name, Size: int64(len(text))}, bytes.NewReader(text), func(int64) {})
 }
 
-// addSettings adds what the operator put beside the database, if anything.
+// addSettings adds the operator's files next to the database, if any.
 func (b *backingUp) addSettings(ctx context.Context) error {
 	for _, name := range BackupFiles {
 		if name == filepath.Base(b.k.db.Dir().Control()) {
-			continue // that is copied as one state
+			continue // control.db: it is copied as one consistent state
 		}
 		text, err := data.ReadRegular(filepath.Join(string(b.k.db.Dir()), name))
 		if errors.Is(err, os.ErrNotExist) {
@@ -227,7 +228,7 @@ func (b *backingUp) addSettings(ctx context.Context) error {
 	return nil
 }
 
-// copyKeys returns the file of the keys as one state; nil if there are none yet.
+// copyKeys returns control.db as one consistent state; nil if there is none yet.
 func (b *backingUp) copyKeys(ctx context.Context) (text []byte, err error) {
 	path := b.k.db.Dir().Control()
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -249,15 +250,16 @@ func (b *backingUp) copyKeys(ctx context.Context) (text []byte, err error) {
 	return data.ReadRegular(to)
 }
 
-// aheadShare is how much of a backup's work is done before the database is held.
+// aheadShare is the share of a backup's work that is done before the database is frozen.
 const aheadShare = 0.9
 
-// databaseFile is the file of the database as a backup has it.
+// databaseFile is the database as a file of a backup.
 func (b *backingUp) databaseFile(size int64) backup.File {
 	return backup.File{Name: filepath.Base(b.k.db.Dir().Database()), Size: size, Head: engine.FileHead}
 }
 
-// share reports progress: of a part of the work, which begins at a share and has another, by bytes.
+// share reports the progress of a part of the work in bytes: the part begins at one share of the
+// whole and takes another.
 func (b *backingUp) share(begins, has float64, size int64) func(int64) {
 	var read atomic.Int64
 	return func(n int64) {
@@ -267,8 +269,8 @@ func (b *backingUp) share(begins, has float64, size int64) func(int64) {
 	}
 }
 
-// readAhead stores what the database file has now, while it is written to. So it has to be held only as long as it takes to see what changed
-// since: others that need it as a checkpoint leaves it, and the next checkpoint, wait no longer.
+// readAhead stores the current blocks of the database file while it is being written to. Then it has to be frozen only for
+// finding what changed since, which shortens the wait of the next checkpoint and of others that need a frozen file.
 func (b *backingUp) readAhead(ctx context.Context) error {
 	b.seen = backup.NewSeen()
 	file, size, err := b.k.db.Unfrozen(ctx)
@@ -278,7 +280,7 @@ func (b *backingUp) readAhead(ctx context.Context) error {
 	return b.writer.AddAhead(ctx, b.databaseFile(size), file, b.seen, b.share(0, aheadShare, size))
 }
 
-// database backs the database up while it is frozen.
+// database backs up the frozen database.
 func (b *backingUp) database(ctx context.Context, file engine.Frozen) error {
 	b.out.Paused = file.Paused.Seconds()
 	b.manifest.At = b.k.cfg.Now().UTC().Truncate(time.Second)
@@ -308,7 +310,7 @@ func (b *backingUp) describe(ctx context.Context, conn *sql.Conn) error {
 	return conn.QueryRowContext(ctx, `SELECT version(), (SELECT max(version) FROM schema_version)`).Scan(&m.DuckDB, &m.Schema)
 }
 
-// contents counts what is in the facts, or, in a database that was pulled, in the lake that its rollups were computed of.
+// contents counts the facts, or, in a database that was pulled, those of the lake that its rollups were computed from.
 func contents(ctx context.Context, conn *sql.Conn) (fills, batch int64, asOf time.Time, err error) {
 	var ts int64
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM fills) + (SELECT coalesce(sum(fills), 0) FROM pulled)::BIGINT,

@@ -12,10 +12,10 @@ import (
 	"pmx/rollups"
 )
 
-// Commit brings in what a source that is followed gave: one batch at a time, behind imports
-// and as these are, and shown by the next snapshot. coming is what the source is still to
-// give before it has caught up. As long as there is any, a batch may be left to a rebuild,
-// which is done behind the last of them, or before where it takes too long to get there.
+// Commit imports a batch of a source that is followed: one batch at a time, after waiting imports,
+// and shown by the next snapshot. coming is how much the source has yet to deliver before it has
+// caught up. As long as there is any, a batch may be left to a rebuild, which runs after the last
+// of them, or earlier if that takes too long.
 func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return ingest.Receipt{}, err
@@ -26,7 +26,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	}
 	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})
 	if err != nil {
-		k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be in for all that
+		k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be committed in spite of the error
 		return r, err
 	}
 	k.imported(r)
@@ -52,8 +52,8 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
 }
 
-// How much garbage a server that follows holds beside what it serves, and who catches up beside
-// what is on its way; and how often what lives is looked at, and what is not needed given back.
+// How much garbage a server may hold while it follows and while it catches up, and how often the
+// live heap is measured and unused memory returned.
 const (
 	followedGarbage = 32 << 20
 	behindGarbage   = 48 << 20
@@ -61,7 +61,8 @@ const (
 	memoryLooks     = time.Minute
 )
 
-// boundMemoryBehind gives back what a batch of who catches up needed: the next one needs it elsewhere.
+// boundMemoryBehind returns the memory that a batch of catching up needed: the next one allocates its
+// own.
 func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 	engine.BoundGarbage(behindGarbage)
 	k.garbageAt = k.cfg.Now()
@@ -69,8 +70,8 @@ func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 	k.releaseBlocks(ctx, behindBlocks)
 }
 
-// releaseBlocks gives back the blocks that DuckDB has read where they are more than most bytes and nobody is
-// reading, and reports whether nobody was.
+// releaseBlocks returns the memory of blocks that DuckDB has read if they are more than most bytes and
+// nobody is reading; it reports whether nobody was.
 func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	done, err := k.db.ReleaseBlocks(ctx, most)
 	switch {
@@ -82,7 +83,7 @@ func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	return done
 }
 
-// boundMemory has Go hold little garbage, and DuckDB few blocks, where batches come one by one.
+// boundMemory keeps Go's garbage and DuckDB's blocks small while batches come one by one.
 func (k *Keeper) boundMemory(ctx context.Context) {
 	if k.live == nil {
 		return
@@ -93,11 +94,11 @@ func (k *Keeper) boundMemory(ctx context.Context) {
 		engine.BoundGarbage(followedGarbage)
 	}
 	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
-		k.releasedAt = now // else behind the next batch
+		k.releasedAt = now // else after the next batch
 	}
 }
 
-// unboundGarbage has Go hold as much as it does by itself: files are imported as quickly as that.
+// unboundGarbage restores Go's own bound of garbage, for importing files fast.
 func (k *Keeper) unboundGarbage() {
 	if k.live != nil && !k.garbageAt.IsZero() {
 		k.garbageAt = time.Time{}
@@ -105,9 +106,9 @@ func (k *Keeper) unboundGarbage() {
 	}
 }
 
-// Quote shows quotes of open markets, as the order book tells them, and puts them aside for the
-// next start. They are no facts: no import and no rollup sees them. It returns how many are of open
-// markets and not older than what was known.
+// Quote shows quotes of open markets from the order book, and stores them for the next start. They
+// are not facts: no import and no rollup sees them. It returns how many are of open markets and not
+// older than the known ones.
 func (k *Keeper) Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return 0, err
@@ -136,13 +137,13 @@ func (k *Keeper) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
 
 // deferral is a rebuild that batches were left to and that waits for the last of them.
 type deferral struct {
-	since, last time.Time     // when the first and the last batch was left to it; zero: none was
+	since, last time.Time     // when the first and the last batch were left to it; zero: none was
 	by          string        // the name of the last batch
 	took        time.Duration // the last rebuild
 }
 
-// How long a rebuild waits for the next batch, and how long for the last of them where a
-// rebuild takes next to nothing; else ten times as long as it takes.
+// How long a rebuild waits for the next batch, and how long at least for the last of them; a
+// rebuild that takes long waits ten times as long as it takes.
 const (
 	nextBatchIn = time.Minute
 	lastBatchIn = 10 * time.Minute
@@ -155,18 +156,18 @@ func (d *deferral) put(by string, now time.Time) {
 	d.last, d.by = now, by
 }
 
-// ends reports whether the rebuild is to be done behind a batch of a name, which no other follows:
-// of the source that catches up it is the last one; what others give says nothing of that.
+// ends reports whether the rebuild is due after a batch of this name that no other follows: it is
+// the last one of the source that catches up. Batches of other sources do not count.
 func (d *deferral) ends(name string, now time.Time) bool {
 	return !d.since.IsZero() && (d.by == name || !d.waits(now))
 }
 
-// waits reports whether the rebuild is not to be done yet.
+// waits reports whether the rebuild is not due yet.
 func (d *deferral) waits(now time.Time) bool {
 	return !d.since.IsZero() && now.Sub(d.last) < nextBatchIn && now.Sub(d.since) < max(lastBatchIn, 10*d.took)
 }
 
-// done notes that a rebuild is done that began at some time.
+// done notes the end of a rebuild that began at a time.
 func (d *deferral) done(began, now time.Time) {
 	d.since, d.last, d.took = time.Time{}, time.Time{}, now.Sub(began)
 }

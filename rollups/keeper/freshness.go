@@ -8,7 +8,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Freshness is what status grades are computed from.
+// Freshness has the values that status grades are computed from.
 func (k *Keeper) Freshness() serving.Freshness {
 	if f := k.freshness.Load(); f != nil {
 		return *f
@@ -31,8 +31,7 @@ func stamp(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// noteDiskSpace records, from how work ended, whether the disk is full, and logs where
-// that changed.
+// noteDiskSpace records, from how work ended, whether the disk is full, and logs a change.
 func (k *Keeper) noteDiskSpace(err error) {
 	full := errors.Is(err, engine.ErrDiskFull)
 	if err != nil && !full || k.Freshness().DiskFull == full {

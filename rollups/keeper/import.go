@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Request is an import as asked for: files, folders and globs.
+// Request asks for an import of files, folders and globs.
 type Request struct {
 	Paths   []string       `json:"paths"`
 	Stdin   string         `json:"stdin,omitempty"` // the one of Paths that holds standard input
@@ -25,12 +25,12 @@ type Request struct {
 	inbox   bool           // it is a file of the inbox, of which the log says more
 }
 
-// Event is what an import tells while it runs: exactly one of the fields.
+// Event is a report of a running import; exactly one field is set.
 type Event struct {
 	Progress *ingest.Progress `json:"progress,omitempty"`
 	Receipt  *ingest.Receipt  `json:"receipt,omitempty"`
 	Failed   *Failure         `json:"failed,omitempty"`
-	Skipped  *Failure         `json:"skipped,omitempty"` // a file of a folder that no feed knows
+	Skipped  *Failure         `json:"skipped,omitempty"` // a file in a folder that no feed recognises
 	Step     string           `json:"step,omitempty"`    // a rebuild's stage
 	Done     int              `json:"done,omitempty"`
 	Of       int              `json:"of,omitempty"`
@@ -42,19 +42,19 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// Result is what an import of several files came to.
+// Result is the result of an import of several files.
 type Result struct {
 	Receipts []ingest.Receipt `json:"receipts"`
 	Failed   []Failure        `json:"failed"`
 	Skipped  []Failure        `json:"skipped"`
 }
 
-// NewResult is that of an import that has done nothing yet.
+// NewResult returns the Result of an import that has done nothing yet.
 func NewResult() Result {
 	return Result{Receipts: []ingest.Receipt{}, Failed: []Failure{}, Skipped: []Failure{}}
 }
 
-// Add takes in what an event tells of a file.
+// Add adds an event about a file.
 func (r *Result) Add(e Event) {
 	switch {
 	case e.Receipt != nil:
@@ -69,10 +69,9 @@ func (r *Result) Add(e Event) {
 // ErrNothing is returned for an import of paths that hold no file.
 var ErrNothing = errors.New("no file to import")
 
-// Import brings files in, those that others refer to first, each in its own
-// transaction. A file that fails is reported and the others go on; the error
-// is non-nil only where no work could be done or it was cancelled before all of
-// it was done. A file that was committed has its receipt in any case.
+// Import imports files, each in its own transaction, those that others refer to first. A file that
+// fails is reported and the others continue; the error is non-nil only if no work could be done or
+// it was cancelled before all was done. A file that was committed has its receipt in any case.
 func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res Result, err error) {
 	res = NewResult()
 	if err := k.needFills("an import"); err != nil {
@@ -85,7 +84,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res
 	if !req.DryRun {
 		defer func() { k.logImport(req, res) }()
 	}
-	k.unboundGarbage() // of files as of a source that is behind
+	k.unboundGarbage() // for files as for a source that is behind
 	if emit == nil {
 		emit = func(Event) {}
 	}
@@ -130,8 +129,8 @@ func nothingOf(r ingest.Receipt) string {
 	return ""
 }
 
-// shortened is the first clause of an error: a folder may hold many stray files,
-// and each would list what it holds and all feeds there are.
+// shortened is the first clause of an error: a folder may have many stray files, and the full error
+// of each lists its contents and all feeds.
 func shortened(err error) string {
 	reason, _, _ := strings.Cut(err.Error(), ";")
 	if head, _, long := strings.Cut(reason, " with the "); long {
@@ -148,7 +147,7 @@ func (r Request) nameOf(path string) string {
 	return path
 }
 
-// once names a path once, at the front, in a sentence whose layers each name it.
+// once keeps only the first mention of a path in an error whose layers each mention it.
 func once(path, text string) string {
 	for _, again := range []string{"import " + path + ": ", "open " + path + ": ", "stat " + path + ": ", "read " + path + ": ", path + ": "} {
 		text = strings.ReplaceAll(text, again, "")
@@ -162,7 +161,7 @@ func (r *Result) fail(emit func(Event), path string, err error) {
 	emit(Event{Failed: &f})
 }
 
-// imported notes for the status grades that data came in.
+// imported notes new data for the status grades.
 func (k *Keeper) imported(r ingest.Receipt) {
 	if r.DryRun {
 		return
@@ -183,8 +182,8 @@ func (k *Keeper) imported(r ingest.Receipt) {
 // dataName finds names of files of data, compressed or not.
 var dataName = regexp.MustCompile(`(?i)\.(csv|tsv|json|ndjson|jsonl|parquet|dly)(\.(gz|zst))?$`)
 
-// brokenOff reports whether a file of data has nothing in it: a copy that broke off at once, which
-// must not pass for a file that is none of ours.
+// brokenOff reports whether a data file is empty: a copy that was interrupted at once, which must
+// not be skipped as an unrelated file.
 func brokenOff(path string, head data.Head) bool {
 	return dataName.MatchString(path) && len(bytes.TrimSpace(head.Bytes)) == 0
 }

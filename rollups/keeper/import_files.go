@@ -16,16 +16,16 @@ type importWork struct {
 	req     Request
 	emit    func(Event)
 	res     *Result
-	rebuild bool // an import left the rollups to one
-	apart   int  // of the last groups, those that had to be imported file by file
+	rebuild bool // an import left the rollups to a rebuild
+	apart   int  // how many of the last groups had to be imported file by file
 }
 
-// mostApart is how many groups, one after another, may turn out not to be for importing together
-// before no other is tried: each was read for nothing.
+// mostApart is how many groups in a row may fail to be imported together before no further one is
+// tried: each was read for nothing.
 const mostApart = 2
 
-// all imports files: several together where that comes to the same as one by one. The error is
-// that of work that could not be done, or was cancelled; a file that fails is reported.
+// all imports files, several together if the result is the same as one by one. The error is for
+// work that could not be done, or was cancelled; a file that fails is reported.
 func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
 	groups := ingest.Groups(plans)
 	for i, group := range groups {
@@ -93,7 +93,7 @@ func (w *importWork) options(coming ingest.Remaining) ingest.Options {
 		Progress: func(p ingest.Progress) { w.emit(Event{Progress: &p}) }}
 }
 
-// took reports a file that is in.
+// took reports an imported file.
 func (w *importWork) took(r ingest.Receipt) {
 	w.res.Receipts = append(w.res.Receipts, r)
 	w.emit(Event{Receipt: &r})
@@ -102,7 +102,7 @@ func (w *importWork) took(r ingest.Receipt) {
 	}
 	w.rebuild = w.rebuild || r.RebuildNeeded
 	w.imported(r)
-	if w.segments != nil && w.segments.memtableFull() { // not only behind the last of many files
+	if w.segments != nil && w.segments.memtableFull() { // not only after the last of many files
 		w.startSegmentBuild()
 	}
 }
@@ -118,7 +118,7 @@ func (r *remaining) add(p ingest.Plan) {
 	}
 }
 
-// remaining is what groups come to; one that is imported together counts as a single file.
+// remaining sums up groups; one that is imported together counts as a single file.
 func (w *importWork) remaining(groups [][]ingest.Plan) (r remaining) {
 	for _, group := range groups {
 		before := r.Files

@@ -10,7 +10,7 @@ import (
 // foundFile is a file that a path stands for.
 type foundFile struct {
 	path     string
-	inFolder bool // it was not named, but is in a folder that was
+	inFolder bool // it was not named itself, but found in a named folder
 }
 
 // expandPath returns the files a path stands for, in name order: itself, what is in a folder and
@@ -75,7 +75,7 @@ func (w *folderWalk) folder(path string) error {
 	return nil
 }
 
-// firstPaths names paths, the first of many only.
+// firstPaths lists paths, only the first ones of many.
 func firstPaths(paths []string) string {
 	const most = 3
 	if len(paths) <= most {

@@ -13,13 +13,12 @@ import (
 	"pmx/engine/ingest"
 )
 
-// settleTime is how long a file in the inbox must be unchanged before it is taken,
-// so that a copy under way is not.
+// settleTime is how long a file in the inbox must be unchanged before it is imported, so that a
+// copy under way is not.
 const settleTime = 2 * time.Second
 
-// takeInbox imports what was dropped into the inbox and moves it to inbox/done
-// or inbox/failed, where a note says why. What is wrong with one file is no matter to
-// the others.
+// takeInbox imports files that were put into the inbox, and moves them to inbox/done, or to
+// inbox/failed with a note that says why. A file that fails does not affect the others.
 func (k *Keeper) takeInbox(ctx context.Context) (failed error) {
 	dir := k.db.Dir().Inbox()
 	entries, err := os.ReadDir(dir)
@@ -41,29 +40,29 @@ func (k *Keeper) takeInbox(ctx context.Context) (failed error) {
 	return failed
 }
 
-// arrivals remembers files of the inbox whose time lies ahead: the clock was set back
-// since they were written, and by their age alone they would wait as long. And it
-// remembers those that were imported and could not be moved.
+// arrivals remembers files of the inbox whose modification time is in the future: the clock was set
+// back since they were written, and by age alone they would have to wait that long. It also
+// remembers files that were imported and could not be moved.
 type arrivals struct {
 	seen  map[string]arrival
 	stuck map[string]outcome
 }
 
-// outcome is what became of a file of the inbox.
+// outcome is the result for a file of the inbox.
 type outcome struct {
 	info  os.FileInfo
 	where string // the folder it is moved to
 	note  string // why it was refused
 }
 
-// came returns what became of a file that was imported as it is now.
+// came returns the outcome of a file that was imported and has not changed since.
 func (a *arrivals) came(info os.FileInfo) (outcome, bool) {
 	was, known := a.stuck[info.Name()]
 	same := known && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) && os.SameFile(was.info, info)
 	return was, same
 }
 
-// stick remembers what became of a file that stays if it is.
+// stick remembers the outcome of a file that could not be moved.
 func (a *arrivals) stick(o outcome) {
 	if a.stuck == nil || len(a.stuck) > maxArrivals {
 		a.stuck = map[string]outcome{}
@@ -95,7 +94,7 @@ func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
 	return time.Since(was.since) >= settleTime
 }
 
-// maxArrivals bounds what is remembered; what was forgotten is seen again.
+// maxArrivals bounds what is remembered; a forgotten file is noticed again.
 const maxArrivals = 10_000
 
 func (k *Keeper) takeFile(ctx context.Context, dir string, info os.FileInfo) error {
@@ -136,8 +135,8 @@ func (k *Keeper) importFile(ctx context.Context, dir string, info os.FileInfo) (
 	return o, nil
 }
 
-// putAway moves a file of the inbox that was imported, under its time and name: a name
-// that would become too long is shortened.
+// putAway moves an imported file of the inbox; its new name is the time and its name, shortened if
+// too long.
 func (k *Keeper) putAway(dir string, o outcome) error {
 	if err := os.MkdirAll(filepath.Join(dir, o.where), 0o700); err != nil {
 		return err
@@ -148,10 +147,10 @@ func (k *Keeper) putAway(dir string, o outcome) error {
 	}
 	if o.note != "" {
 		if err := os.WriteFile(target+".error.txt", []byte(o.note+"\n"), 0o600); err != nil {
-			k.logged("inbox", err) // the file is away: there is nothing to try again
+			k.logged("inbox", err) // the file was moved: there is nothing to retry
 		}
 	}
-	if err := os.Chmod(target, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) { // of another user
+	if err := os.Chmod(target, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) { // it may belong to another user
 		k.logged("inbox", err)
 	}
 	return nil

@@ -1,6 +1,5 @@
-// Package keeper owns an open venue: the database, the importer and the live
-// snapshot. It runs one piece of work at a time, whether a person, the inbox or
-// the schedule asked for it.
+// Package keeper owns an open venue: the database, the importer and the live snapshot. It runs one
+// piece of work at a time, whoever asked for it: a command, the inbox or the schedule.
 package keeper
 
 import (
@@ -23,16 +22,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Config says what to keep.
+// Config says which venue to keep, and how.
 type Config struct {
 	Engine engine.Options
 	Feeds  ingest.FeedCatalog
 	Log    zerolog.Logger
-	Watch  *guard.Watch     // over what goes on in the background; nil: one that logs to Log
+	Watch  *guard.Watch     // watches background work; nil: one that logs to Log
 	Now    func() time.Time // nil: time.Now
 	Venue  map[data.Address]bool
-	Whale  data.Micro // from which dollars on an order is a whale move; 0: as the database has it
-	Lake   string     // folder of the lake that a database without fills was pulled from; "": there is none to read
+	Whale  data.Micro // smallest order in dollars that is a whale move; 0: the database's value
+	Lake   string     // folder of the lake that a database without fills was pulled from; "": none
 	Serve  bool       // keep snapshots, from which requests are answered
 }
 
@@ -45,17 +44,17 @@ type Keeper struct {
 	segments       *segmentSet   // nil where nobody is served
 	merger         rollups.Merger
 	factsOnly      bool
-	pulled         *rollups.Pulled            // where the rollups are from of a database without fills; nil: it has them
+	pulled         *rollups.Pulled            // where the rollups of a database without fills come from; nil: it has fills
 	lake           atomic.Pointer[query.Lake] // where its fills are
-	replica        bool                       // of another server's database: nothing is written to it
+	replica        bool                       // serves another server's database: nothing is written to it
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
-	garbageAt      time.Time                  // when it was bounded last; zero: it is not
+	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were given back last
-	deferred       deferral                   // the rebuild that a source which catches up needs
+	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time
 
-	background sync.WaitGroup  // what goes on beside that
-	ctx        context.Context // of that: Close ends it
+	background sync.WaitGroup  // work in the background
+	ctx        context.Context // of background work: Close cancels it
 	cancel     context.CancelFunc
 
 	arrivals arrivals // in the inbox
@@ -66,8 +65,8 @@ type Keeper struct {
 	onPublish atomic.Pointer[func(*serving.Snapshot)]
 }
 
-// Open opens the database and, where snapshots are wanted, loads the first one.
-// Facts whose rollups were left stale by a stopped import are rebuilt first.
+// Open opens the database and, if Config.Serve is set, loads the first snapshot. If a stopped
+// import left the rollups stale, they are rebuilt first.
 func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -107,12 +106,12 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if k.live != nil {
 		k.importer.Directory = k.live
 		if k.pulled == nil {
-			k.serveSegments(db.Dir().Segments()) // a rebuild asks for them
+			k.serveSegments(db.Dir().Segments()) // a rebuild uses them
 		}
-		// On a full disk everything that is there can be served.
+		// On a full disk existing data can still be served.
 		err := errors.Join(k.refresh(ctx, nil), k.load(ctx))
 		if err == nil {
-			err = k.db.CheckSpace() // the status says so from the first answer on
+			err = k.db.CheckSpace() // so that the status says so from the first answer on
 		}
 		err = k.cycleDone(err)
 		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
@@ -124,7 +123,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	return k, nil
 }
 
-// refreshDesk rebuilds the weather desk where its cities or its grammar changed.
+// refreshDesk rebuilds the weather desk if its cities or its grammar changed.
 func (k *Keeper) refreshDesk(ctx context.Context) error {
 	if k.pulled != nil {
 		return nil // it is that of the lake
@@ -138,8 +137,8 @@ func (k *Keeper) refreshDesk(ctx context.Context) error {
 	})
 }
 
-// warm loads what merging keeps in memory, beside the first requests; an import
-// that comes meanwhile waits for it.
+// warm loads what merging keeps in memory while the first requests are served; an import that comes
+// meanwhile waits for it.
 func (k *Keeper) warm(ctx context.Context) error {
 	quiet := func(err error) bool {
 		return err == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, context.Canceled)
@@ -156,14 +155,14 @@ func (k *Keeper) warm(ctx context.Context) error {
 	return nil
 }
 
-// FactsOnly makes imports leave every rollup to the next refresh, and refreshes
-// to the caller: for loading many large files one after another.
+// FactsOnly makes imports leave every rollup to the next refresh, which the caller has to start:
+// for loading many large files one after another.
 func (k *Keeper) FactsOnly() {
 	k.importer.Rollups.Merge = k.merger.Postpone
 	k.factsOnly = true
 }
 
-// Close ends the keeping once what runs is done.
+// Close closes the venue once running work is done.
 func (k *Keeper) Close() error {
 	k.cancel()
 	if err := k.work.Lock(context.Background()); err != nil { // never
@@ -174,8 +173,8 @@ func (k *Keeper) Close() error {
 	return errors.Join(k.closeSegments(), k.db.Close())
 }
 
-// Settle waits until what goes on in the background is done: loading what merging
-// keeps in memory, and writing the files below segments/.
+// Settle waits until background work is done: loading what merging keeps in memory, and writing the
+// files below segments/.
 func (k *Keeper) Settle() { k.background.Wait() }
 
 // DB is the open database.
@@ -186,7 +185,7 @@ func (k *Keeper) Exporter() *export.Exporter {
 	return &export.Exporter{DB: k.db, Venue: k.cfg.Venue, NoFills: k.pulled != nil}
 }
 
-// Ping proves that the database answers.
+// Ping checks that the database answers.
 func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }
 
 // reportLog says what was wrong with the write-ahead log at the start.

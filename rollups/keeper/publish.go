@@ -18,22 +18,24 @@ import (
 )
 
 const (
-	// publishLook is how often is looked whether anything changed.
+	// publishLook is how often it is checked whether anything changed.
 	publishLook = 50 * time.Millisecond
-	// keysLook is how often is looked whether a key changed, as the gate does.
+	// keysLook is how often it is checked whether a key changed, as often as the gate does.
 	keysLook = 250 * time.Millisecond
-	// publishRest is the longest pause behind a state; a shorter one is as long as publishing it took.
+	// publishRest is the longest pause after a state; normally the pause is as long as publishing it
+	// took.
 	publishRest = time.Second
 	// publishAgain is how long after a failure the next try is made.
 	publishAgain = 2 * time.Second
-	// publishedStates is how many states stay, for those who are still copying an older one.
+	// publishedStates is how many states are kept, for replicas that are still copying an older
+	// one.
 	publishedStates = 16
 )
 
 // Publish writes every state that is served into a repository, for servers that follow it, until ctx ends: as soon as something is
 // committed or a key changes. Only blocks that changed are written. It is no backup, see backup.CreatePassing.
 func (k *Keeper) Publish(ctx context.Context, dir, version string, keys *control.DB) error {
-	said := "" // the log has each reason once in a row
+	said := "" // a repeated reason is logged once
 	for {
 		err := k.publishInto(ctx, dir, version, keys)
 		if ctx.Err() != nil {
@@ -63,7 +65,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 		return readOnly(dir, err)
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	// What earlier runs left may be why the disk is full. That it cannot be removed keeps nothing from being published.
+	// What earlier runs left may be why the disk is full. A failure to remove it does not prevent publishing.
 	if err := prune(repo); err != nil && !errors.Is(err, backup.ErrNone) {
 		k.cfg.Log.Warn().Err(err).Msg("what was published before stays")
 	}
@@ -90,7 +92,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 	}
 }
 
-// state is by what is known whether anything changed.
+// state is what changes are detected by.
 type state struct {
 	epoch    uint64 // of the snapshot
 	revision int64  // of the keys
@@ -113,7 +115,7 @@ type publisher struct {
 	done     int
 }
 
-// look returns what there is now.
+// look returns the current state.
 func (p *publisher) look(ctx context.Context) (state, error) {
 	if now := time.Now(); now.Sub(p.looked) >= keysLook {
 		p.looked = now
@@ -129,7 +131,7 @@ func (p *publisher) look(ctx context.Context) (state, error) {
 	return s, nil
 }
 
-// publish publishes what there is, which is that of now or later.
+// publish publishes the current state, which is now or a later one.
 func (p *publisher) publish(ctx context.Context, now state) error {
 	began := time.Now()
 	b := &backingUp{k: p.k, repo: p.repo, writer: p.writer}
@@ -153,7 +155,7 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 	if err := b.addSettings(ctx); err != nil {
 		return err
 	}
-	if reflect.DeepEqual(b.manifest.Files, p.files) { // what came behind now was in the last one already
+	if reflect.DeepEqual(b.manifest.Files, p.files) { // what came after now was in the last one already
 		p.at = now
 		return nil
 	}

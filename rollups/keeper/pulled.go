@@ -16,7 +16,7 @@ import (
 	"pmx/rollups/query"
 )
 
-// needFills is an error where the database has rollups that were computed elsewhere and no fills.
+// needFills returns an error if the database has rollups that were computed elsewhere and no fills.
 func (k *Keeper) needFills(what string) error {
 	if k.pulled == nil {
 		return nil
@@ -27,10 +27,11 @@ func (k *Keeper) needFills(what string) error {
 // Pulled reports what the database was pulled from, nil if it has fills of its own.
 func (k *Keeper) Pulled() *rollups.Pulled { return k.pulled }
 
-// NeedFills is an error where the database has no fills, for work that needs them: what names it.
+// NeedFills returns an error if the database has no fills, for work that needs them; what is the
+// name of the work.
 func (k *Keeper) NeedFills(what string) error { return k.needFills(what) }
 
-// findFills reports where the fills are.
+// findFills finds out where the fills are.
 func (k *Keeper) findFills(ctx context.Context) error {
 	return k.db.Read(ctx, func(conn *sql.Conn) error {
 		pulled, lake, err := k.fillsOf(ctx, conn)
@@ -91,7 +92,7 @@ func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, 
 	return pulled, lake, nil
 }
 
-// shardsOf returns shards of the lake as queries read them.
+// shardsOf returns shards of the lake for package query.
 func (k *Keeper) shardsOf(files []export.LakeFile) []query.Shard {
 	shards := make([]query.Shard, len(files))
 	for i, f := range files {
@@ -100,9 +101,9 @@ func (k *Keeper) shardsOf(files []export.LakeFile) []query.Shard {
 	return shards
 }
 
-// Pull puts rollups that another engine published in the folder out, and the markets, wallets and weather of the lake that they
-// were computed from, into a database that has nothing. Every file is held against its manifest first. Where before is what
-// is published, nothing is done and before is given.
+// Pull puts rollups that another engine published in the folder out, and the markets, wallets and weather of the lake that
+// they were computed from, into an empty database. Every file is compared with its manifest first. If before is what is
+// published, nothing is done and before is returned.
 func (k *Keeper) Pull(ctx context.Context, out, lake string, before *rollups.Pulled, step Step) (*rollups.Pulled, error) {
 	published, m, err := readPublished(out, lake)
 	if err != nil {
@@ -120,7 +121,7 @@ func (k *Keeper) Pull(ctx context.Context, out, lake string, before *rollups.Pul
 			if step != nil {
 				step("checking the files of "+dir.name, i, len(dir.files))
 			}
-			// Of most fills nothing is read now: it is enough that they are there.
+			// Most fills are not read now: it is enough that they are there.
 			if err := errors.Join(ctx.Err(), cluster.CheckFile(dir.name, f, needed(f, m.AsOf))); err != nil {
 				return nil, err
 			}
@@ -208,8 +209,8 @@ func needed(f export.LakeFile, asOf int64) bool {
 	return err == nil && rollups.NeedsFills(date.Unix()/86_400, asOf)
 }
 
-// bringIn makes files of a folder appear below the data directory, and returns by dataset what DuckDB is to
-// read.
+// bringIn makes files of a folder appear below the data directory, and returns, by dataset, what DuckDB is
+// to read.
 func bringIn(inside, prefix, dir string, files []export.LakeFile) (map[string]string, error) {
 	lists := map[string]string{}
 	for i, f := range files {

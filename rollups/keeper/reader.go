@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Reader reads what the snapshot does not hold: of one wallet and of one market from
-// their files, where those have it, and everything else from the database.
+// Reader reads what the snapshot does not hold: data of one wallet or market from segments, if they
+// have it, and everything else from the database.
 type Reader struct {
 	*query.Reader
 	segments *segmentSet // nil: there are none

@@ -11,7 +11,7 @@ import (
 )
 
 // MarketFills is query.Reader's, from the file if that has all of them: it has the newest of each token, which are
-// all of most markets, and more than the first page of others.
+// all fills of most markets, and more than the first page of others.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	if r.segments != nil && after == nil && n <= rollups.NewestFills {
@@ -27,8 +27,8 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 	return r.Reader.MarketFills(ctx, dst, tokens, batch, f, after, n)
 }
 
-// newest adds the n newest fills of tokens to dst, newest first; false, and nothing
-// added, where a token is not in the segments.
+// newest adds the n newest fills of tokens to dst, newest first; false, with nothing added, if a
+// token is not in the segments.
 func (r *Reader) newest(dst []serving.Fill, tokens []data.TokenID, batch int64, n int) ([]serving.Fill, bool) {
 	known := len(dst)
 	for _, token := range tokens {
@@ -49,10 +49,10 @@ func (r *Reader) inBlock(fills []serving.Fill) {
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
 }
 
-// kept returns the n newest fills of tokens, of imports up to batch, newest first; those behind after if that is
-// given. False where some of them may be fills that the file lacks: it has those of a token from some fill on, or all.
+// kept returns the n newest fills of tokens, of imports up to batch, newest first; if after is given, those that
+// follow it. False if some of them may be missing from the file, which has a token's fills from some fill on, or all.
 func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n int) (fills []serving.Fill, ok bool) {
-	var oldest *serving.Fill // from which on the file has all fills of every token; nil: it has all
+	var oldest *serving.Fill // the file has all fills of every token from this one on; nil: it has all
 	for _, token := range tokens {
 		known := len(fills)
 		if fills, ok = r.segments.tokens.Newest(fills, token, batch, rollups.NewestFills); !ok {
@@ -76,7 +76,7 @@ func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n
 	return fills[:n], true
 }
 
-// Candles is query.Reader's; of tokens that the file has from there, of the batch.
+// Candles is query.Reader's; tokens in the file are read from there, as of the batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	tally := serving.NewCandleTally(tokens, hours, after)
 	var partials []serving.PartialCandle
@@ -98,19 +98,19 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, bat
 	return tally.Newest(n), err
 }
 
-// Holders is query.Reader's; of tokens that the file has from there.
+// Holders is query.Reader's; tokens in the file are read from there.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
 	tally, err := r.tally(ctx, tokens, batch, without)
 	return tally.Holders(), err
 }
 
-// EventTraders is query.Reader's; of tokens that the file has from there.
+// EventTraders is query.Reader's; tokens in the file are read from there.
 func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
 	tally, err := r.tally(ctx, tokens, batch, without)
 	return tally.Traders(), err
 }
 
-// walletSums are in a buffer that is used again.
+// walletSums is a reusable buffer.
 type walletSums struct{ list []serving.WalletSum }
 
 var freeSums = sync.Pool{New: func() any { return new(walletSums) }}

@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// OpenReplica serves a state of another server's database, and further ones as Take gets them. Nothing is imported,
-// and nothing is written but the files below segments/.
+// OpenReplica serves a state of another server's database, and further states passed to Take. Nothing is imported,
+// and only the files below segments/ are written.
 func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -60,7 +60,8 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	return k, nil
 }
 
-// prepare reads everything into memory, or what differs from what is served; shown publishes it.
+// prepare reads everything into memory, or only the difference from what is served; shown publishes
+// it.
 func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, served *rollups.Served) (shown func(), err error) {
 	var fills, markets int64
 	if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
@@ -84,9 +85,9 @@ func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, s
 	}, nil
 }
 
-// Take serves another state from now on. It is loaded beside the one that is served, which stays if that fails; answers
-// under way end on the one they began with. freed is called with the old file once nobody reads it, by any goroutine; where
-// Take fails, with the new one and before it returns.
+// Take serves another state from now on. It is loaded while the current one is served, which stays if loading fails;
+// requests under way finish on the one they began with. freed is called with the old file once nobody reads it, by any
+// goroutine; if Take fails, with the new one and before it returns.
 func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file string)) error {
 	if err := k.work.Lock(ctx); err != nil {
 		freed(s.File)
@@ -122,7 +123,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 		return err
 	}
 	k.lake.Store(lake)
-	// It is read from now on, so it is shown even if the caller leaves.
+	// It is being read from now on, so it is shown even if the caller leaves.
 	if err := k.takeSegments(context.WithoutCancel(ctx), same); err != nil {
 		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not follow and are rebuilt")
 	}
@@ -131,8 +132,8 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	return nil
 }
 
-// continues reports whether what conn reads is what is served, or became of it by further imports. A database that was restored from
-// an earlier backup has other imports under the same numbers.
+// continues reports whether conn's database is the served one, or the served one plus further imports. A database that was
+// restored from an earlier backup has other imports under the same numbers.
 func (k *Keeper) continues(ctx context.Context, conn *sql.Conn) (bool, error) {
 	was := k.Snapshot().Batch
 	var ours uint64
@@ -147,11 +148,11 @@ func (k *Keeper) continues(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return ours == theirs, err
 }
 
-// takeSegments has the files below segments/ follow the state that was taken, before the snapshot shows it.
+// takeSegments updates the files below segments/ to the state that was taken, before the snapshot shows it.
 func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
 	r := k.segments
 	if r == nil || r.texts.Stats().Idle {
-		return nil // openSegments is still to come, and sees whether they fit
+		return nil // openSegments comes later, and checks whether they fit
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
 		if same {
@@ -161,8 +162,8 @@ func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
 	})
 }
 
-// Followed records how following another server's backups goes: current tells that its newest backup is served,
-// failure why it cannot be, "" for nothing. The status is graded by it as by refreshes.
+// Followed records the progress of following another server's backups: current says that its newest backup is
+// served, failure why it cannot be, "" for no failure. The status is graded by it as by refreshes.
 func (k *Keeper) Followed(current bool, failure string) {
 	now := k.cfg.Now().UTC()
 	k.updateFreshness(func(f *serving.Freshness) {

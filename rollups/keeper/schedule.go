@@ -12,13 +12,13 @@ import (
 // Schedule is when background work is done, in cron syntax ("@every 30s" and
 // five fields, UTC). An empty entry is never.
 type Schedule struct {
-	Refresh string // take the inbox in, rebuild what is stale, compact, checkpoint
-	Verify  string // prove the whole database and log what fails
+	Refresh string // import the inbox, rebuild what is stale, compact, checkpoint
+	Verify  string // verify the whole database and log what fails
 	Chores  []Chore
 }
 
-// Chore is work of another part that has its times from the same schedule. It runs
-// beside the keeper's own work and never twice at once.
+// Chore is work of another package on the same schedule. It runs concurrently with the keeper's own
+// work, but never twice at once.
 type Chore struct {
 	Name string
 	When string

@@ -14,46 +14,46 @@ import (
 	"pmx/rollups/serving"
 )
 
-// When the segment in wallet order is written again: once so many fills came in that their part of
-// it is worth the work, or of a wallet in it a fill was replaced. A file is written whole, so the
-// larger it is, the more must come together. That of tokens is written with it, or alone if it is
-// missing or a fill was replaced.
+// When the segment in wallet order is rewritten: once enough fills came in, as a share of it, to be
+// worth the work, or once a fill of a wallet in it was replaced. A file is rewritten as a whole, so
+// the larger it is, the more fills it takes. The token segment is written with it, or alone if it
+// is missing or a fill was replaced.
 const (
 	minFlushFills    = 50_000
 	maxMemtableFills = 1_000_000
-	// minMissedFills is how many fills that were missed are read into memory even where the
-	// next files are due at once, which read them again: wallets are read from the database until
-	// these are there.
+	// minMissedFills is how many missed fills are read into memory even if new files are due at
+	// once, which read them again: until those are written, wallets would be read from the
+	// database.
 	minMissedFills = 250_000
 	flushShare     = 16
-	// restFactor is how many times as long as writing it took the file is left alone if that
-	// failed, or where only replaced fills are the reason to write it again.
+	// restFactor times the duration of the last build is the pause before the file is written
+	// again, if that build failed, or if replaced fills are the only reason.
 	restFactor = 20
-	// maxBuildAttempts is how many times files are begun, one try right behind the other,
-	// where imports overtake them.
+	// maxBuildAttempts is how many times in a row files are begun if imports overtake them.
 	maxBuildAttempts = 3
-	// maxMemtableTexts is how many bytes of markets' texts gather beside their file.
+	// maxMemtableTexts is how many bytes of markets' texts may gather in the memtable.
 	maxMemtableTexts = 16 << 20
 )
 
-// memtableGrown reports whether so much came in that a new file in wallet order is worth writing.
+// memtableGrown reports whether the memtable is large enough for a new file in wallet order to be
+// worth writing.
 func memtableGrown(s fillseg.Stats) bool {
 	return s.Recent >= maxMemtableFills || s.Recent >= max(minFlushFills, s.Stored/flushShare)
 }
 
-// mostMissed is how many fills that were missed are read into memory: more make new files due,
-// which are about to read them.
+// mostMissed is how many missed fills are read into memory: more make new files due, which read
+// them anyway.
 func mostMissed(wallets fillseg.Stats) int64 {
 	return min(maxMemtableFills, max(minMissedFills, wallets.Stored/flushShare-wallets.Recent))
 }
 
-// memtableFull reports whether so much lies in the memtables that the files are not to wait for the
-// next cycle.
+// memtableFull reports whether the memtables are so large that new files must not wait for the next
+// cycle.
 func (r *segmentSet) memtableFull() bool {
 	return memtableGrown(r.wallets.Stats()) || r.texts.Stats().Text >= maxMemtableTexts
 }
 
-// damaged reports whether a file was found damaged that was not written again yet.
+// damaged reports whether a file was found damaged and was not rewritten yet.
 func (r *segmentSet) damaged() bool {
 	return errors.Join(r.wallets.Stats().Damage, r.tokens.Stats().Damage, r.texts.Stats().Damage) != nil
 }
@@ -74,8 +74,8 @@ func (r *segmentSet) due(wallets, tokens fillseg.Stats, texts textseg.Stats, now
 
 func textsDue(s textseg.Stats) bool { return !s.Ready || s.Text >= maxMemtableTexts }
 
-// startSegmentBuild writes new files beside everything else, where they are due and none is
-// under way. The wait group is the owner of the work; Close ends it.
+// startSegmentBuild starts writing new files in the background, if they are due and no build is
+// under way. The wait group owns the work; Close ends it.
 func (k *Keeper) startSegmentBuild() {
 	r := k.segments
 	if r == nil || k.ctx.Err() != nil || !r.building.TryLock() {
@@ -111,7 +111,7 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 	}
 	r.building.Lock()
 	defer r.building.Unlock()
-	if r.texts.Stats().Idle { // nobody follows, or openSegments is still to come
+	if r.texts.Stats().Idle { // the store follows nothing, or openSegments comes later
 		if err := k.db.Write(ctx, func(conn *sql.Conn) error { return r.restart(ctx, conn) }); err != nil {
 			return fmt.Errorf("segments: %w", err)
 		}
@@ -122,8 +122,8 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 	return nil
 }
 
-// buildSegments writes the files that are due, from what there is and what came in since;
-// or all of them, from the database.
+// buildSegments writes the files that are due, from the existing ones and what came in since; or
+// all of them, from the database.
 func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) error {
 	began := time.Now()
 	err := k.cfg.Watch.Do("build segments", func() error {
@@ -142,11 +142,11 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 	return nil
 }
 
-// adder takes a fact in, with the batch it came with.
+// adder adds a fact and the batch it came with.
 type adder = func(batch int64, f *serving.Fill) error
 
-// buildFills writes the file of tokens, and that of wallets if it is worth it, from one reading of
-// the facts.
+// buildFills writes the file of tokens, and that of wallets if it is worth it, in one pass over the
+// facts.
 func (r *segmentSet) buildFills(ctx context.Context, conn *sql.Conn, whole bool) error {
 	s, t := r.wallets.Stats(), r.tokens.Stats()
 	both := whole || !s.Ready || s.Dirty > 0 || memtableGrown(s)

@@ -18,11 +18,11 @@ import (
 
 // segmentSet holds the segments that reads are answered from, each with its memtable.
 type segmentSet struct {
-	names    *rollups.NameIndex  // of what the stores hold: learned before they are given it
+	names    *rollups.NameIndex  // names of what the stores hold: loaded before rows are added to a store
 	wallets  fillseg.WalletStore // every fill, by wallet
 	tokens   fillseg.TokenStore  // the newest fills, by token
 	texts    *textseg.Store      // by market
-	building sync.Mutex          // one writing of files at a time
+	building sync.Mutex          // one build at a time
 	// Written before building is unlocked.
 	buildTime   time.Duration // of the last files of fills
 	builtAt     time.Time
@@ -39,18 +39,18 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 	}
 }
 
-// serveSegments makes the files those that are served from: a damaged one is set aside,
-// and another written. They are opened later.
+// serveSegments sets up the segments to serve from: a damaged file is set aside and rewritten. They
+// are opened later.
 func (k *Keeper) serveSegments(dir string) {
 	k.segments = newSegmentSet(dir, k.Snapshot)
 	k.segments.wallets.OnDamage, k.segments.tokens.OnDamage, k.segments.texts.OnDamage = k.segmentDamaged, k.segmentDamaged, k.segmentDamaged
 }
 
-// segmentDamaged is called by the reader of a file that is not what was written. What was
-// lost is read from the database until the next one is there.
+// segmentDamaged is called by the reader of a damaged file. Until the next one is written, its data
+// are read from the database.
 func (k *Keeper) segmentDamaged(d *segments.Damage) {
 	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below segments/ is damaged: it is set aside and written again")
-	if k.work.TryLock() { // else what is under way writes it, or the next cycle
+	if k.work.TryLock() { // else the work under way writes it, or the next cycle
 		defer k.work.Unlock()
 		k.startSegmentBuild()
 	}
@@ -68,9 +68,8 @@ func (r *segmentSet) close() error {
 	return errors.Join(r.wallets.Close(), r.tokens.Close(), r.texts.Close())
 }
 
-// open takes the files there are, where they fit the database, and reads what came
-// in since. A file that cannot be opened is rebuilt, whatever the reason, and keeps
-// none of the others from being followed.
+// open opens the files that fit the database, and reads what came in since. A file that cannot be
+// opened is rebuilt, whatever the reason, and does not affect the others.
 func (r *segmentSet) open(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (r *segmentSet) open(ctx context.Context, conn *sql.Conn) error {
 	return errors.Join(append(errs, r.catchUp(ctx, conn))...)
 }
 
-// restart forgets the files: the next ones are made from the whole database.
+// restart drops the files: the next ones are made from the whole database.
 func (r *segmentSet) restart(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
@@ -121,8 +120,8 @@ func (r *segmentSet) restartTexts(ctx context.Context, conn *sql.Conn) error {
 	return r.texts.Restart(last, markets == 0)
 }
 
-// catchUp adds imports that passed by the stores: of a time when nobody followed,
-// or so large that they were left to a rebuild.
+// catchUp adds imports that the stores missed, because the server was not running or because they
+// were so large that they were left to a rebuild.
 func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
@@ -150,12 +149,12 @@ func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 
 // missedBatches is the imports after one and up to the last, as they were read.
 type missedBatches struct {
-	most    int64 // of so many fills, the next files are made from the database instead
+	most    int64 // with more fills than this, the next files are made from the database instead
 	after   int64
 	batches []fillseg.Batch
 }
 
-// addTo adds to a store what passed by it.
+// addTo adds to a store what it missed.
 func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 	through := s.Through()
 	last, err := rollups.LastBatch(ctx, conn, -1)
@@ -193,10 +192,10 @@ func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.St
 	return nil
 }
 
-// add takes a committed batch in.
+// add adds a committed batch.
 func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 	if r.texts.Stats().Idle {
-		return nil // open is still to come, and reads what came in until then
+		return nil // open comes later, and reads what came in until then
 	}
 	through := min(r.wallets.Through(), r.tokens.Through(), r.texts.Through())
 	last, gap, err := rollups.MissedImport(ctx, conn, through)
@@ -226,7 +225,7 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// WalletStats reports what is held of wallets beside the database; idle if nobody is served.
+// WalletStats reports the state of the wallet segment; Idle if snapshots are not served.
 func (k *Keeper) WalletStats() fillseg.Stats {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}
@@ -234,8 +233,8 @@ func (k *Keeper) WalletStats() fillseg.Stats {
 	return k.segments.wallets.Stats()
 }
 
-// MarketStats reports what is held of tokens' newest fills and of markets' texts beside the
-// database; idle if nobody is served.
+// MarketStats reports the state of the segments of tokens' newest fills and of markets' texts; Idle
+// if snapshots are not served.
 func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 	if k.segments == nil {
 		return fillseg.Stats{Idle: true}, textseg.Stats{Idle: true}
@@ -243,7 +242,7 @@ func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 	return k.segments.tokens.Stats(), k.segments.texts.Stats()
 }
 
-// openSegments opens the files and sees that those are written that are due.
+// openSegments opens the files and starts writing those that are due.
 func (k *Keeper) openSegments(ctx context.Context) error {
 	if k.segments == nil {
 		return nil
@@ -254,7 +253,7 @@ func (k *Keeper) openSegments(ctx context.Context) error {
 // catchUpSegments adds the imports that were missed while everything was loaded again.
 func (k *Keeper) catchUpSegments(ctx context.Context) error {
 	if k.segments == nil || k.segments.texts.Stats().Idle {
-		return nil // openSegments is still to come
+		return nil // openSegments comes later
 	}
 	return k.updateSegments(ctx, k.segments.catchUp)
 }
@@ -268,8 +267,8 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 	return nil
 }
 
-// addToSegments takes a committed batch in. If that fails, what it changed is read from the
-// database until the next files are written.
+// addToSegments adds a committed batch. If that fails, what it changed is read from the database
+// until the next files are written.
 func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) {
 	if err := k.segments.add(ctx, conn); err != nil {
 		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not take a batch in and are rebuilt")

@@ -8,7 +8,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// OnPublish has f called with every snapshot from now on, before it is served.
+// OnPublish makes f be called with every snapshot from now on, before it is served.
 func (k *Keeper) OnPublish(f func(*serving.Snapshot)) { k.onPublish.Store(&f) }
 
 func (k *Keeper) published(s *serving.Snapshot) {
@@ -17,11 +17,11 @@ func (k *Keeper) published(s *serving.Snapshot) {
 	}
 }
 
-// absorb follows a committed batch; if that fails, everything is read again. A batch that came
-// behind one left to a rebuild was not merged either, and is caught up with after it: to follow it
-// now would be to leave the other out.
+// absorb adds a committed batch to the snapshot; if that fails, everything is read again. A batch
+// that came after one left to a rebuild was not merged either, and is added after the rebuild:
+// adding it now would leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
-	k.snapshotBehind = true // until it is in: a panic on the way leaves the rest to the next cycle
+	k.snapshotBehind = true // until it is added: after a panic on the way, the next cycle reads everything
 	stale, err := rollups.Stale(ctx, conn)
 	if stale {
 		return nil
@@ -84,7 +84,7 @@ func (k *Keeper) show(ctx context.Context) error {
 	return nil
 }
 
-// readBeside reads what is kept in memory beside the snapshot: the newest fills, and what merging
+// readBeside reads what is kept in memory besides the snapshot: the newest fills, and what merging
 // needs.
 func (k *Keeper) readBeside(ctx context.Context) error {
 	if k.live == nil {

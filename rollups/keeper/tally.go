@@ -8,7 +8,7 @@ import (
 	"pmx/engine/ingest"
 )
 
-// Kinds of work that a tally tells apart.
+// Kinds of work that a Tally distinguishes.
 const (
 	workRefresh    = "refresh"
 	workRebuild    = "rebuild"
@@ -17,7 +17,7 @@ const (
 	workVerify     = "verify"
 )
 
-// Works lists the kinds of work that a tally tells apart.
+// Works lists the kinds of work that a Tally distinguishes.
 func Works() []string {
 	return []string{workRefresh, workRebuild, workCompact, workCheckpoint, workVerify}
 }
@@ -25,7 +25,7 @@ func Works() []string {
 // FeedTally is what came from one feed since the start.
 type FeedTally struct {
 	Batches  int64     `json:"batches"`  // files, and batches of a source that is followed
-	Rows     int64     `json:"rows"`     // that they gave
+	Rows     int64     `json:"rows"`     // rows that they had
 	Inserted int64     `json:"inserted"` // fills added
 	Rejected int64     `json:"rejected"` // rows that could not be used
 	Last     time.Time `json:"last"`     // when the last batch was in
@@ -45,11 +45,11 @@ type Tally struct {
 	Feeds       map[string]FeedTally `json:"feeds"`
 	Works       map[string]WorkTally `json:"works"`
 	FilesFailed int64                `json:"files_failed"` // that were not imported
-	Reopened    int64                `json:"reopened"`     // faults of DuckDB behind which the database was opened again
-	Lost        int64                `json:"lost"`         // faults behind which it was not
+	Reopened    int64                `json:"reopened"`     // faults of DuckDB after which the database was opened again
+	Lost        int64                `json:"lost"`         // faults after which it was not
 }
 
-// tallies is a Tally that many write to.
+// tallies is a Tally with concurrent writers.
 type tallies struct {
 	mu sync.Mutex
 	Tally
@@ -64,7 +64,8 @@ func (k *Keeper) Tally() Tally {
 	return t
 }
 
-// receipt counts a batch that is in. One without a feed has no rows of a source: it keeps how far one was read.
+// receipt counts a committed batch. One without a feed has no rows of a source: it only stores how far a source
+// was read.
 func (t *tallies) receipt(r ingest.Receipt, now time.Time) {
 	if r.Feed == "" {
 		return
@@ -101,7 +102,7 @@ func (t *tallies) fault(recovered bool) {
 	t.Lost++
 }
 
-// ended counts a piece of work that took so long and ended now, and gives err back.
+// ended counts a piece of work that took so long and ended now, and returns err.
 func (t *tallies) ended(work string, took time.Duration, now time.Time, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,8 +127,8 @@ func (k *Keeper) timed(work string, do func() error) error {
 	return k.tallies.ended(work, time.Since(began), k.cfg.Now().UTC(), err)
 }
 
-// logImport counts the files that were not imported, and logs what came of each; a command
-// says it itself.
+// logImport counts the files that were not imported, and logs the result of each file; a command
+// prints it itself.
 func (k *Keeper) logImport(req Request, res Result) {
 	k.tallies.filesFailed(len(res.Failed))
 	if k.live == nil {

@@ -12,30 +12,29 @@ import (
 	"pmx/rollups/serving"
 )
 
-// lookEvery is how often the wall clock is looked at for entries that follow it: it
-// may have been set meanwhile.
+// lookEvery is how often the wall clock is checked for entries that follow it: it may have been set
+// meanwhile.
 const lookEvery = 5 * time.Second
 
-// never is how far off a turn is whose entry has no time that cron finds: it looks five
-// years ahead.
+// never is how far off a turn is if cron finds no time for its entry: cron looks five years ahead.
 const never = 100 * 365 * 24 * time.Hour
 
-// leapYear begins five years in which every day comes that is in any year.
+// leapYear begins five years that contain every day of the calendar.
 var leapYear = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// turn is one entry of a schedule: what is to be done, and when next. "@every" counts
-// by the monotonic clock, which nobody sets; other times are those of the wall clock.
+// turn is one entry of a schedule: what to do, and when next. "@every" counts by the monotonic
+// clock, which nobody sets; other times are those of the wall clock.
 type turn struct {
 	name string
 	do   func(context.Context) error
 	when cron.Schedule
 	due  time.Duration // by the monotonic clock; of entries by the wall clock only after a panic, else 0
-	wall time.Time     // by the wall clock; zero for "@every", and where cron finds none
-	seen time.Time     // the wall clock when it was looked at last
+	wall time.Time     // by the wall clock; zero for "@every", and if cron finds none
+	seen time.Time     // the wall clock at the last check
 	bad  int           // panics in a row
 }
 
-// newTurn reads an entry. One that never comes is refused.
+// newTurn parses an entry. It refuses one that is never due.
 func newTurn(name, spec string, do func(context.Context) error) (*turn, error) {
 	when, err := cron.ParseStandard(spec)
 	if err != nil {
@@ -47,8 +46,8 @@ func newTurn(name, spec string, do func(context.Context) error) (*turn, error) {
 	return &turn{name: name, do: do, when: when}, nil
 }
 
-// nextTime is the first time of a cron entry behind from, in UTC; far off where cron finds
-// none, and zero for what is no entry.
+// nextTime is the first time of a cron entry after from, in UTC; far off if cron finds none, and
+// zero for an invalid entry.
 func nextTime(spec string, from time.Time) time.Time {
 	when, err := cron.ParseStandard(spec)
 	if err != nil {
@@ -57,7 +56,7 @@ func nextTime(spec string, from time.Time) time.Time {
 	return nextOf(when, bare(from))
 }
 
-// nextOf is the first time of when behind from; far off where cron finds none.
+// nextOf is the first time of when after from; far off if cron finds none.
 func nextOf(when cron.Schedule, from time.Time) time.Time {
 	if next := when.Next(from); !next.IsZero() {
 		return next
@@ -83,12 +82,12 @@ func (t *turn) plan(mono time.Duration, wall time.Time) {
 	t.wall = t.when.Next(t.seen)
 }
 
-// bare is a time of the wall clock alone, in UTC.
+// bare is a time without its monotonic reading, in UTC.
 func bare(t time.Time) time.Time { return t.UTC().Round(0) }
 
-// left is how long it is until the turn; 0 or less: it is due. A wall clock that was
-// set back plans the turn again: the time it was planned for may be far off now. So does
-// a turn without a time: it is never due.
+// left is how long it is until the turn; 0 or less: it is due. If the wall clock was set back, the
+// turn is planned again, because its time may be far off now. A turn without a time is planned
+// again, too: it is never due.
 func (t *turn) left(mono time.Duration, wall time.Time) time.Duration {
 	if t.due > 0 {
 		return t.due - mono
@@ -104,7 +103,7 @@ func (t *turn) left(mono time.Duration, wall time.Time) time.Duration {
 	return t.wall.Sub(wall)
 }
 
-// period is how long it is from one turn to the one behind it.
+// period is how long it is from one turn to the next.
 func (t *turn) period() time.Duration {
 	if step := t.every(); step > 0 {
 		return step
@@ -115,7 +114,7 @@ func (t *turn) period() time.Duration {
 	return nextOf(t.when, t.wall).Sub(t.wall)
 }
 
-// clocks are the two that turns go by.
+// clocks are the two clocks of turns.
 type clocks struct {
 	began time.Time // with the monotonic clock
 	wall  func() time.Time
@@ -123,8 +122,8 @@ type clocks struct {
 
 func (c *clocks) mono() time.Duration { return time.Since(c.began) }
 
-// runTurns does turns, one at a time, until ctx ends. planned is called with what a
-// turn came to be planned for; may be nil.
+// runTurns does turns, one at a time, until ctx ends. planned is called when a turn was planned;
+// may be nil.
 func (k *Keeper) runTurns(ctx context.Context, turns []*turn, planned func(*turn, time.Duration)) {
 	c := &clocks{began: time.Now(), wall: k.cfg.Now}
 	if planned == nil {
@@ -153,8 +152,7 @@ func (k *Keeper) runTurns(ctx context.Context, turns []*turn, planned func(*turn
 	}
 }
 
-// runTurn does a turn and plans the next; after a panic it is tried again soon, then
-// after ever longer pauses.
+// runTurn does a turn and plans the next; after a panic it is retried, with growing pauses.
 func (k *Keeper) runTurn(ctx context.Context, t *turn, c *clocks) {
 	began := c.mono()
 	err := k.cfg.Watch.Do(t.name, func() error { return t.do(ctx) })
@@ -168,9 +166,9 @@ func (k *Keeper) runTurn(ctx context.Context, t *turn, c *clocks) {
 	t.due = c.mono() + k.cfg.Watch.Pause(t.bad)
 }
 
-// Run does the background work until ctx ends: the keeper's own one piece at a time,
-// each chore beside it. A cycle that fails is logged and shown in the health, and the
-// previous snapshot stays.
+// Run does the background work until ctx ends: the keeper's own one piece at a time, chores
+// concurrently. A cycle that fails is logged and shown in the health, and the previous snapshot
+// stays.
 func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	var own []*turn
 	var all [][]*turn
@@ -212,8 +210,8 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	return nil
 }
 
-// planned notes when the next refresh is, by the monotonic clock too: answers may be
-// kept until then.
+// planned notes when the next refresh is, also by the monotonic clock: responses may be cached
+// until then.
 func (k *Keeper) planned(t *turn, left time.Duration) {
 	if t.name != "refresh" {
 		return

@@ -8,8 +8,7 @@ import (
 	"pmx/rollups"
 )
 
-// verifyLive proves that what is served equals what the database would be
-// loaded as now.
+// verifyLive checks that what is served equals a fresh load of the database.
 func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	check := rollups.Check{Name: "snapshot_current"}
 	fresh := &rollups.Live{Venue: k.cfg.Venue, Cities: k.cfg.Feeds.Gazetteer()}
@@ -26,8 +25,8 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	return []rollups.Check{check}
 }
 
-// verifySegments proves the files below segments/: those that are served from, or those that
-// the next server would find.
+// verifySegments verifies the files below segments/: those being served from, or those that the
+// next server would find.
 func (k *Keeper) verifySegments(ctx context.Context) (checks []rollups.Check, err error) {
 	r := k.segments
 	if k.pulled != nil {

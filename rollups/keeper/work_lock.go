@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// workLock lets one piece of work in at a time. Unlike those who wait for a mutex,
-// those who wait here may leave.
+// workLock lets one piece of work run at a time. Unlike a mutex, waiting can be cancelled.
 type workLock struct {
 	once sync.Once
 	held chan struct{}
@@ -17,7 +16,7 @@ func (e *workLock) channel() chan struct{} {
 	return e.held
 }
 
-// Lock waits until nobody else is in; an error is that of ctx, which ended before.
+// Lock waits until nobody else holds the lock; an error is that of ctx, which ended before.
 func (e *workLock) Lock(ctx context.Context) error {
 	select {
 	case e.channel() <- struct{}{}:
@@ -37,5 +36,5 @@ func (e *workLock) TryLock() bool {
 	}
 }
 
-// Unlock lets the next one in.
+// Unlock releases the lock.
 func (e *workLock) Unlock() { <-e.held }

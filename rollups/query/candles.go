@@ -11,8 +11,8 @@ import (
 )
 
 // Candles returns the n newest candles, newest first and then by outcome, of tokens that pay for
-// outcomes, in intervals of so many hours; those behind after if that is given. It reads what the
-// database has now, which may be a commit ahead of a batch.
+// outcomes, in intervals of so many hours; if after is given, those that follow it. It reads the
+// current database, which may be a commit ahead of a batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	ids := make([]data.TokenID, len(tokens))
 	for i, t := range tokens {
@@ -23,8 +23,8 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, 
 	return tally.Newest(n), err
 }
 
-// AddCandles adds the hours of some tokens to a tally, which groups and sorts them: that would take the database longer
-// than reading them.
+// AddCandles adds the hours of some tokens to a tally, which groups and sorts them: the database would take longer for
+// that than for reading them.
 func (r *Reader) AddCandles(ctx context.Context, tally *serving.CandleTally, ids []data.TokenID) error {
 	if len(ids) == 0 {
 		return nil

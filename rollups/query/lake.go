@@ -11,16 +11,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Lake is where the fills of a database are that has rollups and no fills of its own.
+// Lake says where the fills of a database are that has only rollups.
 type Lake struct {
 	Days            map[int64]string  // path of the fills of each day since 1970; nil: there is no lake to read
-	Wallets, Tokens map[int64][]Shard // by day, where there are any: the fills of the block that it is of, by wallet and by token
+	Wallets, Tokens map[int64][]Shard // by day, if it has shards: the fills of the day's block, by wallet and by token
 }
 
 // Shard is a file of the fills of a block of days whose wallets begin with a text, or whose token ids end in some digits.
 type Shard struct{ Prefix, Suffix, Path string }
 
-// day is where the fills of a day are.
+// day returns the path of the fills of a day.
 func (l *Lake) day(day int64) (string, error) {
 	path, ok := l.Days[day]
 	if !ok {
@@ -29,8 +29,8 @@ func (l *Lake) day(day int64) (string, error) {
 	return path, nil
 }
 
-// ofShards returns the files that have the fills of some days: of days with shards those that has
-// picks.
+// ofShards returns the files with the fills of some days; for days with shards, the shards that has
+// accepts.
 func (l *Lake) ofShards(days []int64, shards map[int64][]Shard, has func(Shard) bool) (paths []string, err error) {
 	seen := map[string]bool{}
 	for _, day := range days {
@@ -60,8 +60,8 @@ func (l *Lake) ofShards(days []int64, shards map[int64][]Shard, has func(Shard) 
 	return paths, nil
 }
 
-// fillsOfWallet is a table of the fills of a wallet on its days from one to another, the newest first. A shard has others, which are not read:
-// equal fills are of one day, so their numbers are the same without them.
+// fillsOfWallet is a table of the fills of a wallet on some of its days, given newest first. A shard also has other days,
+// which are not read: equal fills are of one day, so their numbers are the same without them.
 func (l *Lake) fillsOfWallet(days []int64, address string) (string, error) {
 	paths, err := l.ofShards(days, l.Wallets, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Lake) fillsOfWallet(days []int64, address string) (string, error) {
 	return table("LakeFills", paths, "f.wallet = "+quoted(address)+" AND "+ofDays(days)), nil
 }
 
-// fillsOfTokens is one of the fills of tokens.
+// fillsOfTokens is a table of the fills of tokens.
 func (l *Lake) fillsOfTokens(days []int64, tokens []string) (string, error) {
 	paths, err := l.ofShards(days, l.Tokens, func(s Shard) bool {
 		return slices.ContainsFunc(tokens, func(token string) bool { return strings.HasSuffix("0"+token, s.Suffix) })
@@ -85,12 +85,12 @@ func (l *Lake) fillsOfTokens(days []int64, tokens []string) (string, error) {
 	return table("LakeFills", paths, "f.token IN ("+strings.Join(ids, ", ")+") AND "+ofDays(days)), nil
 }
 
-// ofDays is the condition that a fill is of some days, which are the newest first, or of one between them.
+// ofDays is the condition that a fill is between the first and last of some days, given newest first.
 func ofDays(days []int64) string {
 	return fmt.Sprintf("f.us >= %d AND f.us < %d", days[len(days)-1]*dayLength, (days[0]+1)*dayLength)
 }
 
-// lake is where the fills are; nil: in the database.
+// lake says where the fills are; nil: in the database.
 func (r *Reader) lake() *Lake {
 	if r.Lake == nil {
 		return nil
@@ -104,7 +104,8 @@ type dayFills struct {
 	Fills int64 `sql:"fills"`
 }
 
-// lakeWalletFills is WalletFills from the lake: of the days on which the wallet's days say that there are enough.
+// lakeWalletFills is WalletFills from the lake: it reads the days that, by the wallet's daily figures, have
+// enough fills.
 func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
 	n int) ([]serving.Fill, error) {
 	first := int64(maxDay)
@@ -112,7 +113,7 @@ func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fil
 		first = after.TS / dayLength
 	}
 	var days []int64
-	behind := int64(0) // fills of days that lie behind the place altogether
+	behind := int64(0) // fills of days that come entirely after the place
 	err := each(ctx, r, "WalletDaysBehind", func(row *dayFills) {
 		if behind >= int64(n) {
 			return
@@ -144,7 +145,8 @@ func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fil
 // maxDay is later than any day of a fill.
 const maxDay = 1 << 30
 
-// lakeMarketFills is MarketFills from the lake: of the last days on which the tokens were traded.
+// lakeMarketFills is MarketFills from the lake: it reads the last days on which the tokens were
+// traded.
 func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fill, q fillQuery, f *serving.Figures) ([]serving.Fill, error) {
 	days, _, err := q.days(ctx, f.FirstTS, int64(q.n))
 	if err != nil || len(days) == 0 {
@@ -169,7 +171,7 @@ func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fil
 	return append(dst, fills...), err
 }
 
-// read is a table by a statement over the lake's files of some days.
+// read is a table made by a statement from the lake's files of some days.
 func (l *Lake) read(name string, days []int64, which string) (string, error) {
 	if l.Days == nil {
 		return "", data.ErrElsewhere
@@ -184,7 +186,7 @@ func (l *Lake) read(name string, days []int64, which string) (string, error) {
 	return table(name, paths, which), nil
 }
 
-// table is what a statement makes of files.
+// table is a table made by a statement from files.
 func table(name string, paths []string, which string) string {
 	files := make([]string, len(paths))
 	for i, path := range paths {
@@ -193,7 +195,8 @@ func table(name string, paths []string, which string) string {
 	return "(" + statements.Get(name, "@files", strings.Join(files, ", "), "@which", which) + ")"
 }
 
-// sumsBetween is a table of all fills after one time in unix µs and up to another, with what sums need of them.
+// sumsBetween is a table of all fills after one time in unix µs and up to another, with the columns that sums
+// need.
 func (l *Lake) sumsBetween(after, upTo int64) (string, error) {
 	var days []int64
 	for day := range l.Days {

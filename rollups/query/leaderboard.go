@@ -60,8 +60,8 @@ func leaderboardAge(at string, cuts []int64) string {
 	return statements.Get("LeaderboardAge", replace...)
 }
 
-// ProfitDays returns what some wallets made on each UTC day from first up to a time in unix µs, by wallet
-// and day; days on which a wallet made nothing may be left out.
+// ProfitDays returns the profit of some wallets on each UTC day from first up to a time in unix µs, by
+// wallet and day; days with no profit may be left out.
 func (r *Reader) ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error) {
 	type profitRow struct {
 		Wallet data.WalletID `sql:"wallet"`

@@ -25,9 +25,9 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serv
 }
 
 // MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest
-// first, of imports up to batch; those behind after if that is given. It looks back from the newest
-// one as far as they should reach at the market's pace, then further, and where a market was traded
-// now and then over long at the days on which it was, never at history as a whole.
+// first, of imports up to batch; if after is given, those that follow it. It looks back from the
+// newest one as far as they should reach at the market's pace, then further. For a market that was
+// traded rarely over a long time it reads the days on which it was, never the whole history.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	newest := f.LastTS
@@ -66,14 +66,14 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 }
 
 const (
-	// leastBack is less than any block of facts covers: to look at less saves nothing.
+	// leastBack is less than any block of facts covers: looking at less saves nothing.
 	leastBack = hourLength / 6
 	// mostAtOnce is how much of all facts is read for one market.
 	mostAtOnce = 4 * dayLength
 )
 
-// lookBack is how far before the last one the n newest fills reach if they came at
-// an even pace, twice over.
+// lookBack is twice as far as the n newest fills reach back from the last one if they came at an
+// even pace.
 func lookBack(f *serving.Figures, n int) int64 {
 	whole := f.LastTS - f.FirstTS + 1
 	if f.Trades <= int64(n) {
@@ -82,25 +82,25 @@ func lookBack(f *serving.Figures, n int) int64 {
 	return min(whole, max(leastBack, int64(float64(whole)*float64(2*n)/float64(f.Trades))))
 }
 
-// fillQuery asks for the n newest fills of tokens behind a place.
+// fillQuery asks for the n newest fills of tokens after a place.
 type fillQuery struct {
 	r      *Reader
 	which  string // the condition on the token
 	batch  int64
 	after  *serving.Fill // nil: before all
-	newest int64         // unix µs of the first that can be among them
+	newest int64         // unix µs of the newest that can be among them
 	n      int
 }
 
-// between is the fills after lo, up to and at hi.
+// between selects the fills after lo, up to and including hi.
 func (q *fillQuery) between(lo, hi int64) string {
 	return statements.Get("FillRange", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10),
 		"@which", q.which, "@batch", strconv.FormatInt(q.batch, 10))
 }
 
 // days returns the last days from a time on that hold so many fills together, and whether there may be
-// more. What lies before the place on its own day is not told, so that day counts for nothing. Fills of
-// later imports than batch count as well: of the days that are given, fewer may be read.
+// more. It is not known how many fills come before the place on its own day, so that day counts as
+// none. Fills of later imports than batch count as well, so the days may have fewer fills to read.
 func (q *fillQuery) days(ctx context.Context, first, want int64) (days []int64, more bool, err error) {
 	have := int64(0)
 	err = each(ctx, q.r, "TokenDays", func(row *dayFills) {
@@ -128,21 +128,21 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Fill,
 	return fills, err
 }
 
-// behind says behind which fill to read.
+// behind says after which fill to read.
 func (q *fillQuery) behind() []string {
 	if q.after == nil {
 		return []string{"@ts", strconv.FormatInt(math.MaxInt64, 10), "@behind", "true"}
 	}
 	at := append(place(q.after, q.n), "@wallet", strconv.Itoa(int(q.after.Wallet)))
-	at[slices.Index(at, "@place")+1] = strconv.Itoa(int(q.after.LogIndex)) // one that is not known is behind all others
+	at[slices.Index(at, "@place")+1] = strconv.Itoa(int(q.after.LogIndex)) // an unknown place is after all others
 	return append(at[:len(at):len(at)], "@behind", statements.Get("FillsBehind", at...))
 }
 
-// MarketInMemory is false: what is asked of one market lies in the facts of some days.
+// MarketInMemory is false: the data of one market is read from the facts of some days.
 func (r *Reader) MarketInMemory(int32, []data.TokenID, int64) bool { return false }
 
-// EventTraders gives every wallet that traded some tokens, in no order, of imports
-// up to batch, without some wallets.
+// EventTraders yields every wallet that traded some tokens, in no order, of imports up to batch,
+// without some wallets.
 func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
 	if len(tokens) == 0 {
 		return serving.EventTraders{}, nil
@@ -152,8 +152,8 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	return tally.Traders(), err
 }
 
-// Holders returns the wallets that hold tokens of one market, or are short of them, as the market's
-// fills up to batch have it; without some wallets.
+// Holders returns the wallets that hold tokens of one market, or are short of them, by the market's
+// fills up to batch; without some wallets.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
 	tally := serving.NewEventTally(tokens, without)
 	err := r.AddPositions(ctx, tally, tokens, batch)
@@ -212,8 +212,8 @@ func neighbours[T ~int32](ids []T, n int) [][]T {
 	return out
 }
 
-// among is the condition that a column is one of a list, false for an empty one.
-// Bounds are there beside the list because they can be proved wrong of whole blocks.
+// among is the condition that a column is one of a list, false for an empty one. It has bounds in
+// addition to the list because bounds can exclude whole blocks.
 func among[T ~int32](column string, list []T) string {
 	if len(list) == 0 {
 		return "false"

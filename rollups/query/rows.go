@@ -26,7 +26,7 @@ func (r *FillRow) Fill() serving.Fill {
 		Shares: r.Shares, USD: r.USD, Fee: r.Fee}
 }
 
-// ReadingRow is what a source forecast of a day as statements select it.
+// ReadingRow is a source's forecast of a day as statements select it.
 type ReadingRow struct {
 	Target      data.Date   `sql:"target"`
 	Metric      data.Metric `sql:"metric"`

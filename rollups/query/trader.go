@@ -73,7 +73,7 @@ func of(wallet data.WalletID, batch int64) []string {
 	return []string{"@wallet", strconv.Itoa(int(wallet)), "@batch", strconv.FormatInt(batch, 10)}
 }
 
-// place says behind which fill to read; nil is before the newest.
+// place says after which fill to read; nil means from the newest on.
 func place(after *serving.Fill, n int) []string {
 	p := serving.Fill{TS: math.MaxInt64}
 	if after != nil {
@@ -84,7 +84,7 @@ func place(after *serving.Fill, n int) []string {
 		tx = hex.EncodeToString(p.Tx[:])
 	}
 	at := p.LogIndex
-	if at == data.NoIndex { // behind every other
+	if at == data.NoIndex { // after every other
 		at = math.MaxInt32
 	}
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -93,7 +93,7 @@ func place(after *serving.Fill, n int) []string {
 		"@place", whole(int64(at)), "@limit", whole(int64(n))}
 }
 
-// WalletInMemory is false: what one wallet did is spread over all days of the facts.
+// WalletInMemory is false: the fills of one wallet are spread over all days of the facts.
 func (r *Reader) WalletInMemory(data.WalletID, int64) bool { return false }
 
 // walletAddress is a row of statements that find wallets.

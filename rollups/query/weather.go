@@ -18,7 +18,7 @@ func cityDays(city string, first, last data.Date) []string {
 	return []string{"@city", strings.ReplaceAll(city, "'", "''"), "@first", strconv.Itoa(int(first)), "@last", strconv.Itoa(int(last))}
 }
 
-// ForecastChanges returns the points at which sources changed what they said of a city's days from
+// ForecastChanges returns the points at which sources changed their forecasts of a city's days from
 // first up to last, by day, metric, time and source.
 func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error) {
 	var out []serving.ForecastChange
@@ -33,7 +33,7 @@ func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last d
 	return out, err
 }
 
-// DayActuals returns what sources know by now of a city's days from first up to last, by day,
+// DayActuals returns the current values of sources for a city's days from first up to last, by day,
 // metric, kind, source and station.
 func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
 	out, err := r.dayReports(ctx, city, first, last)
@@ -67,8 +67,7 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 	return out, err
 }
 
-// dayReports returns the last word of every source on whole days, as the view weather_reported has
-// it.
+// dayReports returns the last value of every source for whole days, from the view weather_reported.
 func (r *Reader) dayReports(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
 	var series serving.ActualHistory
 	type reportRow struct {
@@ -93,8 +92,8 @@ func (r *Reader) dayReports(ctx context.Context, city string, first, last data.D
 	return series.Current(), err
 }
 
-// ActualDays returns the n newest days of a city from first up to last of which any of the metrics
-// is known by one of the kinds and a source ("" for any), newest first.
+// ActualDays returns the n newest days of a city from first up to last, newest first, that have a
+// value for one of the metrics, of one of the kinds, from a source ("" for any).
 func (r *Reader) ActualDays(ctx context.Context, city string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind,
 	source string, n int) ([]data.Date, error) {
 	var out []data.Date
@@ -122,8 +121,8 @@ func (r *Reader) DayObservations(ctx context.Context, city string, day data.Date
 	return out, err
 }
 
-// DayNormals returns what calendar days (month × 100 + day) are usually like in a city, by day,
-// metric, source, station and period.
+// DayNormals returns the normals of calendar days (month × 100 + day) in a city, by day, metric,
+// source, station and period.
 func (r *Reader) DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error) {
 	var out []serving.DayNormal
 	if len(days) == 0 {

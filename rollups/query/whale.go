@@ -12,8 +12,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// WhaleMoves returns the n newest whale moves up to end, unix µs, that stand before a move (nil:
-// all) and pass the filter, newest first.
+// WhaleMoves returns the n newest whale moves up to end, unix µs, older than a move (nil: all) that
+// pass the filter, newest first.
 func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error) {
 	at := serving.Move{TS: math.MaxInt64}
 	if before != nil {

@@ -1,5 +1,5 @@
-// Package replica follows the backups of another server: it copies what changed, and has it served in place of what was. What
-// is served is always one whole backup, every block of which was checked.
+// Package replica follows the backups of another server: it copies what changed, and serves the new state instead of the old
+// one. What is served is always one complete backup whose every block was checked.
 package replica
 
 import (
@@ -28,7 +28,7 @@ const (
 	lookEvery = 200 * time.Millisecond
 	// tryEvery is how long after a failure the next try is made.
 	tryEvery = time.Second
-	// settleTime is how long a backup may be on its way, or a try may fail, before the status calls it a failure.
+	// settleTime is how long a backup may be incomplete, or tries may fail, before the status calls it a failure.
 	settleTime = time.Minute
 	// noteName is the file in the folder of copies that says what is followed.
 	noteName = "follows.json"
@@ -39,21 +39,21 @@ type State struct {
 	File   string // below the data directory; nobody writes to it
 	Venue  map[data.Address]bool
 	Cities *data.Gazetteer
-	Since  *Since // nil: not known, or what the operator put beside the database is another
+	Since  *Since // nil: not known, or the operator's files next to the database differ
 }
 
-// Since tells what a state shares with the one that is served.
+// Since says what a state shares with the one being served.
 type Since struct {
 	File      string                    // of the one that is served
-	Unchanged func(at, size int64) bool // whether both files hold the same from a place behind the head on, for so many bytes
+	Unchanged func(at, size int64) bool // whether a range of bytes, at an offset after the head, is equal in both files
 }
 
 // Server serves states.
 type Server interface {
 	// Take serves another state from now on; freed is called with the file that nobody reads any more: that of the
-	// state before, or this one where Take fails.
+	// previous state, or this one if Take fails.
 	Take(ctx context.Context, s State, freed func(file string)) error
-	// Followed records how the following goes: current tells that the newest state is served, failure why it cannot be.
+	// Followed records the progress: current says that the newest state is served, failure why it cannot be.
 	Followed(current bool, failure string)
 }
 
@@ -65,7 +65,7 @@ type Config struct {
 	Log  zerolog.Logger
 	// Open serves the first state.
 	Open func(ctx context.Context, s State) (Server, error)
-	// Settings reads what the operator put beside the database, from a folder with it.
+	// Settings reads the operator's files from the folder of a database.
 	Settings func(dir engine.Dir) (map[data.Address]bool, *data.Gazetteer, error)
 	Now      func() time.Time // nil: time.Now
 }
@@ -77,7 +77,7 @@ type Follower struct {
 	clone  *backup.Clone
 	server Server // nil before the first state
 	served *backup.Copy
-	keys   []string // the blocks of the control.db that was taken last
+	keys   []string // the blocks of the control.db that was taken over last
 
 	mu   sync.Mutex
 	read map[string]*backup.Copy // by their database
@@ -98,7 +98,7 @@ func Of(dir engine.Dir) (Follows, bool) {
 	return f, err == nil && json.Unmarshal(text, &f) == nil
 }
 
-// Refuse is the error of what is to be done where the backups are made.
+// Refuse is the error for work that has to be done on the server that makes the backups.
 func (f Follows) Refuse(what string) error {
 	writer := "another server"
 	if f.Writer != "" {
@@ -107,7 +107,7 @@ func (f Follows) Refuse(what string) error {
 	return fmt.Errorf("%s is refused: this data directory follows the backups in %s, which %s writes; do it there", what, f.Dir, writer)
 }
 
-// New takes the data directory, and serves nothing yet.
+// New claims the data directory, and serves nothing yet.
 func New(cfg Config) (*Follower, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -126,8 +126,8 @@ func New(cfg Config) (*Follower, error) {
 	return f, nil
 }
 
-// claim notes what is followed before anything of it is here: a command that comes while the first backup is waited for
-// finds the directory taken.
+// claim records what is followed before any of it is copied: a command that comes while the first backup is being
+// waited for finds the directory claimed.
 func (f *Follower) claim() error {
 	was, _ := Of(f.cfg.Dir)
 	if was.Dir != f.cfg.Repo {
@@ -136,8 +136,8 @@ func (f *Follower) claim() error {
 	return f.note(was)
 }
 
-// Begin takes the newest backup there is, and waits for the first one. If the newest cannot be had, the one that is here
-// already is served.
+// Begin serves the newest backup, and waits for one if there is none. If the newest cannot be copied, the one that was
+// copied before is served.
 func (f *Follower) Begin(ctx context.Context) error {
 	for {
 		began := f.cfg.Now()
@@ -160,13 +160,13 @@ func (f *Follower) Begin(ctx context.Context) error {
 	}
 }
 
-// passes reports whether an error may be gone at the next try without anybody's doing here.
+// passes reports whether an error may be gone at the next try without any action here.
 func passes(err error) bool {
 	return errors.Is(err, backup.ErrNone) || errors.Is(err, backup.ErrIncomplete) || errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNoRepository) ||
 		errors.Is(err, fs.ErrNotExist)
 }
 
-// first returns the newest backup, or else the newest that is here.
+// first returns the newest backup, or else the newest copy.
 func (f *Follower) first(ctx context.Context) (*backup.Copy, error) {
 	at, newest := f.newest(ctx)
 	if newest != nil {
@@ -192,7 +192,7 @@ func (f *Follower) newest(ctx context.Context) (*backup.Copy, error) {
 	return f.clone.Fetch(ctx, repo, name)
 }
 
-// look reports which backup is the newest.
+// look finds the newest backup.
 func (f *Follower) look() (*backup.Repo, string, error) {
 	repo, err := backup.Follow(f.cfg.Repo)
 	if err != nil {
@@ -215,7 +215,7 @@ func (f *Follower) open(ctx context.Context, at *backup.Copy) error {
 	return err
 }
 
-// state is what a copy has for the server.
+// state is the State of a copy.
 func (f *Follower) state(at *backup.Copy) (State, error) {
 	venue, cities, err := f.cfg.Settings(engine.Dir(at.Dir))
 	return State{File: engine.Dir(at.Dir).Database(), Venue: venue, Cities: cities}, err
@@ -229,7 +229,7 @@ func (f *Follower) takeKeys(ctx context.Context, at *backup.Copy) error {
 	}
 	path := ""
 	if has {
-		// It is opened, and may be changed by that: the copy stays what the backup has.
+		// Opening may change it, so a copy is opened: the file itself stays as in the backup.
 		dir, err := os.MkdirTemp(f.cfg.Dir.Tmp(), "keys-*")
 		if err != nil {
 			return err
@@ -251,14 +251,14 @@ func (f *Follower) takeKeys(ctx context.Context, at *backup.Copy) error {
 	return nil
 }
 
-// hold notes that a copy is read.
+// hold notes that a copy is being read.
 func (f *Follower) hold(at *backup.Copy) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.read[engine.Dir(at.Dir).Database()] = at
 }
 
-// freed lets a copy be used again.
+// freed lets a copy be reused.
 func (f *Follower) freed(file string) {
 	f.mu.Lock()
 	at := f.read[file]
@@ -269,7 +269,7 @@ func (f *Follower) freed(file string) {
 	}
 }
 
-// Close ends the following. The server is closed by then.
+// Close ends the following. The server must be closed by then.
 func (f *Follower) Close() error { return f.clone.Close() }
 
 // Run follows until ctx ends.
@@ -286,7 +286,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// follow takes the newest backup, if it is another one than is served.
+// follow serves the newest backup, unless it is being served already.
 func (f *Follower) follow(ctx context.Context) error {
 	repo, name, err := f.look()
 	if err != nil {
@@ -307,7 +307,7 @@ func (f *Follower) follow(ctx context.Context) error {
 	return nil
 }
 
-// take has a backup served.
+// take serves a backup.
 func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) error {
 	at, err := f.clone.Fetch(ctx, repo, name)
 	if err != nil {
@@ -332,7 +332,7 @@ func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) err
 	return nil
 }
 
-// since reports what a copy shares with the one that is served.
+// since says what a copy shares with the one being served.
 func since(served, at *backup.Copy) *Since {
 	name := filepath.Base(engine.Dir("").Database())
 	for _, pair := range [][2]*backup.Manifest{{served.Manifest, at.Manifest}, {at.Manifest, served.Manifest}} {
@@ -351,7 +351,7 @@ func since(served, at *backup.Copy) *Since {
 		return nil
 	}
 	return &Since{File: engine.Dir(served.Dir).Database(), Unchanged: func(at, size int64) bool {
-		// The blocks of the backup begin behind the head.
+		// The blocks of the backup begin after the head.
 		first, end := 1+at/backup.BlockSize, 1+(at+size+backup.BlockSize-1)/backup.BlockSize
 		return at >= 0 && end <= int64(min(len(was.Blocks), len(now.Blocks))) && slices.Equal(was.Blocks[first:end], now.Blocks[first:end])
 	}}

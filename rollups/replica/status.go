@@ -14,10 +14,10 @@ import (
 // Source is the name under which the status shows the backups that are followed.
 const Source = "backup"
 
-// bounds are the grades of how long it is since the newest backup was served.
+// bounds are the grade bounds of the time since the newest backup was served.
 var bounds = [4]time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 
-// Status tells how following stands. Zero times: never.
+// Status is the status of following. Zero times mean never.
 type Status struct {
 	Dir    string `json:"dir"`    // the folder of backups
 	Writer string `json:"writer"` // who makes them; "": not known
@@ -28,7 +28,7 @@ type Status struct {
 
 	Newest     int64     `json:"newest"`      // the newest backup in the folder, as far as is known
 	NewestSeen time.Time `json:"newest_seen"` // when it was seen first
-	Current    time.Time `json:"current"`     // when the newest was served, the last time that was looked
+	Current    time.Time `json:"current"`     // the last check at which the newest was being served
 
 	Problem string    `json:"problem"` // why the newest is not served; "" for nothing
 	Since   time.Time `json:"since"`   // since when there is a problem
@@ -36,10 +36,10 @@ type Status struct {
 
 	Takes    int64   `json:"takes"` // backups taken since the start
 	Failures int64   `json:"failures"`
-	Seconds  float64 `json:"seconds"` // that the last take took
+	Seconds  float64 `json:"seconds"` // duration of the last take
 }
 
-// Status gives it as it is now.
+// Status returns the current status.
 func (f *Follower) Status() Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,11 +49,11 @@ func (f *Follower) Status() Status {
 // Follows is what the data directory follows.
 func (s *Status) Follows() Follows { return Follows{Dir: s.Dir, Writer: s.Writer} }
 
-// Sources returns the backups as the one source that is followed.
+// Sources returns the backups as the only source that is followed.
 func (f *Follower) Sources() []serving.Source {
 	s := f.Status()
 	src := serving.Source{Name: Source, State: serving.SourceIdle, AsOf: s.Current, Changed: s.Taken, Bounds: bounds, Problem: s.Problem}
-	if s.Newest != s.Number || s.Current.IsZero() { // nothing is known of a folder that was not read since the start
+	if s.Newest != s.Number || s.Current.IsZero() { // the folder was not read since the start
 		src.AsOf, src.State = s.Made, serving.SourceFetching
 	}
 	if s.Problem != "" {
@@ -79,7 +79,7 @@ func (f *Follower) current() {
 	f.server.Followed(true, "")
 }
 
-// noted notes that a backup is served.
+// noted notes that a backup is being served.
 func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	now, n := f.cfg.Now().UTC(), backup.Number(at.Name)
 	f.mu.Lock()
@@ -90,7 +90,7 @@ func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	if f.at.Newest <= n {
 		f.at.Newest = n
 	}
-	if f.at.Newest == n && f.at.Problem == "" { // with a problem it is what was here already
+	if f.at.Newest == n && f.at.Problem == "" { // with a problem it is the earlier copy
 		f.at.Current = now
 	}
 	f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	}
 }
 
-// note writes down what is followed, for commands.
+// note writes what is followed to a file, for commands.
 func (f *Follower) note(what Follows) error {
 	text, err := json.Marshal(what)
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *Follower) note(what Follows) error {
 	return errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path))
 }
 
-// fails notes why the newest backup is not served. The log has each reason once in a row.
+// fails notes why the newest backup is not served. A repeated reason is logged once.
 func (f *Follower) fails(err error) {
 	now := f.cfg.Now().UTC()
 	f.mu.Lock()

@@ -8,13 +8,12 @@ import (
 	"runtime/debug"
 )
 
-// Damage is the error of a file that is not what was written, or that cannot be read
-// at some place.
+// Damage is the error of a file that was corrupted, or that cannot be read at some place.
 type Damage struct {
-	Path string // of the file; empty where only an address is known
+	Path string // of the file; empty if only an address is known
 	What string
 
-	info os.FileInfo // of what was opened
+	info os.FileInfo // of the file that was opened
 	addr uintptr     // that could not be read; 0: none
 }
 
@@ -26,7 +25,7 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("%s is damaged: %s", filepath.Base(d.Path), d.What)
 }
 
-// Is makes a damaged file one that is not of this version.
+// Is makes damage count as ErrFormat.
 func (d *Damage) Is(target error) bool { return target == ErrFormat }
 
 // Of reports whether the damage is of the file that f has open.
@@ -37,11 +36,11 @@ func (d *Damage) Of(f *File) bool {
 	return d.info != nil && os.SameFile(d.info, f.info)
 }
 
-// aside is what the name of a damaged file ends with once it was set aside.
+// aside is the suffix of a damaged file that was set aside.
 const aside = ".damaged"
 
-// SetAside gives the damaged file another name, so that nothing reads it again and it can be looked
-// at; one that was set aside before goes. It does nothing if the path is another file by now.
+// SetAside renames the damaged file, so that nothing reads it again and it can be examined; it
+// replaces one that was set aside before. It does nothing if the path is another file by now.
 func (d *Damage) SetAside() error {
 	if d.info == nil {
 		return nil
@@ -56,10 +55,10 @@ func (d *Damage) SetAside() error {
 	return os.Rename(d.Path, d.Path+aside)
 }
 
-// RecoverDamage is deferred around what reads a file, with what debug.SetPanicOnFault(true)
-// gave. What the file has that is not what was written is a panic there, and so is a
-// page that cannot be read, of a damaged disk or of a file cut short by someone else.
-// Then ok becomes false, and lose is called, which forgets the file.
+// RecoverDamage is deferred around reads of a file, with the result of debug.SetPanicOnFault(true).
+// Reading corrupted data panics, and so does a page that cannot be read, because of a damaged disk
+// or a file truncated by someone else. RecoverDamage then sets ok to false and calls lose, which
+// drops the file.
 func RecoverDamage(before bool, ok *bool, lose func(*Damage)) {
 	debug.SetPanicOnFault(before)
 	if d := damage(recover()); d != nil {
@@ -68,7 +67,7 @@ func RecoverDamage(before bool, ok *bool, lose func(*Damage)) {
 	}
 }
 
-// Try calls read, and gives its error or what Caught would have caught.
+// Try calls read, and returns its error or the damage that it panicked with.
 func Try(read func() error) (err error) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
@@ -79,7 +78,7 @@ func Try(read func() error) (err error) {
 	return read()
 }
 
-// damage is what a recovered panic says of a file; nil if there was none. Any other panic goes on.
+// damage is the Damage in a recovered panic; nil if there was no panic. Any other panic continues.
 func damage(r any) *Damage {
 	switch r := r.(type) {
 	case nil:

@@ -15,9 +15,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// File is an open file. It is read by slice, without a call of the system, and
-// unmapped once nobody reads it any more. Of every page the checksum is compared
-// before anything of it is given, the first time only.
+// File is an open file. It is read by slicing, without system calls, and unmapped once nobody reads
+// it any more. The checksum of every page is compared before its first use.
 type File struct {
 	Header
 	path     string
@@ -27,11 +26,11 @@ type File struct {
 	first    []int           // the page that each section begins at, not counting the header
 	sums     []byte          // the checksums of the pages
 	verified []atomic.Uint64 // a bit per page whose checksum was compared
-	users    atomic.Int64    // the owner and every reader at work; 0: unmapped
+	users    atomic.Int64    // the owner and every active reader; 0: unmapped
 }
 
-// Open maps a finished file. The error is ErrFormat where another version wrote it, a *Damage too
-// if it is damaged, and os.ErrNotExist if there is none.
+// Open maps a finished file. The error is ErrFormat if another version wrote it, also a *Damage if
+// it is damaged, and os.ErrNotExist if there is none.
 func Open(path string, format *Format) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -57,7 +56,7 @@ func Open(path string, format *Format) (*File, error) {
 	return r, nil
 }
 
-// begin reads what the file says of itself.
+// begin reads the header.
 func (f *File) begin(format *Format) (err error) {
 	if f.Header, err = format.decode(f.bytes); err != nil {
 		return err
@@ -75,7 +74,7 @@ func (f *File) begin(format *Format) (err error) {
 	return nil
 }
 
-// named says of damage which file it is of.
+// named adds the file's path to damage.
 func (f *File) named(err error) error {
 	var d *Damage
 	if !errors.As(err, &d) {
@@ -85,7 +84,8 @@ func (f *File) named(err error) error {
 	return err
 }
 
-// Damaged is the panic of a reader that finds what cannot be, for RecoverDamage and Try.
+// Damaged is the value that a reader panics with when it finds invalid data, for RecoverDamage and
+// Try.
 func (f *File) Damaged(what string, args ...any) *Damage {
 	return &Damage{Path: f.path, What: fmt.Sprintf(what, args...), info: f.info}
 }
@@ -93,16 +93,15 @@ func (f *File) Damaged(what string, args ...any) *Damage {
 // Len is how many bytes a section has.
 func (f *File) Len(section int) int { return len(f.sections[section]) }
 
-// Bytes returns the bytes of a section from lo to hi, once their pages are proved. What lies
-// outside of the section, and a page that is not what was written, is a panic that RecoverDamage
-// and Try catch.
+// Bytes returns the bytes of a section from lo to hi, after verifying their pages. It panics on
+// bounds outside the section and on a corrupted page; RecoverDamage and Try catch this.
 func (f *File) Bytes(section, lo, hi int) []byte {
 	b := f.sections[section]
 	if uint(lo) > uint(hi) || uint(hi) > uint(len(b)) {
 		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[section], lo, hi, len(b)))
 	}
 	first := f.first[section]
-	expected := hi-lo <= PageSize // of hardly more than a page nothing is to be gained
+	expected := hi-lo <= PageSize // for hardly more than a page it gains nothing
 	for page := first + lo/PageSize; page*PageSize < first*PageSize+hi; page++ {
 		if f.isVerified(page) {
 			continue
@@ -116,12 +115,12 @@ func (f *File) Bytes(section, lo, hi int) []byte {
 	return b[lo:hi:hi]
 }
 
-// Expect has the system read the pages of the bytes from lo to hi of a section that nobody has
-// read since the file was opened. It reads them together then, and not one for each page fault.
-// Where all were read, the system is not called.
+// Expect makes the system read those pages of the bytes from lo to hi of a section that nobody has
+// read since the file was opened: together, and not one for each page fault. If all were read, the
+// system is not called.
 func (f *File) Expect(section, lo, hi int) {
 	if uint(lo) > uint(hi) || uint(hi) > uint(len(f.sections[section])) {
-		return // whoever reads it panics
+		return // reading it will panic
 	}
 	for from, to := range f.unread(section, lo, hi) {
 		adviseNeeded(f.bytes, PageSize*(from+1), PageSize*(to+1))
@@ -129,7 +128,7 @@ func (f *File) Expect(section, lo, hi int) {
 }
 
 // unread returns the ranges of pages, their ends excluded, of bytes from lo to hi of a section that are not
-// proved.
+// verified.
 func (f *File) unread(section, lo, hi int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		first := f.first[section]
@@ -142,7 +141,7 @@ func (f *File) unread(section, lo, hi int) iter.Seq2[int, int] {
 			if page > from && !yield(from, page) {
 				return
 			}
-			page++ // it is proved, or the end
+			page++ // it is verified, or the end
 		}
 	}
 }
@@ -166,8 +165,8 @@ func (f *File) sectionAt(page int) string {
 	return f.format.Names[s]
 }
 
-// VerifyPages compares the checksum of every page, whether that was done before or not. It calls
-// going between pages, and ends if that is an error.
+// VerifyPages compares the checksum of every page, whether or not that was done before. It calls
+// going between pages, and ends if that returns an error.
 func (f *File) VerifyPages(going func() error) error {
 	return Try(func() error {
 		const step = 256
@@ -185,14 +184,13 @@ func (f *File) VerifyPages(going func() error) error {
 	})
 }
 
-// AdviseRandom tells the system that the file will be read here and there: what lies
-// beside is asked for by others, and where the file is larger than memory, reading
-// ahead would only push out what is used. A file that is read from front to back is
-// opened without.
+// AdviseRandom tells the system that the file will be read at random places: neighbouring data
+// belongs to other requests, and if the file is larger than memory, reading ahead would only evict
+// what is used. It is not called for a file that is read from front to back.
 func (f *File) AdviseRandom() { adviseRandom(f.bytes) }
 
-// Prefetch has the system read the bytes from lo to hi of a section before they are
-// used, one after the other.
+// Prefetch makes the system read the bytes from lo to hi of a section before they are used in
+// order.
 func (f *File) Prefetch(section, lo, hi int) { adviseNeeded(f.sections[section], lo, hi) }
 
 // Acquire keeps the file mapped until Release; false if it is unmapped already.
@@ -216,16 +214,16 @@ func (f *File) Release() error {
 	return unmap(f.bytes)
 }
 
-// Users is how many hold the file: its owner and every reader at work.
+// Users is how many hold the file: its owner and every active reader.
 func (f *File) Users() int64 { return f.users.Load() }
 
-// holds reports whether an address is one of the mapping, which may be gone by now.
+// holds reports whether an address is in the mapping, which may be gone by now.
 func (f *File) holds(addr uintptr) bool {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(f.bytes)))
 	return addr >= from && addr-from < uintptr(len(f.bytes))
 }
 
-// Publish gives a finished file its name, for good once the folder is durable too.
+// Publish renames a finished file to its final name, and syncs the folder.
 func Publish(temporary, path string, sync func(*os.File) error) error {
 	if err := os.Rename(temporary, path); err != nil {
 		return err
@@ -237,12 +235,12 @@ func Publish(temporary, path string, sync func(*os.File) error) error {
 	return errors.Join(sync(d), d.Close())
 }
 
-// TempPath is the name of a file under way that belongs to the one at path.
+// TempPath is the name of a temporary file for the one at path.
 func TempPath(path string, n int) string { return fmt.Sprintf("%s.part-%d", stem(path), n) }
 
 func stem(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
 
-// RemoveTemp removes the files under way that belong to the one at path.
+// RemoveTemp removes the temporary files for the one at path.
 func RemoveTemp(path string) error {
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

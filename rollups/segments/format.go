@@ -1,6 +1,6 @@
-// Package segments is what the files of derived data have in common: a header that
-// says which imports they hold, sections of entries of one size, a checksum of every
-// page, the writing of such a file front to back, and its mapping into memory.
+// Package segments has what files of derived data have in common: a header that says which imports
+// they hold, sections with entries of one size, a checksum for every page, writing such a file
+// front to back, and mapping it into memory.
 package segments
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// PageSize is what the header takes, what sections begin at a multiple of, and what
-// one checksum is of.
+// PageSize is the size of the header, the alignment of sections, and the size of what one checksum
+// covers.
 const PageSize = 4096
 
 // sumSize is how many bytes the checksum of a page takes.
 const sumSize = 4
 
-// castagnoli has an instruction of its own on common processors: a page takes less
-// than the fault that brings it in.
+// castagnoli has an instruction of its own on common processors: a page takes less time than the
+// page fault that loads it.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Format is a kind of file: what its files begin with, and how they are laid out.
+// Format is a kind of file: how its files begin and are laid out.
 type Format struct {
 	Magic   string
 	Version uint64
@@ -39,22 +39,22 @@ type Coverage struct {
 	Facts         int64  // how many there are up to it
 }
 
-// Header is what a file begins with. Numbers are little-endian. The last eight bytes
-// of its page are the checksum of the others.
+// Header is the header of a file. Numbers are little-endian. The last eight bytes of its page are
+// the checksum of the others.
 type Header struct {
 	Coverage Coverage
 	Counts   []uint64 // entries, by section
-	sums     uint64   // the checksum of the checksums of pages, which lie behind the last section
+	sums     uint64   // the checksum of the checksums of pages, which follow the last section
 	format   *Format
 }
 
-// SameContent reports whether two files hold the same, by their headers.
+// SameContent reports whether two files have the same content, by their headers.
 func (h *Header) SameContent(o *Header) bool {
 	return h.format == o.format && h.Coverage == o.Coverage && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
 }
 
-// ErrFormat is returned for a file that another version wrote, and for one that is
-// damaged, which is a *Damage too. Either is written again.
+// ErrFormat is returned for a file that another version wrote, and for one that is damaged, whose
+// error is also a *Damage. Either is rewritten.
 var ErrFormat = errors.New("not a segment of this version")
 
 // Span is where a section lies, in bytes from the beginning of the file.
@@ -74,7 +74,7 @@ func (h *Header) pages() uint64 {
 	return padded(to)/PageSize - 1
 }
 
-// Size is that of the whole file in bytes.
+// Size is the size of the whole file in bytes.
 func (h *Header) Size() uint64 { return PageSize + h.pages()*(PageSize+sumSize) }
 
 func (h *Header) encode() []byte {

@@ -18,8 +18,8 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmap(b []byte) error { return unix.Munmap(b) }
 
-// adviseNeeded has the system read the bytes from lo to hi of b, which begins at a
-// page, before they are used.
+// adviseNeeded makes the system read the bytes from lo to hi of b, which begins at a page, before
+// they are used.
 func adviseNeeded(b []byte, lo, hi int) {
 	if lo -= lo % PageSize; uint(lo) > uint(hi) || hi > len(b) {
 		return

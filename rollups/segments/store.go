@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Memtable is what came in since a file was written. One goroutine adds, any number
-// read. Its zero value is that of a store that knows nothing, of which nothing is
-// called.
+// Memtable is what came in since a file was written. One goroutine adds, any number read. Its zero
+// value belongs to a store that follows nothing; no method of it is called.
 type Memtable[M any] interface {
 	comparable
 	After() int64        // nothing up to this batch is in it
@@ -17,7 +16,7 @@ type Memtable[M any] interface {
 	Since(batch int64) M // what came in after a batch
 }
 
-// Contents is what reads are answered from: a file and a memtable that change together.
+// Contents is what reads use: a file and a memtable that change together.
 type Contents[M Memtable[M]] struct {
 	File  *File // nil: none
 	Mem   M
@@ -45,17 +44,17 @@ func (st *Contents[M]) Release() {
 	}
 }
 
-// Store is a file with what came in since: the part of a store that has nothing to
-// do with what is in the file. One goroutine calls Open, Restart and Change, another
-// Adopt; any number read.
+// Store is a file and a memtable of what came in since: the part of a store that is independent of
+// the file's contents. One goroutine calls Open, Restart and Change, another Adopt; any number
+// read.
 type Store[M Memtable[M]] struct {
 	Path string                           // of the file, whose folder must exist
 	Sync func(*os.File) error             // makes a file durable
 	open func(path string) (*File, error) // maps a finished file and checks its bounds
 	mem  func(batch int64) M              // an empty memtable of what comes after a batch
 
-	// OnDamage is called with a file that was given up because it is not what was
-	// written, by whichever goroutine found out; nil: nobody wants to know.
+	// OnDamage is called when a file was dropped as corrupted, by whichever goroutine found out;
+	// may be nil.
 	OnDamage func(*Damage)
 	damage   atomic.Pointer[Damage] // of the file that the next one replaces
 
@@ -63,19 +62,19 @@ type Store[M Memtable[M]] struct {
 	contents atomic.Pointer[Contents[M]]
 }
 
-// Init sets a store up that knows nothing until Open or Restart. open maps a finished
-// file; mem makes an empty memtable.
+// Init sets up a store that follows nothing until Open or Restart. open maps a finished file; mem
+// makes an empty memtable.
 func (s *Store[M]) Init(path string, open func(path string) (*File, error), mem func(batch int64) M) {
 	s.Path, s.Sync, s.open, s.mem = path, (*os.File).Sync, open, mem
 	s.contents.Store(&Contents[M]{})
 }
 
-// Contents returns what reads are answered from now.
+// Contents returns the current contents.
 func (s *Store[M]) Contents() *Contents[M] { return s.contents.Load() }
 
-// Open maps the file if there is one that fits, and removes what a process that was killed left
-// behind. The store has what the file covers from then on; what came later has to be added. It
-// reports whether there is such a file; a damaged one, or one of another version, counts as none.
+// Open maps the file if there is one that fits, and removes what a killed process left behind. From
+// then on the store has what the file covers; later batches have to be added. It reports whether
+// there is such a file; a damaged one, or one of another version, counts as none.
 func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
 	if err := RemoveTemp(s.Path); err != nil {
 		return false, err
@@ -99,9 +98,8 @@ func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
 	return true, s.swap(&Contents[M]{File: f, Mem: s.mem(f.Coverage.Batch), Ready: true})
 }
 
-// Restart makes the store forget everything: what comes after batch has to be added,
-// what came up to it is left to the next file. A store with nothing before batch is
-// complete at once.
+// Restart empties the store: batches after batch have to be added, earlier ones are left to the
+// next file. If there is nothing up to batch (empty), the store is complete at once.
 func (s *Store[M]) Restart(batch int64, empty bool) error {
 	return s.swap(&Contents[M]{Mem: s.mem(batch), Ready: empty})
 }
@@ -144,8 +142,8 @@ func (st *Contents[M]) leave(next *Contents[M]) error {
 	return st.File.Release()
 }
 
-// Skip leaves imports up to batch to the next file, which goes on from the present
-// one where keep agrees, and is made from nothing otherwise.
+// Skip leaves imports up to batch to the next file, which continues the present one if keep agrees,
+// and is made from scratch otherwise.
 func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 	s.mu.Lock()
 	next, old := &Contents[M]{Mem: s.mem(batch)}, s.contents.Load()
@@ -160,7 +158,7 @@ func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 // ErrStoreRestarted is returned for a file whose store was restarted while it was written.
 var ErrStoreRestarted = errors.New("the store was restarted while its file was written")
 
-// Adopt opens the file that was written with everything up to batch, and serves it.
+// Adopt opens the file that was written with everything up to batch, and switches to it.
 func (s *Store[M]) Adopt(batch int64) error {
 	f, err := s.open(s.Path)
 	if err != nil {
@@ -180,8 +178,8 @@ func (s *Store[M]) Adopt(batch int64) error {
 	return old.leave(next)
 }
 
-// VerifyPages compares every checksum of the file; what is wrong is found in Damage then.
-// The error is that of going, which is called now and then.
+// VerifyPages compares every checksum of the file; Damage then returns what is wrong. The error is
+// that of going, which is called from time to time.
 func (s *Store[M]) VerifyPages(going func() error) error {
 	st := s.contents.Load()
 	if st.File == nil || !st.File.Acquire() {
@@ -197,8 +195,7 @@ func (s *Store[M]) VerifyPages(going func() error) error {
 	return err
 }
 
-// Damage is what is wrong with the file that the next one replaces; nil: nothing is
-// known to be.
+// Damage is what is wrong with the file that the next one will replace; nil: no known damage.
 func (s *Store[M]) Damage() error {
 	if d := s.damage.Load(); d != nil {
 		return d
@@ -206,8 +203,8 @@ func (s *Store[M]) Damage() error {
 	return nil
 }
 
-// Abandon makes the store give up its file as damaged. Of a file that is not served any
-// more, or that another read has lost, nothing is lost.
+// Abandon makes the store drop its file as damaged. It does nothing if the file is not served any
+// more, or was dropped already.
 func (s *Store[M]) Abandon(d *Damage) { s.abandon(d) }
 
 // abandon reports whether the file was served until now.
@@ -226,15 +223,15 @@ func (s *Store[M]) abandon(d *Damage) bool {
 	return mine
 }
 
-// AbandonInput is Abandon for a file that another was being made from: that may also be one
-// that lies at the store's path and is not served.
+// AbandonInput is Abandon for a file that another one was being made from. It may be at the store's
+// path without being served.
 func (s *Store[M]) AbandonInput(d *Damage) {
 	if !s.abandon(d) && d.Path == s.Path {
 		s.report(d)
 	}
 }
 
-// report notes that a file is not read any more.
+// report notes damage of a file that was dropped.
 func (s *Store[M]) report(d *Damage) {
 	s.damage.Store(d)
 	if s.OnDamage != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Writer writes a file front to back, section by section, with the checksums of its
-// pages behind them. The header comes last: a file without it is no segment.
+// Writer writes a file front to back, section by section, followed by the checksums of its pages.
+// The header is written last: a file without it is not a segment.
 type Writer struct {
 	Header
 	file *os.File
@@ -25,8 +25,8 @@ type Writer struct {
 // pageSums takes the checksums of pages as they are written.
 type pageSums struct {
 	to   io.Writer
-	room int    // bytes of the page under way that are still to come
-	sum  uint32 // of it
+	room int    // bytes missing in the current page
+	sum  uint32 // checksum of the current page
 	sums []byte
 }
 
@@ -69,8 +69,7 @@ func (w *Writer) Add(section int, b []byte) error {
 	return w.write(b)
 }
 
-// Copy writes entries of a section that were gathered elsewhere and are counted
-// already.
+// Copy writes entries of a section that were gathered elsewhere and counted already.
 func (w *Writer) Copy(r io.Reader) error {
 	n, err := io.Copy(w.out, r)
 	w.at += uint64(n)
@@ -104,7 +103,7 @@ func (w *Writer) Finish(c Coverage, sync func(*os.File) error) error {
 	return errors.Join(err, w.Close())
 }
 
-// Close gives the file back as it is; after Finish it does nothing.
+// Close closes the file as it is; after Finish it does nothing.
 func (w *Writer) Close() error {
 	if w.file == nil {
 		return nil
@@ -114,11 +113,11 @@ func (w *Writer) Close() error {
 	return f.Close()
 }
 
-// Sum is the running checksum of what is written beside the file for a while: it is
-// compared when that is read back.
+// Sum is the running checksum of data that is written to a spill file: it is compared when that is
+// read back.
 type Sum uint32
 
-// Write takes b in.
+// Write adds b to the checksum.
 func (s *Sum) Write(b []byte) (int, error) {
 	*s = Sum(crc32.Update(uint32(*s), castagnoli, b))
 	return len(b), nil

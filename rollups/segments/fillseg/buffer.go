@@ -16,14 +16,13 @@ type buffer struct {
 	kind
 	entries []entry
 	hashes  []data.Hash
-	// recent knows the ordinals of hashes seen lately, older those before them: the
-	// fills of a transaction come close together, and one kept twice costs bytes
-	// and nothing else.
+	// recent has the ordinals of recently seen hashes, older those before them: the fills of a
+	// transaction come close together, and a hash that is stored twice only costs space.
 	recent, older map[data.Hash]uint32
 	wide          []byte
 	// Of a store of the newest fills.
 	kept   []serving.Fill
-	floors []int64 // by key: at this time, in µs, or later are as many fills as are kept
+	floors []int64 // by key: there are as many fills as are kept at this time, in µs, or later
 	sums   tokenSums
 }
 
@@ -55,7 +54,7 @@ func (s *buffer) add(f *serving.Fill) error {
 	return nil
 }
 
-// floor is the time, in µs, before which fills of a key count for sums alone.
+// floor is the time, in µs, before which fills of a key only count for sums.
 func (s *buffer) floor(key int32) int64 {
 	if int(key) < len(s.floors) {
 		return s.floors[key]
@@ -108,8 +107,8 @@ func (s *buffer) sort() {
 	})
 }
 
-// write sorts the fills and writes them to path, without sums: a slice is merged,
-// and sums are made then.
+// write sorts the fills and writes them to path, without sums: these are computed when slices are
+// merged.
 func (s *buffer) write(path string, c segments.Coverage) (err error) {
 	s.sort()
 	w, err := newWriter(path, &s.kind, math.MaxInt)
@@ -156,8 +155,8 @@ func (s *buffer) writeShared(w *writer) error {
 	return w.Pad()
 }
 
-// writeNewest writes the newest of a key's entries. Where there are as many as are
-// kept, what is older than all of them need not be looked at any more.
+// writeNewest writes the newest of a key's entries. Once there are as many as are kept, older ones
+// can be ignored.
 func (s *buffer) writeNewest(w *writer, entries []entry) error {
 	key := entries[0].key
 	from, floor := max(0, len(entries)-s.most), s.floor(key)

@@ -12,22 +12,22 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Plan is what a Build is to put into the file.
+// Plan says what a Build has to put into the file.
 type Plan struct {
 	Batch         int64  // the last import of it
-	After         int64  // facts of later imports are to be read; the file has the others. −1: all are
-	Reread        Keys   // whose facts are all to be read again
+	After         int64  // only facts of later imports are to be read; the file has the others. −1: all facts
+	Reread        Keys   // keys whose facts are all to be read again
 	ImportLogHash uint64 // set by the caller: the fingerprint of the imports up to Batch
 	Facts         int64  // set by the caller for a store of the newest fills: how many facts there are up to Batch
 }
 
-// Keys are wallets and tokens, of which a store has one kind.
+// Keys are wallets or tokens: a store has only one kind.
 type Keys struct {
 	Wallets []data.WalletID // ascending
 	Tokens  []data.TokenID  // ascending
 }
 
-// keysOf returns keys of the store by name.
+// keysOf returns keys of the store as wallets or tokens.
 func (k *kind) keysOf(keys []int32) (out Keys) {
 	for _, id := range keys {
 		if k.byToken {
@@ -39,7 +39,7 @@ func (k *kind) keysOf(keys []int32) (out Keys) {
 	return out
 }
 
-// set returns the keys of one kind, to be looked up.
+// set returns the keys of one kind as a set.
 func (k *Keys) set(tokens bool) map[int32]bool {
 	out := map[int32]bool{}
 	if tokens {
@@ -65,7 +65,7 @@ func (p *Plan) wants(batch int64, f *serving.Fill) bool {
 	return batch <= p.Batch && (batch > p.After || p.Reread.has(f))
 }
 
-// maxReread is up to how many keys are read again one by one.
+// maxReread is the largest number of keys that are read again one by one.
 const maxReread = 1000
 
 // Plan says what a Build has to do now.
@@ -82,17 +82,16 @@ func (s *Store) Plan() Plan {
 	return p
 }
 
-// Build writes the file that plan describes and swaps it in. facts hands every
-// fill of the plan to add with the batch it came with, in any order; others are passed
-// over. One Build runs at a time. Where the file
-// before is damaged, the error is a *segments.Damage, and the next plan does without.
+// Build writes the file that plan describes and swaps it in. facts passes every fill of the plan to
+// add with its batch, in any order; other fills are skipped. One Build runs at a time. If the
+// previous file is damaged, the error is a *segments.Damage, and the next plan does without it.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) (err error) {
 	b := build{store: s, covers: segments.Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
 	err = segments.Try(func() error { return b.run(ctx, plan, facts) })
 	var d *segments.Damage
 	if errors.As(err, &d) {
 		for i := range b.inputs {
-			d.Of(b.inputs[i].File) // so that it is known which file cannot be read
+			d.Of(b.inputs[i].File) // to find out which file cannot be read
 		}
 		s.AbandonInput(d)
 	}
@@ -107,7 +106,7 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch in
 		}
 	}
 	b.buffer.reset()
-	if plan.After < 0 { // of rows that grow bit by bit, the collector would have several copies
+	if plan.After < 0 { // growing it step by step would leave several copies to the collector
 		b.buffer.entries = slices.Grow(b.buffer.entries, int(min(plan.Facts, int64(s.bufferFills))))
 	}
 	err := facts(func(batch int64, f *serving.Fill) error {
@@ -135,8 +134,8 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch in
 	return s.Adopt(plan.Batch)
 }
 
-// build is a file being made from the one before and from slices of facts, each
-// sorted in memory and written as a small segment of its own.
+// build is a file being made from the previous one and from slices of facts, each sorted in memory
+// and written as a small segment of its own.
 type build struct {
 	store  *Store
 	covers segments.Coverage
@@ -150,11 +149,11 @@ func (b *build) reuse(p Plan) error {
 	if served == nil {
 		return segments.ErrStoreRestarted // since the plan was made
 	}
-	r, err := openSegment(b.store.Path, b.store.format) // once more, to be read in order
+	r, err := openSegment(b.store.Path, b.store.format) // a second time, to be read in order
 	if err == nil && !r.SameContent(&served.Header) {
 		err = errors.Join(errors.New("it is another file now"), r.Release())
 	}
-	if err != nil { // what is mapped stays good whatever became of its name
+	if err != nil { // a mapping stays valid whatever happens to the name
 		if r = (segment{served}); !r.Acquire() {
 			return segments.ErrStoreRestarted
 		}
@@ -178,7 +177,7 @@ func (b *build) flush() error {
 		return err
 	}
 	b.inputs = append(b.inputs, input{segment: r})
-	return os.Remove(path) // it stays as long as it is mapped
+	return os.Remove(path) // the data stay as long as they are mapped
 }
 
 // merge makes one file of all inputs and gives it its name once it is durable.

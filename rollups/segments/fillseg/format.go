@@ -1,11 +1,11 @@
-// Package fillseg keeps the fills of every wallet side by side in one file in
-// wallet order, mapped into memory, with a memtable of what came in since. It is
-// derived data: the facts in the database are the truth, the file is rebuilt
-// from them at will, and a reader that does not find a wallet asks there.
+// Package fillseg keeps the fills of every wallet together in one file in wallet order, mapped into
+// memory, with a memtable of what came in since. It is derived data: the facts in the database are
+// the truth, the file can be rebuilt from them at any time, and a reader that does not find a
+// wallet reads the database.
 //
-// Another file has the newest fills of each token, in an order of its own. Both are
-// sorted by a key, which is a wallet in the one and a token in the other. A row holds
-// the other id; which one that is, kind alone says.
+// Another file has the newest fills of each token, in an order of its own. Both are sorted by a
+// key, which is a wallet in the one and a token in the other. A row holds the other id; kind says
+// which one that is.
 package fillseg
 
 import (
@@ -29,15 +29,15 @@ import (
 //	heavy   which wallets are heavy and where their sums begin; the last names none
 //	index   where the rows of each key begin, and where the last one's end
 //
-// The last two are proved and their bounds checked when a file is opened, the others
-// page by page when they are read first.
+// The last two are verified and their bounds checked when a file is opened, the others page by page
+// at their first read.
 //
-// In a file of the newest fills, the hashes of a key lie side by side too, each once
-// for the rows of that key. A key of which it lacks fills is heavy: tokens has what each wallet did
-// with it, days the parts of its candles, both of all its fills, in bytes of their own (appendWallets, appendHours).
+// In a file of the newest fills, the hashes of a key are adjacent, too, each stored once for the rows of that key. A
+// key of which the file lacks fills is heavy: tokens has what each wallet did with it, days its partial candles,
+// both over all its fills, in encodings of their own (appendWallets, appendHours).
 const (
 	version = 6
-	// newestVersion is that of a file of the newest fills.
+	// newestVersion is the version of a file of the newest fills.
 	newestVersion = 7
 	rowSize       = 28
 	wideSize      = 40
@@ -72,27 +72,27 @@ var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows"
 
 var wholeFormat = &segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize, Names: sectionName}
 
-// newestFormat is that of a file of so many newest fills of each key. The number is
-// part of the version: a file of fewer has not what is asked for.
+// newestFormat is the format of a file with so many newest fills of each key. The number is part of
+// the version: a file with fewer does not have what is asked for.
 func newestFormat(most int) *segments.Format {
 	return &segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: newestSize, Names: newestName}
 }
 
-// row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.
+// row is a fill as stored in a file, in four words of 64, 64, 64 and 32 bits.
 //
 //	word 0: ordinal of the transaction 32, seconds since epoch 30, wide 1, side 1
 //	word 1: shares, lower 34; the id that is not the key 28; role 2
 //	word 2: dollars 38; fee, lower 22; shares, upper 4
 //	word 3: whether the fee is below 0 1; fee, upper 17; log index + 1 14 (0: none)
 //
-// A row that is not wide has whole seconds and is not repeated. Of a wide one, the
-// place of shares holds that of the rest.
+// A row that is not wide has whole seconds and is not repeated. In a wide row, the field of shares
+// has the place of the wide part.
 type row struct {
 	w0, w1, w2 uint64
 	w3         uint32
 }
 
-// epoch is the second that rows count from: imports refuse what is older.
+// epoch is the second that rows count from: imports refuse older fills.
 const epoch = 1_577_836_800 // 2020-01-01
 
 const (
@@ -102,7 +102,7 @@ const (
 	maxTime     = 1<<30 - 1 // in seconds, until 2054
 	maxID       = 1<<28 - 1
 	maxUSD      = 1<<38 - 1 // of shares too
-	maxFee      = 1<<39 - 1 // and as much below 0
+	maxFee      = 1<<39 - 1 // and −maxFee
 	maxLogIndex = 1<<14 - 2
 )
 
@@ -141,7 +141,7 @@ func (r *row) fee() data.Micro {
 
 func (r *row) logIndex() int32 { return int32(r.w3&(1<<14-1)) - 1 }
 
-// moved is the row where its transaction and wide part lie further on.
+// moved is the row with its transaction and wide part at shifted places.
 func (r *row) moved(txBase uint32, wideBase uint64) row {
 	m := *r
 	if m.tx() != noTx {
@@ -159,10 +159,10 @@ func fits(f *serving.Fill) bool {
 		f.LogIndex >= data.NoIndex && f.LogIndex <= maxLogIndex && f.Repeat == 1
 }
 
-// ErrRange is returned for a fill that no row can hold, which no import lets pass.
+// ErrRange is returned for a fill that no row can hold. Imports do not accept such fills.
 var ErrRange = errors.New("out of the range of a file of fills")
 
-// pack makes a row of f; wideAt is the place of its wide part where it needs one.
+// pack makes a row of f; wideAt is the place of its wide part if it needs one.
 func (k *kind) pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 	at, other := f.TS/second-epoch, k.other(f)
 	if f.TS < epoch*second || at > maxTime || other < 0 || other > maxID || wideAt > maxUSD {
@@ -184,7 +184,7 @@ func (k *kind) pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 	return r, nil
 }
 
-// unpackTo sets all of f but its transaction and its ids; wide is the wide part of the
+// unpackTo sets all fields of f except its transaction and its ids; wide is the wide part of the
 // row.
 func (r *row) unpackTo(f *serving.Fill, wide []byte) {
 	f.Side, f.Role = r.side(), r.role()

@@ -8,8 +8,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// lookup is what a read of one key sees: its rows in the segment, and those recent
-// fills that came up to the batch asked for.
+// lookup is what a read of one key sees: its rows in the segment, and its recent fills up to the
+// requested batch.
 type lookup struct {
 	kind    *kind
 	segment segment // of a nil file: none
@@ -28,7 +28,7 @@ func (v *lookup) find() {
 	}
 }
 
-// rows is what the segment has of the key.
+// rows are the segment's rows of the key.
 func (v *lookup) rows() []byte {
 	if v.segment.File == nil {
 		return nil
@@ -178,8 +178,7 @@ func (v *lookup) segmentDays(dst []serving.DaySum) []serving.DaySum {
 	return dst
 }
 
-// tokenIndex finds the sum of a token in a list: a small hash table that is used
-// again and again.
+// tokenIndex finds the sum of a token in a list: a small reusable hash table.
 type tokenIndex struct {
 	slots []int32 // place in the list + 1; 0: free
 	used  []int32 // slots that are taken
@@ -205,7 +204,7 @@ func (ix *tokenIndex) slot(list []serving.TokenSum, token data.TokenID) int32 {
 	}
 }
 
-// add takes f in to the sum of its token.
+// add adds f to the sum of its token.
 func (ix *tokenIndex) add(list []serving.TokenSum, f *serving.Fill) []serving.TokenSum {
 	s := ix.slot(list, f.Token)
 	if ix.slots[s] == 0 {

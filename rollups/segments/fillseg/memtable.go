@@ -22,7 +22,7 @@ type memtable struct {
 	dirty   atomic.Int64 // keys marked
 }
 
-// batchFacts is by how many the facts grew with a batch.
+// batchFacts says by how many facts a batch increased their number.
 type batchFacts struct{ batch, facts int64 }
 
 type shard struct {
@@ -30,13 +30,13 @@ type shard struct {
 	keys map[int32]recentFills
 }
 
-// recentFills is what came in of one key, in order. A list that was read is never
-// changed below its length.
+// recentFills are the recent fills of one key, in order. A list that was read is never changed
+// within its length.
 type recentFills struct {
 	fills   []recent
-	older   []older // of a store of the newest fills: those that are not in fills, in no order
+	older   []older // in a store of the newest fills: those that are not in fills, in no order
 	changed int64   // the last batch that replaced a fill of the key; 0: none, else one more than it
-	from    int64   // what only reads of batches before this one see may be gone
+	from    int64   // fills that only reads of batches before this one see may be gone
 }
 
 // recent is a fill and the batch it came with.
@@ -85,7 +85,7 @@ func (t *memtable) take(b Batch) {
 
 func (t *memtable) shard(key int32) *shard { return &t.shards[uint32(key)%uint32(len(t.shards))] }
 
-// of returns what came in of a key.
+// of returns the recent fills of a key.
 func (t *memtable) of(key int32) recentFills {
 	s := t.shard(key)
 	s.mu.RLock()
@@ -93,8 +93,7 @@ func (t *memtable) of(key int32) recentFills {
 	return s.keys[key]
 }
 
-// add takes the fills of one batch and key in, which are in order; it keeps none of the
-// slice.
+// add adds the fills of one batch and key, which are in order; it does not keep the slice.
 func (t *memtable) add(key int32, batch int64, fills []serving.Fill) {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -115,12 +114,11 @@ func (t *memtable) add(key int32, batch int64, fills []serving.Fill) {
 	t.rows.Add(int64(len(w.fills) - before))
 }
 
-// trimAt is how many times as many fills as a key needs gather before it is
-// trimmed.
+// trimAt times as many fills as a key needs may gather before it is trimmed.
 const trimAt = 3
 
-// trim leaves what reads of batches from that one on may see: of up to that batch
-// the newest, and all that is later.
+// trim keeps the fills that reads of batches from batch on may see: the newest ones up to batch,
+// and all later ones.
 func (t *memtable) trim(w *recentFills, batch int64) {
 	most := t.most
 	kept := make([]recent, 0, 2*most)
@@ -139,8 +137,7 @@ func (t *memtable) trim(w *recentFills, batch int64) {
 	w.fills, w.from = kept, batch
 }
 
-// merged adds sorted fills to a sorted list: behind it where they are newer, else
-// in a list of its own.
+// merged adds sorted fills to a sorted list: appended if they are newer, else in a new list.
 func (t *memtable) merged(list []recent, batch int64, fills []serving.Fill) []recent {
 	at := len(list)
 	if at > 0 && t.order(&list[at-1].Fill, &fills[0]) > 0 {
@@ -172,7 +169,7 @@ func (t *memtable) mark(key int32, batch int64) {
 	s.keys[key] = w
 }
 
-// marked lists the keys that a batch up to that one changed.
+// marked lists the keys in which a batch up to batch replaced a fill.
 func (t *memtable) marked(batch int64) []int32 {
 	var out []int32
 	for i := range t.shards {

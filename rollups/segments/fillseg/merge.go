@@ -20,8 +20,7 @@ type input struct {
 	summed   int // place among the keys with sums
 }
 
-// errTooManyTransactions is returned where more transactions would come together than a row
-// can tell apart.
+// errTooManyTransactions is returned if a file would have more transactions than a row can address.
 var errTooManyTransactions = errors.New("more than four thousand million transactions")
 
 // merge writes the rows of all inputs to one file, made durable by sync.
@@ -57,7 +56,7 @@ func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inpu
 	return w.finish(c, sync)
 }
 
-// copyShared writes the transactions and wide rows of all inputs one after another.
+// copyShared writes the transactions and wide parts of all inputs one after another.
 func (w *writer) copyShared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
@@ -87,8 +86,8 @@ func (w *writer) copySection(r segment, section int) error {
 	return w.copyRange(r, section, 0, r.Len(section))
 }
 
-// copyRange writes the bytes from lo to hi of a section of a segment, each proved right
-// before it is written.
+// copyRange writes the bytes from lo to hi of a section of a segment, each verified right before it
+// is written.
 func (w *writer) copyRange(r segment, section, lo, hi int) error {
 	const most = 1 << 20
 	size := int(entrySize[section])
@@ -117,7 +116,7 @@ type cursor struct {
 	lo, hi int
 }
 
-// hasSums reports whether an input keeps sums of a key; keys are asked for in ascending order.
+// hasSums reports whether an input has sums of a key; it must be called with ascending keys.
 func (in *input) hasSums(key int32) bool {
 	last := int(in.Counts[heavy]) - 1
 	for in.summed < last && in.heavy(in.summed).wallet < uint64(key) {
@@ -126,7 +125,7 @@ func (in *input) hasSums(key int32) bool {
 	return in.summed < last && in.heavy(in.summed).wallet == uint64(key)
 }
 
-// keys is one more than the largest key with rows.
+// keys is the largest key with rows plus one.
 func (m *merger) keys() (n int) {
 	for i := range m.inputs {
 		n = max(n, m.inputs[i].keys())
@@ -134,13 +133,13 @@ func (m *merger) keys() (n int) {
 	return n
 }
 
-// find puts what the inputs have of a key into cursors.
+// find sets cursors to the rows of a key in all inputs.
 func (m *merger) find(key int32) (total int) {
 	m.cursors = m.cursors[:0]
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		lo, hi := in.span(key)
-		if in.skip[key] || lo == hi && (!m.byToken || !in.hasSums(key)) { // of a slice, all fills may be older than the newest
+		if in.skip[key] || lo == hi && (!m.byToken || !in.hasSums(key)) { // in a slice, all fills may be older than the newest
 			continue
 		}
 		m.cursors = append(m.cursors, cursor{in, lo, hi})
@@ -169,7 +168,7 @@ func (m *merger) mergeNewest(key int32) error {
 	return m.w.addNewest(key, m.kept)
 }
 
-// mergeSums writes the sums of a key, where the output lacks fills of it.
+// mergeSums writes the sums of a key if the output lacks fills of it.
 func (m *merger) mergeSums(key int32, lacks bool) error {
 	for i := range m.cursors {
 		lacks = m.cursors[i].in.hasSums(key) || lacks
@@ -177,7 +176,7 @@ func (m *merger) mergeSums(key int32, lacks bool) error {
 	if !lacks {
 		return nil
 	}
-	if len(m.cursors) == 1 { // which has sums: it has no more rows than are kept
+	if len(m.cursors) == 1 { // it has the sums: it has no more rows than are kept
 		wallets, hours, _ := m.cursors[0].in.sumBytes(key)
 		return m.w.addSums(key, wallets, hours)
 	}
@@ -215,7 +214,7 @@ func (m *merger) mergeWallet(wallet int32) error {
 	return m.writeRest(&m.cursors[0])
 }
 
-// writeOldest writes the first of what is left of several inputs.
+// writeOldest writes the oldest remaining row of several inputs.
 func (m *merger) writeOldest(wallet int32) error {
 	best := 0
 	for i := 1; i < len(m.cursors); i++ {
@@ -242,7 +241,7 @@ func (m *merger) writeRow(h *cursor) error {
 	return m.w.fill(&r, wideBytes)
 }
 
-// writeRest writes what is left of the only input left.
+// writeRest writes the remaining rows of the only input left.
 func (m *merger) writeRest(h *cursor) error {
 	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
 		return m.w.copyRange(h.in.segment, rows, h.lo*rowSize, h.hi*rowSize)

@@ -11,11 +11,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// segment is an open file. What reads of it panics with a *segments.Damage where the file
-// is not what was written.
+// segment is an open file. Its readers panic with a *segments.Damage if the file is corrupted.
 type segment struct{ *segments.File }
 
-// openSegment maps a finished file, whose index is proved.
+// openSegment maps a finished file and verifies its index.
 func openSegment(path string, format *segments.Format) (segment, error) {
 	f, err := segments.Open(path, format)
 	if err != nil {
@@ -28,7 +27,7 @@ func openSegment(path string, format *segments.Format) (segment, error) {
 	return r, nil
 }
 
-// bounds checks what rows and sums are found by.
+// bounds checks the places by which rows and sums are found.
 func (r segment) bounds() error {
 	if r.Counts[index] == 0 || r.Counts[heavy] == 0 || r.Counts[txs] > noTx {
 		return r.Damaged("%d places, %d heavy wallets, %d transactions", r.Counts[index], r.Counts[heavy], r.Counts[txs])
@@ -65,11 +64,11 @@ func (r segment) heavy(i int) heavyAt {
 	return heavyAt{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
 }
 
-// longSpan is from how many bytes on rows are asked for at once; up to there, a
-// call of the system costs more than it spares.
+// longSpan is the number of bytes from which rows are prefetched at once; for fewer, the system
+// call costs more than it saves.
 const longSpan = 64 << 10
 
-// prefetch asks for the rows from lo to hi, which are about to be read in order.
+// prefetch prefetches the rows from lo to hi, which are about to be read in order.
 func (r segment) prefetch(lo, hi int) {
 	if (hi-lo)*rowSize >= longSpan {
 		r.Prefetch(rows, lo*rowSize, hi*rowSize)
@@ -106,7 +105,7 @@ func (r segment) overflow(w *row) []byte {
 	return r.Bytes(wide, at, at+wideSize)
 }
 
-// amounts sets all of f but its transaction and its wallet to the fill of a wallet's row.
+// amounts sets all fields of f except its transaction and its wallet from a wallet's row.
 func (r segment) amounts(b []byte, f *serving.Fill) {
 	w := getRow(b)
 	w.unpackTo(f, r.overflow(&w))
@@ -132,13 +131,13 @@ func (r segment) hash(ordinal uint32) (h data.Hash) {
 // pageHashes is how many hashes a page has.
 const pageHashes = segments.PageSize / hashSize
 
-// hashPage is a page of hashes: those of neighbours are often in one.
+// hashPage is a page of hashes: neighbouring rows often have theirs in the same page.
 type hashPage struct {
 	at     uint32
 	hashes []byte
 }
 
-// nextHash is hash, for one after the other.
+// nextHash is hash for consecutive rows.
 func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	if page := ordinal / pageHashes; page != p.at {
 		lo := int(page) * segments.PageSize
@@ -152,7 +151,8 @@ func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	return h
 }
 
-// expectHashes has the hashes of rows read that nobody has read yet: they lie anywhere.
+// expectHashes makes the system read the hashes of rows that nobody has read yet: they may be
+// anywhere.
 func (r segment) expectHashes(b []byte) {
 	last := uint32(noTx)
 	for ; len(b) > 0; b = b[rowSize:] {
@@ -167,7 +167,7 @@ func (r segment) expectHashes(b []byte) {
 	}
 }
 
-// compare orders fill i of r and fill j of o, both of a key.
+// compare orders fill i of r and fill j of o, both of one key.
 func (r segment) compare(k *kind, key int32, i int, o segment, j int) int {
 	x, y := r.row(i), o.row(j)
 	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {

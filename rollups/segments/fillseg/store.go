@@ -9,12 +9,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Store is a file of fills in the order of some key, and the memtable beside it. One
-// goroutine calls Open, Restart, Skip and Add, another Build; any number read.
+// Store is a file of fills in the order of some key, and its memtable. One goroutine calls Open,
+// Restart, Skip and Add, another Build; any number read.
 type Store struct {
 	kind
 	segments.Store[*memtable]
-	heavyFrom   int       // from how many fills on sums are kept
+	heavyFrom   int       // number of fills from which sums are kept
 	bufferFills int       // fills sorted at once while building
 	scratch     sync.Pool // of *tokenIndex
 }
@@ -25,8 +25,8 @@ type WalletStore struct{ *Store }
 // TokenStore answers reads of the newest fills of one token.
 type TokenStore struct{ *Store }
 
-// kind says what a store is sorted by, and how much of each key it keeps. Nothing else
-// knows which id of a fill is the key and which one the rows hold.
+// kind says what a store is sorted by, and how much of each key it keeps. No other type knows which
+// id of a fill is the key and which one the rows hold.
 type kind struct {
 	byToken bool // the key is the token, and the order that of a block; else the wallet, and the order its own
 	most    int  // so many newest fills of each key; 0: all
@@ -50,7 +50,7 @@ func (k *kind) other(f *serving.Fill) int32 {
 	return int32(f.Token)
 }
 
-// setIDs gives a fill the ids that key and other were read from.
+// setIDs sets the ids of a fill from its key and its other id.
 func (k *kind) setIDs(f *serving.Fill, key, other int32) {
 	if k.byToken {
 		f.Token, f.Wallet = data.TokenID(key), data.WalletID(other)
@@ -59,8 +59,8 @@ func (k *kind) setIDs(f *serving.Fill, key, other int32) {
 	f.Wallet, f.Token = data.WalletID(key), data.TokenID(other)
 }
 
-// order is a total order of the fills of one key, oldest first, which begins with
-// their time. No function value: what that is given would be on the heap.
+// order is a total order of the fills of one key, oldest first, which begins with their time. It is
+// not a function value: the arguments of one would escape to the heap.
 func (k *kind) order(x, y *serving.Fill) int {
 	if k.byToken {
 		return x.CompareInBlock(y, k.names)
@@ -68,22 +68,22 @@ func (k *kind) order(x, y *serving.Fill) int {
 	return x.Compare(y, k.names)
 }
 
-// maxBufferFills is how many fills are sorted at once while building: about 40 bytes
-// each. Of the newest ones fewer do: most of what there is never gets there.
+// maxBufferFills is how many fills are sorted at once while building: about 40 bytes each. For
+// stores of the newest fills fewer suffice: most fills are never added to the buffer.
 const (
 	maxBufferFills  = 2_000_000
 	maxBufferNewest = 500_000
 )
 
 // NewWalletStore returns a store of every wallet's fills with its file at path, whose folder must
-// exist. It knows nothing until Open or Restart. names must know every wallet and token of a fill
-// before the store is given the fill, or opens a file that has it.
+// exist. It follows nothing until Open or Restart. names must know the wallet and token of every
+// fill before it is added to the store, or a file with it is opened.
 func NewWalletStore(path string, names serving.NameOrder) WalletStore {
 	return WalletStore{newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)}
 }
 
-// NewTokenStore returns a store of the newest fills of every token, most of each, as they lie in
-// their block.
+// NewTokenStore returns a store of the newest fills of every token, at most most of each, in the
+// order of their blocks.
 func NewTokenStore(path string, names serving.NameOrder, most int) TokenStore {
 	return TokenStore{newStore(path, kind{byToken: true, most: most, names: names, format: newestFormat(most)}, maxBufferNewest)}
 }
@@ -100,8 +100,8 @@ func newStore(path string, k kind, slice int) *Store {
 	return s
 }
 
-// Skip leaves imports up to batch to the next Build, which goes on from the file as it
-// is. It must be called only where none of them replaced a fill that the store holds.
+// Skip leaves imports up to batch to the next Build, which continues from the present file. It must
+// only be called if none of them replaced a fill that the store holds.
 func (s *Store) Skip(batch int64) error {
 	return s.Store.Skip(batch, func(m *memtable) bool { return m.dirty.Load() == 0 })
 }
@@ -110,16 +110,16 @@ func (s *Store) Skip(batch int64) error {
 type Batch struct {
 	Number   int64
 	Fills    []serving.Fill // in any order; Add changes it
-	Replaced []serving.Fill // those that were taken out
+	Replaced []serving.Fill // fills that were removed
 }
 
-// Add takes an import in, which must be later than those before.
+// Add adds an import, which must be later than those before.
 func (s *Store) Add(b Batch) {
 	s.Change(func(st *segments.Contents[*memtable]) { st.Mem.take(b) })
 }
 
-// Facts is how many facts there are up to Through, by what the file covers and what
-// was added: more than are kept where a store keeps the newest only.
+// Facts is how many facts there are up to Through, by the file's header and the added batches. A
+// store of the newest fills keeps fewer.
 func (s *Store) Facts() (n int64) {
 	s.Change(func(st *segments.Contents[*memtable]) {
 		if st.File != nil {
@@ -132,16 +132,15 @@ func (s *Store) Facts() (n int64) {
 	return n
 }
 
-// Stats is what a store holds.
+// Stats says what a store holds.
 type Stats struct {
 	Idle   bool  // neither Open nor Restart was called, or it was closed
-	Ready  bool  // the store has every fill up to Through, but for the dirty keys
+	Ready  bool  // the store has every fill up to Through, except those of dirty keys
 	Stored int64 // fills in the file
 	Bytes  int64 // of the file
 	Recent int64 // fills in the memtable
 	Dirty  int64 // keys of which a fill in the file was replaced
-	// Damage is what is wrong with the file that the next Build takes the place of; nil:
-	// nothing is known of any.
+	// Damage is what is wrong with the file that the next Build will replace; nil: no known damage.
 	Damage error
 }
 
@@ -158,8 +157,8 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// recentOf returns what came in of a key; false if the store does not have the key up to batch, as
-// it does not of a batch from before the file.
+// recentOf returns the recent fills of a key; false if the store does not have the key up to batch,
+// for example because batch is older than the file.
 func recentOf(st *segments.Contents[*memtable], key int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {
 		return w, false
@@ -211,7 +210,7 @@ func (s TokenStore) Has(token data.TokenID, batch int64) bool {
 }
 
 // Newest adds the n newest fills of a token to dst, newest first, of imports up to batch. False if
-// they are not in the store, as more than it keeps are not.
+// they are not in the store, for example because n is more than it keeps.
 func (s TokenStore) Newest(dst []serving.Fill, token data.TokenID, batch int64, n int) (out []serving.Fill, ok bool) {
 	if n > s.most {
 		return dst, false

@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// tokenSums is what all fills of a token come to, by wallet and by hour. A file of the newest
-// fills keeps it of those tokens of which it lacks fills.
+// tokenSums are the sums of all fills of a token, by wallet and by hour. A file of the newest fills
+// keeps them for tokens of which it lacks fills.
 type tokenSums struct {
 	wallets []serving.WalletSum
 	hours   []serving.PartialCandle
@@ -18,13 +18,13 @@ type tokenSums struct {
 
 func (b *tokenSums) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
 
-// add takes a fill in.
+// add adds a fill.
 func (b *tokenSums) add(f *serving.Fill) {
 	b.wallets = append(b.wallets, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
 	b.hours = addHour(b.hours, f)
 }
 
-// addHour takes a fill in to the hours of its token, which often end with its own.
+// addHour adds a fill to the hours of its token, the last of which is often its own.
 func addHour(hours []serving.PartialCandle, f *serving.Fill) []serving.PartialCandle {
 	p, ok := serving.PartialCandleOf(f)
 	if !ok {
@@ -37,17 +37,17 @@ func addHour(hours []serving.PartialCandle, f *serving.Fill) []serving.PartialCa
 	return append(hours, p)
 }
 
-// settle leaves one sum of each wallet and of each hour, in order.
+// settle merges the sums to one for each wallet and one for each hour, in order.
 func (b *tokenSums) settle() {
 	b.wallets, b.hours = serving.SettleWallets(b.wallets), serving.SettleHours(b.hours)
 }
 
-// settledAt is how many sums are handed out at most that are not one for each wallet: a token may have a million fills
-// that no file has yet.
+// settledAt is how many sums of wallets are gathered at most before they are merged: a token may have a million
+// fills that are in no file yet.
 const settledAt = 8192
 
 // appendWallets writes sums in order of wallet, each as the difference of its wallet to the one before, and its
-// amounts: most fit into few bytes so.
+// amounts: most take few bytes this way.
 func appendWallets(b []byte, sums []serving.WalletSum) []byte {
 	last := data.WalletID(0)
 	for i := range sums {
@@ -92,7 +92,7 @@ func appendHours(b []byte, partials []serving.PartialCandle) []byte {
 // hourLength is an hour in µs.
 const hourLength = 3_600_000_000
 
-// sumReader takes numbers from the bytes of sums.
+// sumReader decodes numbers from the bytes of sums.
 type sumReader struct {
 	segment
 	b []byte
@@ -147,8 +147,8 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 	return dst
 }
 
-// sumBytes returns the bytes that are kept of a token's sums by wallet and by hour; false of one of
-// which the file has all fills.
+// sumBytes returns the encoded sums of a token by wallet and by hour; false if the file has all
+// fills of the token.
 func (r segment) sumBytes(token int32) (wallets, hours []byte, ok bool) {
 	at, next, ok := r.sums(token)
 	if !ok {
@@ -157,7 +157,7 @@ func (r segment) sumBytes(token int32) (wallets, hours []byte, ok bool) {
 	return r.Bytes(tokens, int(at.tokens), int(next.tokens)), r.Bytes(days, int(at.days), int(next.days)), true
 }
 
-// addSums adds the sums of a token to b, from its fills where the file has all.
+// addSums adds the sums of a token to b, computed from its fills if the file has all of them.
 func (r segment) addSums(k *kind, token int32, b *tokenSums) {
 	if wallets, hours, ok := r.sumBytes(token); ok {
 		b.wallets, b.hours = r.readWallets(b.wallets, wallets), r.readHours(b.hours, data.TokenID(token), hours)
@@ -171,15 +171,14 @@ func (r segment) addSums(k *kind, token int32, b *tokenSums) {
 	}
 }
 
-// keyed sets all of f but its transaction to the fill of a key's row.
+// keyed sets all fields of f except its transaction from a key's row.
 func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
 	w := getRow(b)
 	w.unpackTo(f, r.overflow(&w))
 	k.setIDs(f, key, w.other())
 }
 
-// each calls add with every fill that came since the file was written, and of the file itself with those that it has
-// all of.
+// each calls add with every fill that came since the file was written, and, with rows, with the fills in the file.
 func (v *lookup) each(rows bool, add func(f *serving.Fill)) {
 	var f serving.Fill
 	if rows && v.segment.File != nil {
@@ -241,7 +240,7 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	return dst, true
 }
 
-// sumBytes is segment.sumBytes; of no file nothing.
+// sumBytes is segment.sumBytes; nothing if there is no file.
 func (v *lookup) sumBytes() (wallets, hours []byte, ok bool) {
 	if v.segment.File == nil {
 		return nil, nil, false

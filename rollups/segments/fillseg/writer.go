@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// heavyFills is from how many fills on a wallet's sums are kept beside its rows:
-// adding them up for every request would take too long.
+// heavyFills is the number of fills from which a wallet's sums are stored in addition to its rows:
+// summing the rows for every request would take too long.
 const heavyFills = 20_000
 
 // writer writes a segment front to back: first the bytes of txs and wide, then the
@@ -27,9 +27,9 @@ type writer struct {
 	index     []byte
 	tokens    spill
 	days      spill
-	sums      *sums // of the wallet being written, nil where it is not heavy
+	sums      *sums // of the wallet being written, nil if it is not heavy
 	heavyFrom int   // heavyFills; lower in tests
-	// Of a file of the newest fills, whose hashes are known only with its rows.
+	// For a file of the newest fills, whose hashes become known only with its rows.
 	wide, rows spill
 	hashes     []data.Hash // of the key being written
 	text       []byte      // of its sums
@@ -95,7 +95,7 @@ func (w *writer) addSums(key int32, wallets, hours []byte) error {
 	return errors.Join(w.tokens.write(wallets), w.days.write(hours))
 }
 
-// addSettled is addSums of sums that are not written yet.
+// addSettled is addSums for sums that are not encoded yet.
 func (w *writer) addSettled(key int32, b *tokenSums) error {
 	b.settle()
 	w.text = appendWallets(w.text[:0], b.wallets)
@@ -175,7 +175,7 @@ func (w *writer) addNewest(key int32, fills []serving.Fill) error {
 	return nil
 }
 
-// ordinal returns the place of a hash, which is written where the key has none yet.
+// ordinal returns the place of a hash, and writes the hash if the key does not have it yet.
 func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 	if h.IsZero() {
 		return noTx, nil
@@ -220,7 +220,7 @@ func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	return errors.Join(err, w.close())
 }
 
-// close gives back what the writer holds; the file stays as it is.
+// close releases the writer's resources; the file stays as it is.
 func (w *writer) close() error {
 	return errors.Join(w.tokens.close(), w.days.close(), w.wide.close(), w.rows.close(), w.Close())
 }
@@ -245,8 +245,8 @@ func (w *writer) unspill(s *spill) error {
 	return nil
 }
 
-// spill is a section that is written while another one is under way: a file made
-// at its first use and gone when it is closed.
+// spill is a section that is written while another one is under way: a temporary file that is
+// created at its first use and removed when it is closed.
 type spill struct {
 	path string
 	file *os.File

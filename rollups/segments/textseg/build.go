@@ -9,7 +9,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Plan is what a Build is to put into the file: all markets as they are now.
+// Plan says what a Build has to put into the file: all markets as they are now.
 type Plan struct {
 	Batch         int64  // the last import in it; markets that later ones changed are in it or not
 	ImportLogHash uint64 // set by the caller: the fingerprint of the imports up to Batch
@@ -18,8 +18,8 @@ type Plan struct {
 // Plan says what a Build has to do now.
 func (s *Store) Plan() Plan { return Plan{Batch: s.Through()} }
 
-// Build writes the file that plan describes and swaps it in. all hands every market
-// to add, in ascending order. One Build runs at a time.
+// Build writes the file that plan describes and swaps it in. all passes every market to add, in
+// ascending order. One Build runs at a time.
 func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
 	defer func() { err = errors.Join(err, segments.RemoveTemp(s.Path)) }()
 	temporary := segments.TempPath(s.Path, 0)

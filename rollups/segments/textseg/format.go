@@ -1,8 +1,7 @@
-// Package textseg keeps the long texts of every market in one file, mapped into
-// memory, with a memtable of those that changed since: too much to hold, and
-// asked for one market at a time. It is derived data: the database is the truth,
-// the file is rebuilt from it at will, and a reader that does not find a market
-// asks there.
+// Package textseg keeps the long texts of every market in one file, mapped into memory, with a
+// memtable of those that changed since: they are too large to keep in memory, and requested one
+// market at a time. It is derived data: the database is the truth, the file can be rebuilt from it
+// at any time, and a reader that does not find a market reads the database.
 package textseg
 
 import (
@@ -19,8 +18,8 @@ import (
 //	texts  a record per market: the source of its payout, the lengths of the first two texts, the three texts
 //	index  where the record of each market begins, and where the last one's end
 //
-// The index is proved and its bounds checked when a file is opened, texts page by page
-// when they are read first.
+// The index is verified and its bounds checked when a file is opened, texts page by page at their
+// first read.
 const (
 	texts = iota
 	index
@@ -38,7 +37,7 @@ func appendRecord(b []byte, t *serving.MarketTexts) []byte {
 	return append(b, t.GroupItemTitle...)
 }
 
-// readRecord returns the texts of a record in memory of their own; false if it is none.
+// readRecord returns copies of the texts of a record; false if it is invalid.
 func readRecord(b []byte) (t serving.MarketTexts, ok bool) {
 	if len(b) == 0 {
 		return t, false
@@ -60,7 +59,7 @@ func readRecord(b []byte) (t serving.MarketTexts, ok bool) {
 	return t, true
 }
 
-// open maps a finished file, whose index is proved.
+// open maps a finished file and verifies its index.
 func open(path string) (*segments.File, error) {
 	f, err := segments.Open(path, format)
 	if err != nil {
@@ -72,7 +71,7 @@ func open(path string) (*segments.File, error) {
 	return f, nil
 }
 
-// bounds checks what records are found by.
+// bounds checks the places by which records are found.
 func bounds(f *segments.File) error {
 	at := uint64(0)
 	for b := f.Bytes(index, 0, f.Len(index)); len(b) > 0; b = b[indexSize:] {
@@ -88,8 +87,8 @@ func bounds(f *segments.File) error {
 	return nil
 }
 
-// record is what a file has of a market; empty if it has none. It panics with a *segments.Damage
-// where the file is not what was written.
+// record is the record of a market; empty if the file has none. It panics with a *segments.Damage
+// if the file is corrupted.
 func record(f *segments.File, market int32) []byte {
 	if market < 0 || uint64(market)+1 >= f.Counts[index] {
 		return nil

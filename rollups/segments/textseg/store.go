@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Store answers reads of one market from the file and the memtable. One goroutine calls
-// Open, Restart and Add, another Build; any number read.
+// Store serves reads of one market from the file and the memtable. One goroutine calls Open,
+// Restart and Add, another Build; any number read.
 type Store struct {
 	segments.Store[*memtable]
 }
@@ -25,7 +25,7 @@ type memtable struct {
 	bytes   int64 // of texts
 }
 
-// change is the texts of a market and the batch that they came with.
+// change has the texts of a market and the batch that they came with.
 type change struct {
 	texts serving.MarketTexts
 	batch int64
@@ -73,16 +73,16 @@ func (t *memtable) Since(batch int64) *memtable {
 	return out
 }
 
-// New gives a store with its file at path, whose folder must exist. It knows nothing
-// until Open or Restart.
+// New gives a store with its file at path, whose folder must exist. It follows nothing until Open
+// or Restart.
 func New(path string) *Store {
 	s := &Store{}
 	s.Init(path, open, func(batch int64) *memtable { return newMemtable(batch, batch) })
 	return s
 }
 
-// Add takes the texts of the markets in that an import changed, which must be later
-// than those before.
+// Add adds the texts of the markets that an import changed; the import must be later than those
+// before.
 func (s *Store) Add(batch int64, changed map[int32]serving.MarketTexts) {
 	s.Change(func(st *segments.Contents[*memtable]) { st.Mem.take(batch, changed) })
 }
@@ -104,8 +104,7 @@ type Stats struct {
 	Bytes  int64 // of the file
 	Recent int64 // markets in the memtable
 	Text   int64 // bytes of their texts
-	// Damage is what is wrong with the file that the next Build takes the place of; nil:
-	// nothing is known of any.
+	// Damage is what is wrong with the file that the next Build will replace; nil: no known damage.
 	Damage error
 }
 
