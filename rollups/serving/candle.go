@@ -41,7 +41,7 @@ func (p CandlePlace) compare(o CandlePlace) int {
 	return cmp.Or(cmp.Compare(p.TS, o.TS), cmp.Compare(p.At, o.At))
 }
 
-// Price is that of the trade.
+// Price is the price of the trade.
 func (p CandlePlace) Price() data.Micro { return data.Micro(p.At & (1<<20 - 1)) }
 
 // PartialCandle adds up some of what takers traded of one token in one hour.
@@ -75,8 +75,7 @@ type talliedCandle struct {
 	PartialCandle
 }
 
-// Before returns the hour that ends what is wanted: all candles from the position on begin before
-// it.
+// Before returns the hour before which all wanted candles begin.
 func (t *CandleTally) Before() int64 {
 	if t.after == nil {
 		return 1 << 30 // a thousand centuries from now
@@ -84,7 +83,8 @@ func (t *CandleTally) Before() int64 {
 	return t.after.Start + t.hours
 }
 
-// NewCandleTally is for intervals of a number of hours, after a candle if one is given.
+// NewCandleTally returns a tally for intervals of a number of hours, after a candle if one is
+// given.
 func NewCandleTally(tokens []OutcomeToken, hours int64, after *Candle) *CandleTally {
 	t := &CandleTally{outcomes: make(map[data.TokenID]int8, len(tokens)), hours: hours, after: after, index: map[candleKey]int{}}
 	for _, o := range tokens {
@@ -112,7 +112,7 @@ func (t *CandleTally) Add(p *PartialCandle) {
 	t.list[i].Merge(p)
 }
 
-// PartialCandleOf is the partial candle of one fill; false of a maker's, which is none.
+// PartialCandleOf is the partial candle of one fill; false for a maker's fill, which has none.
 func PartialCandleOf(f *Fill) (p PartialCandle, ok bool) {
 	if f.Role == data.Maker {
 		return p, false
@@ -128,7 +128,7 @@ func PartialCandleOf(f *Fill) (p PartialCandle, ok bool) {
 	return p, true
 }
 
-// Merge adds another of the same token and hour.
+// Merge adds another partial candle of the same token and hour.
 func (p *PartialCandle) Merge(o *PartialCandle) {
 	p.Fills, p.USD, p.Shares = p.Fills+o.Fills, p.USD+o.USD, p.Shares+o.Shares
 	switch {

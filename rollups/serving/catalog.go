@@ -7,8 +7,8 @@ import (
 	"pmx/data"
 )
 
-// Market is what is known of one market, long texts left out. Empty strings, nil
-// and zero times are unknown. It is never changed once it is in a Catalog.
+// Market is what is known of one market, without long texts. Empty strings, nil and zero times are
+// unknown. It is never changed once it is in a Catalog.
 type Market struct {
 	ID         int32
 	Condition  data.Hash
@@ -28,11 +28,12 @@ type Market struct {
 	BestBid, BestAsk, LastPrice, Liquidity, ReportedVolume *data.Micro
 	// Unix µs.
 	CreatedTS, StartTS, EndTS, ClosedTS, ResolvedTS, UpdatedTS int64
-	QuotedTS                                                   int64           // when BestBid and BestAsk were so
+	QuotedTS                                                   int64           // when BestBid and BestAsk were quoted
 	ResolvedBy                                                 data.TimeSource // what ResolvedTS comes from
 }
 
-// EventKey is what an event is known by: its slug, else its id, "" if the market belongs to none.
+// EventKey identifies the market's event: by its slug, else its id; "" if the market belongs to
+// none.
 func (m *Market) EventKey() string {
 	if m.EventSlug != "" {
 		return m.EventSlug
@@ -46,18 +47,17 @@ func (m *Market) Resolved() bool { return m.Payouts != nil }
 // Status says whether a market is traded.
 type Status string
 
-// The states of a market. There is no other.
+// All statuses of a market.
 const (
 	Open     Status = "open"     // no payout, and no source said that trading ended
 	Closed   Status = "closed"   // trading ended, payouts are not known
 	Resolved Status = "resolved" // payouts are known
 )
 
-// Statuses are all states, in the order in which they are listed.
+// Statuses are all statuses, in the order in which they are listed.
 var Statuses = []Status{Open, Closed, Resolved}
 
-// StatusOf is resolved where there are payouts, else closed where a source said so,
-// else open.
+// StatusOf is resolved if there are payouts, else closed if a source said so, else open.
 func StatusOf(resolved bool, closed *bool) Status {
 	switch {
 	case resolved:
@@ -95,7 +95,7 @@ type TokenRef struct {
 	Market  int32 // −1: not mapped yet
 	Outcome int8
 	ID      string // its public name: a uint256 in decimal
-	Label   string // what trades call the outcome; "" where none said
+	Label   string // what trades call the outcome; "" if none says
 }
 
 // marketSlot is a market's place in a Catalog.
@@ -104,9 +104,9 @@ type marketSlot struct {
 	tokens []data.TokenID // by outcome, then id
 }
 
-// tokenSlot is a token's place in a Catalog: the market's id + 1, so that zero is
-// a token nobody has mapped, and the last price in millionths + 1, so that zero is
-// none; it is kept in markets of more than two outcomes.
+// tokenSlot is a token's place in a Catalog: the market's id + 1, so that zero is an unmapped
+// token, and the last price in millionths + 1, so that zero is none. The price is kept for markets
+// of more than two outcomes.
 type tokenSlot struct {
 	id, label     string
 	market, price int32
@@ -174,8 +174,8 @@ func (c *Catalog) Token(id data.TokenID) TokenRef {
 	return TokenRef{Market: -1}
 }
 
-// OutcomeLabel is what the outcome of a token is called: as its market lists it, else
-// as trades call it; "" where neither is known.
+// OutcomeLabel is the label of a token's outcome: as its market lists it, else as trades call it;
+// "" if neither is known.
 func (c *Catalog) OutcomeLabel(t TokenRef) string {
 	if m := c.Market(t.Market); m != nil && t.Outcome >= 0 && int(t.Outcome) < len(m.Outcomes) && m.Outcomes[t.Outcome] != "" {
 		return m.Outcomes[t.Outcome]
@@ -183,8 +183,8 @@ func (c *Catalog) OutcomeLabel(t TokenRef) string {
 	return t.Label
 }
 
-// LabelOf is what an outcome of a market is called: as it lists it, else the largest of
-// what trades of its tokens call it; "" where neither is known.
+// LabelOf is the label of an outcome of a market: as the market lists it, else the largest label in
+// trades of its tokens; "" if neither is known.
 func (c *Catalog) LabelOf(m *Market, outcome int8) string {
 	if outcome >= 0 && int(outcome) < len(m.Outcomes) && m.Outcomes[outcome] != "" {
 		return m.Outcomes[outcome]
@@ -198,9 +198,9 @@ func (c *Catalog) LabelOf(m *Market, outcome int8) string {
 	return label
 }
 
-// OutcomePrice is what a token of an outcome costs: its payout from the resolution
-// on, before that what the outcome was last traded at, where the complement of the
-// other's trade counts too in a market of two. NoValue: not known.
+// OutcomePrice is the price of an outcome's token: its payout from the resolution on, before that
+// the last trade of the outcome. In a market of two outcomes the complement of a trade of the other
+// one counts, too. NoValue: not known.
 func (c *Catalog) OutcomePrice(market int32, outcome int8) data.Micro {
 	m, f := c.Market(market), c.Figures(market)
 	switch {
@@ -237,7 +237,7 @@ func (c *Catalog) Tokens(market int32) []data.TokenID {
 	return l.tokens
 }
 
-// Len is one more than the largest market id.
+// Len is the largest market id plus one.
 func (c *Catalog) Len() int {
 	if c == nil {
 		return 0
@@ -245,9 +245,9 @@ func (c *Catalog) Len() int {
 	return c.len
 }
 
-// Changed lists the ids of markets whose description, tokens or figures were
-// written since the Catalog before, in no order; it must not be changed. In the
-// first Catalog that is all of them.
+// Changed lists the ids of markets whose description, tokens or figures were written since the
+// previous Catalog, in no order; the list must not be changed. In the first Catalog it has all of
+// them.
 func (c *Catalog) Changed() []int32 {
 	if c == nil {
 		return nil
@@ -255,7 +255,7 @@ func (c *Catalog) Changed() []int32 {
 	return c.changed
 }
 
-// UnsharedBytes is about how many bytes of c o does not share, texts left out.
+// UnsharedBytes is about how many bytes of c are not shared with o, without texts.
 func (c *Catalog) UnsharedBytes(o *Catalog) int64 {
 	if c == nil || o == nil {
 		return 0
@@ -263,8 +263,7 @@ func (c *Catalog) UnsharedBytes(o *Catalog) int64 {
 	return c.markets.unsharedBytes(&o.markets) + c.figures.unsharedBytes(&o.figures) + c.firsts.unsharedBytes(&o.firsts) + c.tokens.unsharedBytes(&o.tokens)
 }
 
-// conditionHash spreads a condition id, which is a hash already but for made-up
-// ones.
+// conditionHash spreads a condition id, which is a hash already except for made-up ones.
 func conditionHash(h *data.Hash) (x uint64) {
 	for at := 0; at < len(h); at += 8 {
 		x = (x ^ binary.LittleEndian.Uint64(h[at:])) * 0x9e3779b97f4a7c15

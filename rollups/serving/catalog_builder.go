@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// CatalogBuilder makes successive Catalogs at a cost in proportion to what is
-// new. It belongs to one goroutine.
+// CatalogBuilder makes successive Catalogs at a cost proportional to what is new. It belongs to one
+// goroutine.
 type CatalogBuilder struct {
 	conditions *idTable
 	markets    paged[marketSlot]
@@ -20,7 +20,7 @@ type CatalogBuilder struct {
 	slugs, ids eventIndex
 	len        int
 	known      int               // markets
-	states     map[Status]int    // of which are in each state
+	states     map[Status]int    // how many markets are in each state
 	labels     map[string]string // every label, once
 	changed    []int32
 	noted      []bool // by market: it is in changed
@@ -47,8 +47,8 @@ func NewCatalog(markets []*Market, tokens []TokenRef) *Catalog {
 	return b.Seal()
 }
 
-// Set puts m in the place of what was known under its id. It shares m's event
-// strings with those of other markets.
+// Set replaces the market with m's id by m. It shares m's event strings with those of other
+// markets.
 func (b *CatalogBuilder) Set(m *Market) {
 	l := b.markets.edit(int(m.ID))
 	old := l.market
@@ -68,7 +68,7 @@ func (b *CatalogBuilder) Set(m *Market) {
 	b.note(m.ID)
 }
 
-// index makes m known by its condition.
+// index makes m findable by its condition.
 func (b *CatalogBuilder) index(m *Market) {
 	if !b.conditions.full(b.known) {
 		b.conditions.insert(conditionHash(&m.Condition), int(m.ID))
@@ -83,7 +83,7 @@ func (b *CatalogBuilder) index(m *Market) {
 	b.conditions = bigger
 }
 
-// shared is a label in one copy for all tokens: most are "Yes" or "No".
+// shared is one copy of a label for all tokens: most are "Yes" or "No".
 func (b *CatalogBuilder) shared(label string) string {
 	if label == "" {
 		return ""
@@ -104,7 +104,7 @@ func (b *CatalogBuilder) Label(token data.TokenID) string {
 	return ""
 }
 
-// Map says what a token pays for, whatever it was said to before.
+// Map sets what a token pays for, replacing an earlier mapping.
 func (b *CatalogBuilder) Map(token data.TokenID, ref TokenRef) {
 	t := b.tokens.edit(int(token))
 	if before := t.market - 1; before >= 0 {
@@ -132,26 +132,25 @@ func (b *CatalogBuilder) compareTokens(x, y data.TokenID) int {
 	return cmp.Or(cmp.Compare(p.outcome, q.outcome), strings.Compare(p.id, q.id), cmp.Compare(x, y))
 }
 
-// SetFigures says what market id comes to.
+// SetFigures sets the figures of market id.
 func (b *CatalogBuilder) SetFigures(id int32, f Figures) {
 	*b.figures.edit(int(id)) = f
 	b.note(id)
 }
 
-// SetFirsts says of how many wallets market id is the first of its event, by id,
-// that they traded, the venue's own among them, and which of the venue's own traded
-// it, ascending.
+// SetFirsts sets for how many wallets, including the venue's own, market id is the first of its
+// event, by id, that they traded, and which of the venue's own traded it, ascending.
 func (b *CatalogBuilder) SetFirsts(id, wallets int32, own []data.WalletID) {
 	*b.firsts.edit(int(id)) = eventFirsts{wallets, b.venueSets.place(own)}
 	b.note(id)
 }
 
-// SetPrice says what a token was last traded at, in millionths.
+// SetPrice sets the last traded price of a token, in millionths.
 func (b *CatalogBuilder) SetPrice(token data.TokenID, price int32) {
 	b.tokens.edit(int(token)).price = price + 1
 }
 
-// note remembers that something was written of market id.
+// note remembers that market id was written to.
 func (b *CatalogBuilder) note(id int32) {
 	for int(id) >= len(b.noted) {
 		b.noted = append(b.noted, false)
@@ -162,10 +161,10 @@ func (b *CatalogBuilder) note(id int32) {
 	}
 }
 
-// Changed lists the markets of which something was written since the last Seal.
+// Changed lists the markets that were written to since the last Seal.
 func (b *CatalogBuilder) Changed() []int32 { return b.changed }
 
-// Touch makes market id one of those that changed.
+// Touch marks market id as changed.
 func (b *CatalogBuilder) Touch(id int32) { b.note(id) }
 
 // Market returns the market of an id; nil if there is none.

@@ -5,17 +5,17 @@ import (
 	"pmx/rollups/weather"
 )
 
-// CityWeather is what is foretold and known of one city's weather, about its local
-// date Today. It is never changed once made. What depends on the clock beyond the
-// date, as which readings are still current, is asked with the clock.
+// CityWeather has the forecasts and measurements of one city's weather, around its local date
+// Today. It is never changed once made. Methods for what depends on the clock beyond the date, such
+// as which readings are still current, take the clock.
 type CityWeather struct {
 	City  data.City
 	Today data.Date
-	// Days follow one another without a gap: from as many days back as actuals are
-	// kept, over Today, to the last day that anything is foretold of.
+	// Days follow one another without a gap: from as far back as actuals are kept, over Today, to
+	// the last day with a forecast.
 	Days []WeatherDay
-	// Skills are how well the sources, and their consensus, foretold the days before
-	// Today, in the order of weather.SkillKey.
+	// Skills say how well the sources, and their consensus, forecast the days before Today, in the
+	// order of weather.SkillKey.
 	Skills []CitySkill
 }
 
@@ -25,35 +25,33 @@ type WeatherDay struct {
 	Extremes [2]WeatherExtreme // by data.Metric
 }
 
-// WeatherExtreme is what is foretold and known of the highest or lowest temperature
-// of a day.
+// WeatherExtreme has the forecasts and measurements of the highest or lowest temperature of a day.
 type WeatherExtreme struct {
 	// Station is where the day's event settles; if there is no event, where the city's events of
 	// that day did.
 	Station string
-	// Readings are the newest word of every source on Today or a day to come, by source;
-	// none for days that are over.
+	// Readings are the newest forecast of every source for Today or a later day, by source; none
+	// for days that are over.
 	Readings []WeatherReading
-	// Actuals are what is known of Today or a day that is over, but the bracket that
-	// won: stations first, each kind by source and station.
+	// Actuals are the measurements of Today or a day that is over, without the bracket that won:
+	// stations first, each kind by source and station.
 	Actuals []WeatherActual
 	// Truth is what forecasts of a day that is over are scored against; nil for none.
 	Truth *weather.Truth
 	// Won is the bracket that won the event of a day that has a truth; nil if none has.
 	Won *weather.Settled
-	// Normals are what the calendar day is usually like, the one to choose first:
-	// station normals of NCEI, then IEM, then others, then what follows from a
-	// reanalysis.
+	// Normals are the normals of the calendar day, the preferred one first: station normals of
+	// NCEI, then IEM, then others, then those derived from a reanalysis.
 	Normals []WeatherNormal
 }
 
-// WeatherReading is the newest word of one source.
+// WeatherReading is the newest forecast of one source.
 type WeatherReading struct {
 	weather.Reading
-	RunAt int64 // when the model run began that first gave it, unix µs; 0 where the source does not say
+	RunAt int64 // start of the model run that first gave it, unix µs; 0 if the source does not say
 }
 
-// WeatherActual is what one source knows of one extreme of a day.
+// WeatherActual is one source's value of one extreme of a day.
 type WeatherActual struct {
 	Kind            data.ActualKind
 	Source, Station string // no station: a grid
@@ -62,32 +60,32 @@ type WeatherActual struct {
 	// daily report or a reanalysis.
 	Observations    *int64
 	FirstTS, LastTS int64 // of the observations, unix µs; 0 without
-	// Whole is the extreme of the whole degrees Celsius that the station reports beside finer
-	// values, and of the values of reports without them; nil if no report has any.
+	// Whole is the extreme of the whole degrees Celsius that the station reports besides finer
+	// values, and of the values of reports without finer ones; nil if no report has any.
 	Whole *data.Temp
-	// Bound is what no reading within the precision of the observations falls short of:
-	// the high is at least so much, the low at most. WholeBound is that of Whole.
+	// Bound is the limit of all readings within the precision of the observations: the high is at
+	// least this, the low at most. WholeBound is that of Whole.
 	Bound      data.Temp
 	WholeBound *data.Temp
-	// Provisional tells that the day still runs, or that the source may change the
-	// value; nil: it does not say.
+	// Provisional says that the day is not over, or that the source may change the value; nil: the
+	// source does not say.
 	Provisional *bool
 	FirstValue  data.Temp // what the source said first
-	RevisedAt   int64     // since when it says something else, unix µs; 0: it never changed
+	RevisedAt   int64     // when it first changed that, unix µs; 0: never
 	Revisions   int64
-	SeenAt      int64 // when it was last said, unix µs; 0 where the source does not tell
+	SeenAt      int64 // when it was last reported, unix µs; 0 if the source does not say
 	Shift       int32 // by how many seconds the source's day begins after the city's
 }
 
-// WeatherNormal is what a calendar day is usually like, with its origin.
+// WeatherNormal is a normal of a calendar day, with its origin.
 type WeatherNormal struct {
 	weather.Normal
 	Source, Station string // no station: a grid
 	Period          string // "1991-2020"
-	Years           int32  // 0 where it is not given
+	Years           int32  // 0 if not given
 }
 
-// CitySkill is how well a source foretold one metric so many days ahead.
+// CitySkill is how well a source forecast one metric a number of days ahead.
 type CitySkill struct {
 	weather.SkillKey
 	weather.Skill
@@ -98,9 +96,9 @@ type MissingReason string
 
 // The reasons.
 const (
-	NoForecast     MissingReason = "no_forecast"      // no source has foretold the day
+	NoForecast     MissingReason = "no_forecast"      // no source has a forecast of the day
 	StaleForecast  MissingReason = "forecast_stale"   // every source has been silent for more than 24 hours
-	NoObservations MissingReason = "no_observations"  // the settling station has reported nothing of the day
+	NoObservations MissingReason = "no_observations"  // the settling station has no report of the day
 	DayNotBegun    MissingReason = "day_not_begun"    // there is nothing to report yet
 	NoNormal       MissingReason = "no_normal"        // no normals of the calendar day are known
 	NoScoredDays   MissingReason = "no_scored_days"   // no forecast at that lead of a past day whose truth is known
@@ -116,7 +114,7 @@ func (w *CityWeather) Day(d data.Date) *WeatherDay {
 	return &w.Days[d-w.Days[0].Day]
 }
 
-// Extreme returns one extreme of a day; one of which nothing is known for a day out of view.
+// Extreme returns one extreme of a day; an empty one for a day out of view.
 func (w *CityWeather) Extreme(d data.Date, m data.Metric) *WeatherExtreme {
 	if day := w.Day(d); day != nil {
 		return &day.Extremes[m]
@@ -124,8 +122,8 @@ func (w *CityWeather) Extreme(d data.Date, m data.Metric) *WeatherExtreme {
 	return &WeatherExtreme{}
 }
 
-// Consensus is what the readings that are current at clock, unix µs, say together;
-// else why they say nothing.
+// Consensus is the consensus of the readings that are current at clock, unix µs; or the reason why
+// there is none.
 func (x *WeatherExtreme) Consensus(clock int64) (*weather.Consensus, MissingReason) {
 	if len(x.Readings) == 0 {
 		return nil, NoForecast
@@ -141,8 +139,8 @@ func (x *WeatherExtreme) Consensus(clock int64) (*weather.Consensus, MissingReas
 	return &c, ""
 }
 
-// Running is what a station has measured of the day so far, by the source that gives most of its
-// reports; nil if there is none. The settling station's is that of Station.
+// Running is what a station has measured of the day so far, from the source with most of its
+// reports; nil if there is none. Pass Station for the settling station.
 func (x *WeatherExtreme) Running(station string) *WeatherActual {
 	var best *WeatherActual
 	for i := range x.Actuals {
@@ -154,16 +152,16 @@ func (x *WeatherExtreme) Running(station string) *WeatherActual {
 	return best
 }
 
-// Degrees is what the value so far settles as by an event's rules.
+// Degrees is what the current value settles as by an event's rules.
 func (a *WeatherActual) Degrees(rules weather.Rules) int { return rules.Degrees(a.Value, a.Whole) }
 
-// SoFar is what the value so far, of single observations, settles as by an event's rules.
+// SoFar is what the current value, from single observations, settles as by an event's rules.
 func (a *WeatherActual) SoFar(rules weather.Rules) weather.SoFar {
 	return weather.SoFar{Degrees: a.Degrees(rules), Bound: rules.Degrees(a.Bound, a.WholeBound)}
 }
 
-// Actual returns the best that is known of a day of one kind: of stations the one that Station
-// names first, the reports that are of most observations, then daily reports.
+// Actual returns the best value of one kind: for stations, Station first, then reports with the
+// most observations, then daily reports.
 func (x *WeatherExtreme) Actual(kind data.ActualKind) *WeatherActual {
 	var best *WeatherActual
 	rank := func(a *WeatherActual) int64 {
@@ -184,8 +182,8 @@ func (x *WeatherExtreme) Actual(kind data.ActualKind) *WeatherActual {
 	return best
 }
 
-// Normal returns what the day is usually like at its station, or on the grid of a reanalysis; where
-// only the other is known, that. nil without any.
+// Normal returns the normal of the day at its station, or on the grid of a reanalysis; if only the
+// other kind is known, that one; nil without any.
 func (x *WeatherExtreme) Normal(kind data.ActualKind) *WeatherNormal {
 	for i := range x.Normals {
 		if n := &x.Normals[i]; (n.Station == "") == (kind == data.KindReanalysis) {
@@ -198,8 +196,8 @@ func (x *WeatherExtreme) Normal(kind data.ActualKind) *WeatherNormal {
 	return &x.Normals[0]
 }
 
-// Skill returns how well a source, or weather.ConsensusSource, foretold a metric so many days
-// ahead; where there are too few days or none, why.
+// Skill returns how well a source, or weather.ConsensusSource, forecast a metric a number of days
+// ahead; if there are too few days or none, the reason.
 func (w *CityWeather) Skill(source string, m data.Metric, lead int) (*weather.Skill, MissingReason) {
 	if w != nil {
 		key := weather.SkillKey{Source: source, Metric: m, Lead: lead}

@@ -7,8 +7,8 @@ import (
 	"pmx/data"
 )
 
-// Compare counts the wallets and leaderboard rows of s, and those that differ in o:
-// how a followed snapshot is held against one loaded from the database.
+// Compare counts the wallets and leaderboard rows of s, and those that differ in o: it compares an
+// updated snapshot with one loaded from the database.
 func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 	note := func(same bool) {
 		rows++

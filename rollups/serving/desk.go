@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/weather"
 )
 
-// Desk is the weather desk of a snapshot: every city, what was traded of it, and
-// what is foretold and known of its weather. It is never changed once published.
+// Desk is the weather desk of a snapshot: every city, its trades, and the forecasts and
+// measurements of its weather. It is never changed once published.
 type Desk struct {
 	// VolumeAsOf is when the volumes were computed, unix µs; 0: never.
 	VolumeAsOf int64
@@ -20,10 +20,9 @@ type Desk struct {
 	bySlug     map[string]int
 }
 
-// DeskVolumes are dollars of a city's temperature markets, each market by its
-// takers' fills, or by its makers' where it never had any other. Day and Week are
-// UTC calendar days up to the snapshot's AsOf: today so far, and the last seven with
-// it.
+// DeskVolumes are dollars of a city's temperature markets, each market by its takers' fills, or by
+// its makers' where it never had any other. Day and Week are UTC calendar days up to the snapshot's
+// AsOf: today so far, and the last seven including it.
 type DeskVolumes struct{ Day, Week, Lifetime data.Micro }
 
 // Add adds o to v.
@@ -39,13 +38,13 @@ type DeskCity struct {
 	Volumes DeskVolumes
 	// OpenBrackets and OpenEvents can be traded today or later.
 	OpenBrackets, OpenEvents int
-	// Live tells that a source says whether these markets are active and closed; false:
-	// none does, and they are what is not over and not resolved.
+	// Live says that a source reports whether these markets are active and closed; false: none
+	// does, and they are those that are not over and not resolved.
 	Live bool
-	// Open are the events that can be traded, by day, then high before low, then the
-	// one that stands for the day first.
+	// Open are the events that can be traded, by day, then high before low, then the canonical one
+	// of the day first.
 	Open []*DeskEvent
-	// Events are all, in the same order.
+	// Events are all events, in the same order.
 	Events  []*DeskEvent
 	Weather *CityWeather // nil: nothing is known of its weather
 }
@@ -58,9 +57,9 @@ type DeskEvent struct {
 	City     string // slug
 	Metric   data.Metric
 	Day      data.Date
-	Archived bool // its slug says that it was listed again
-	// Tiled tells that the brackets take up the whole line exactly once. Without it
-	// there is nothing to say of probabilities.
+	Archived bool // its slug says that another event replaced it
+	// Tiled says that the brackets cover all temperatures exactly once. Without it there are no
+	// probabilities.
 	Tiled    bool
 	Rules    weather.Rules
 	Brackets []DeskBracket // from the coldest up
@@ -85,7 +84,7 @@ func (e *DeskEvent) Compare(o *DeskEvent) int {
 		cmp.Compare(len(e.ID), len(o.ID)), cmp.Compare(e.ID, o.ID), cmp.Compare(e.Key, o.Key))
 }
 
-// Ladder returns the brackets alone.
+// Ladder returns the brackets without their markets.
 func (e *DeskEvent) Ladder() []weather.Bracket {
 	all := make([]weather.Bracket, len(e.Brackets))
 	for i, b := range e.Brackets {
@@ -134,7 +133,7 @@ func (d *Desk) City(slug string) *DeskCity {
 	return d.Cities[i]
 }
 
-// Named gives the city that a name, slug or alias means.
+// Named returns the city with a name, slug or alias.
 func (d *Desk) Named(name string) (data.City, bool) {
 	if d == nil {
 		return data.City{}, false
@@ -150,9 +149,9 @@ func (c *DeskCity) EventsOf(first, last data.Date) []*DeskEvent {
 	return c.Events[lo:hi]
 }
 
-// compare notes whether the desk, and each of its cities, is the same in o. When the
-// volumes were computed is no part of it: an import that changes nothing moves that
-// on in the database, and publishes nothing.
+// compare notes whether the desk, and each of its cities, is the same in o. The time at which the
+// volumes were computed is not compared: an import that changes nothing moves it in the database,
+// and publishes nothing.
 func (d *Desk) compare(o *Desk, note func(same bool)) {
 	if d == nil || o == nil {
 		note(d == o)
@@ -164,7 +163,7 @@ func (d *Desk) compare(o *Desk, note func(same bool)) {
 	}
 }
 
-// Idle tells that nothing on the desk can be traded.
+// Idle reports whether nothing on the desk can be traded.
 func (d *Desk) Idle() bool {
 	return d == nil || !slices.ContainsFunc(d.Cities, func(c *DeskCity) bool { return len(c.Open) > 0 })
 }

@@ -31,16 +31,16 @@ type DeskFigures struct {
 	FirstTS, LastTS                 int64 // unix µs
 }
 
-// NetCash is what sells brought in, after fees, less what buys cost.
+// NetCash is the proceeds of sells after fees minus the cost of buys.
 func (f *DeskFigures) NetCash() data.Micro { return f.SellUSD - f.BuyUSD - f.FeeUSD }
 
-// RealPnL is NetCash and what the tokens paid.
+// RealPnL is NetCash plus what the tokens paid.
 func (f *DeskFigures) RealPnL() data.Micro { return f.NetCash() + f.Redemption }
 
 // Volume is the sum of the wallet's own fills in dollars.
 func (f *DeskFigures) Volume() data.Micro { return f.BuyUSD + f.SellUSD }
 
-// By is the figure that an order goes by.
+// By is the figure that an order sorts by.
 func (f *DeskFigures) By(s DeskSort) data.Micro {
 	if s == ByVolume {
 		return f.Volume()
@@ -57,10 +57,9 @@ type DeskTraderRow struct {
 	DeskFigures
 }
 
-// DeskTraders are the wallets that traded the weather desk's markets, the venue's own
-// left out.
+// DeskTraders are the wallets that traded the weather desk's markets, without the venue's own.
 type DeskTraders struct {
-	Total        int                        // wallets, beyond the rows too
+	Total        int                        // wallets, including those beyond the rows
 	Leaderboards [DeskSorts][]DeskTraderRow // the first LeaderboardSize rows
 }
 

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Event is what the markets of one event come to. Texts are those of the market whose description
-// is the newest; "" if no market has one.
+// Event sums up the markets of one event. Texts are those of the market with the newest
+// description; "" if no market has one.
 type Event struct {
 	ID, Slug, Title, SeriesSlug, Category string
 	Markets                               []int32 // by lifetime volume, ties by condition id
@@ -20,13 +20,12 @@ type Event struct {
 	Trades                          int64
 	Traders                         int        // distinct wallets over all markets, lifetime, without the venue's own
 	TakerMarkets, MakerMarkets      int        // traded markets by the basis of their volume
-	Liquidity                       data.Micro // of the markets that tell theirs; NoValue: none does
+	Liquidity                       data.Micro // of the markets whose liquidity is known; NoValue: none
 	NegRisk                         *bool      // nil: unknown
 	StartTS, EndTS, FirstTS, LastTS int64      // unix µs: earliest start, latest end, first and last fill; 0: unknown
 }
 
-// Status is open while a market of the event is, resolved once all of them are,
-// else closed.
+// Status is open while a market of the event is open, resolved once all of them are, else closed.
 func (e *Event) Status() Status {
 	switch {
 	case e.Open > 0:
@@ -37,8 +36,8 @@ func (e *Event) Status() Status {
 	return Resolved
 }
 
-// Basis is what the sums of volume count: a VolumeBasis, "mixed" where the markets
-// differ, "" without a trade.
+// Basis is what the sums of volume count: a VolumeBasis, "mixed" if the markets differ, "" without
+// a trade.
 func (e *Event) Basis() string {
 	switch {
 	case e.TakerMarkets > 0 && e.MakerMarkets > 0:
@@ -51,9 +50,9 @@ func (e *Event) Basis() string {
 	return ""
 }
 
-// Event returns the event with that slug or id, nil if no market carries it. Markets that carry an
-// id alone belong to the event whose slug another market with that id carries; of several slugs, to
-// the first in the alphabet.
+// Event returns the event with that slug or id, nil if no market carries it. Markets with only an
+// id belong to the event whose slug another market with that id carries; if there are several
+// slugs, to the first in the alphabet.
 func (c *Catalog) Event(key string) *Event {
 	ids := c.eventMarkets(key)
 	if len(ids) == 0 {
@@ -102,8 +101,7 @@ func (c *Catalog) slugAmong(ids []int32) string {
 	return slug
 }
 
-// withLoose adds to the markets that carry slug those that carry only the id of
-// one of them.
+// withLoose adds to the markets that carry a slug those that carry only the id of one of them.
 func (c *Catalog) withLoose(slug string, own []int32) []int32 {
 	all, seen := slices.Clone(own), map[string]bool{"": true}
 	for _, id := range own {
@@ -125,7 +123,7 @@ func (c *Catalog) withLoose(slug string, own []int32) []int32 {
 	return all
 }
 
-// describe takes the texts of m where its description is the newest with one.
+// describe takes each text of m if m's description is the newest that has that text.
 func (e *Event) describe(m *Market, newest map[*string]*Market) {
 	for _, f := range []struct {
 		dst  *string

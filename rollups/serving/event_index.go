@@ -34,7 +34,7 @@ type eventIndex struct {
 	table   *idTable
 	names   []string
 	members paged[[]int32]
-	outside []int32 // by name: members that belong to an event of another name
+	outside []int32 // by name: how many members belong to an event of another name
 	inUse   int     // names with members, all of their own
 }
 
@@ -46,7 +46,7 @@ func (x *eventIndex) seal() eventNames {
 	return eventNames{seed: x.seed, table: x.table, names: x.names, members: x.members.seal()}
 }
 
-// place returns the place of name, a new one where it was never seen.
+// place returns the place of name, a new one if it was never seen.
 func (x *eventIndex) place(name string) int {
 	hash := maphash.String(x.seed, name)
 	if i, known := x.table.find(hash, func(i int) bool { return x.names[i] == name }); known {
@@ -85,7 +85,7 @@ func (x *eventIndex) add(name string, market int32, elsewhere bool) string {
 	return x.names[i]
 }
 
-// remove takes back what add said.
+// remove undoes add.
 func (x *eventIndex) remove(name string, market int32, elsewhere bool) {
 	if name == "" {
 		return
@@ -106,7 +106,7 @@ func (x *eventIndex) count(i, d int) {
 	}
 }
 
-// file puts m under its event, and takes old out of the one it was under.
+// file files m under its event, and removes old from its former event.
 func (b *CatalogBuilder) file(old, m *Market) {
 	if old != nil {
 		if old.EventSlug == m.EventSlug && old.EventID == m.EventID {

@@ -7,10 +7,9 @@ import (
 	"pmx/rollups/weather"
 )
 
-// Why something of an event's outlook is missing, beside the reasons of a city's
-// weather.
+// Reasons why a part of an event's outlook is missing, in addition to those of a city's weather.
 const (
-	NotTiled      MissingReason = "ladder_incomplete" // the brackets leave a gap or overlap, as where some are not imported
+	NotTiled      MissingReason = "ladder_incomplete" // the brackets leave a gap or overlap, for example because some are not imported
 	NoQuotes      MissingReason = "no_quotes"         // no bid, no ask and no trade
 	NotAllPriced  MissingReason = "unpriced_brackets" // a bracket of the event has no price
 	NoAsk         MissingReason = "no_ask"            // nobody offers the bracket
@@ -18,7 +17,7 @@ const (
 	NoProbability MissingReason = "no_probability"    // there is none to compare with
 )
 
-// Outlook is what weather and market say of an event's brackets, in their order.
+// Outlook is what weather and market say about an event's brackets, in their order.
 type Outlook struct {
 	Lead      int // days from the city's today to the event's
 	Consensus *weather.Consensus
@@ -31,11 +30,11 @@ type Outlook struct {
 	Dead      []bool       // nil: nothing is measured
 	Quotes    []weather.Quote
 	Market    weather.Market
-	// Why of what is nil, by what it is.
+	// The reasons for fields that are nil.
 	NoConsensus, NoModel, NoRunning, NoNormal, NoSkill MissingReason
 }
 
-// Outlook works out what weather and market say of one of the city's events.
+// Outlook works out what weather and market say about one of the city's events.
 func (c *DeskCity) Outlook(cat *Catalog, e *DeskEvent) Outlook {
 	o := Outlook{Lead: int(e.Day - c.Today)}
 	x := c.Weather.Extreme(e.Day, e.Metric)
@@ -65,7 +64,7 @@ func (c *DeskCity) Outlook(cat *Catalog, e *DeskEvent) Outlook {
 	return o
 }
 
-// estimate fills in what follows from the consensus.
+// estimate fills in the fields that follow from the consensus.
 func (o *Outlook) estimate(e *DeskEvent, ladder []weather.Bracket) {
 	if o.Consensus == nil {
 		o.NoModel = o.NoConsensus
@@ -73,7 +72,7 @@ func (o *Outlook) estimate(e *DeskEvent, ladder []weather.Bracket) {
 	}
 	of := o.Skill
 	if o.NoSkill != "" {
-		of = nil // told by too few days
+		of = nil // from too few days
 	}
 	est := weather.EstimateOf(o.Consensus.Mean, e.Rules.Unit, o.Lead, of)
 	o.Estimate = &est
@@ -84,8 +83,8 @@ func (o *Outlook) estimate(e *DeskEvent, ladder []weather.Bracket) {
 	o.Model = est.Probabilities(ladder, e.Rules.Rounding, e.Metric, o.SoFar)
 }
 
-// Edge is what the model's probability of the i-th bracket is above its ask with the
-// fee; else why that is not known.
+// Edge is the model's probability of the i-th bracket minus its ask with the fee; or the reason why
+// it is not known.
 func (o *Outlook) Edge(i int) (data.Micro, MissingReason) {
 	switch {
 	case o.Model == nil:
@@ -96,8 +95,8 @@ func (o *Outlook) Edge(i int) (data.Micro, MissingReason) {
 	return weather.Edge(o.Model[i], *o.Quotes[i].Ask), ""
 }
 
-// EdgeMid is what the model's probability of the i-th bracket is above the middle of
-// bid and ask; else why that is not known.
+// EdgeMid is the model's probability of the i-th bracket minus the middle of bid and ask; or the
+// reason why it is not known.
 func (o *Outlook) EdgeMid(i int) (data.Micro, MissingReason) {
 	mid, last := o.Quotes[i].Price()
 	switch {
@@ -109,9 +108,8 @@ func (o *Outlook) EdgeMid(i int) (data.Micro, MissingReason) {
 	return o.Model[i] - *mid, ""
 }
 
-// Quote is what the first outcome of a market trades for: the bid and ask that a
-// source gave last, and the last trade, or where no trade is known the last one that
-// a source gave.
+// Quote is the quote of a market's first outcome: the last bid and ask of a source, and the last
+// trade, or if no trade is known, the last price of a source.
 func (c *Catalog) Quote(market int32) weather.Quote {
 	m, f := c.Market(market), c.Figures(market)
 	if m == nil {
@@ -124,8 +122,8 @@ func (c *Catalog) Quote(market int32) weather.Quote {
 	return q
 }
 
-// Canonical reports which of events stands for each city's day: for every event of the list,
-// whether it does.
+// Canonical reports for every event of the list whether it is the one that stands for its city's
+// day.
 func Canonical(c *Catalog, events []*DeskEvent) []bool {
 	out := make([]bool, len(events))
 	for from := 0; from < len(events); {

@@ -18,7 +18,7 @@ type TokenPayout struct {
 	Payout  data.Micro // NoValue: not resolved
 }
 
-// EventTrader is what a wallet comes to over the markets of an event, lifetime.
+// EventTrader has a wallet's lifetime figures over the markets of an event.
 type EventTrader struct {
 	Wallet                                   data.WalletID
 	NetCash, Redemption                      data.Micro
@@ -40,7 +40,7 @@ type EventTraders struct {
 	Rows  []EventTrader
 }
 
-// Sort brings the first n rows into their order and leaves these.
+// Sort keeps the first n rows, in order.
 func (t *EventTraders) Sort(s *Snapshot, n int) {
 	t.Rows = firstOf(t.Rows, n, func(x, y EventTrader) int {
 		if c := cmp.Or(cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
@@ -51,11 +51,11 @@ func (t *EventTraders) Sort(s *Snapshot, n int) {
 	})
 }
 
-// firstOf returns the first n of rows in order; they keep nothing of the others. To sort all of many rows
-// for a few takes several times as long.
+// firstOf returns copies of the first n of rows, in order, which do not keep the others in memory.
+// Sorting all rows for a few takes several times as long.
 func firstOf[T any](rows []T, n int, compare func(x, y T) int) []T {
 	var kept []T
-	var last T // of n that were found; only what comes before it is of interest
+	var last T // the last of n that were found; only rows before it matter
 	for i := range rows {
 		if i >= 2*n && compare(rows[i], last) >= 0 {
 			continue
@@ -69,7 +69,7 @@ func firstOf[T any](rows []T, n int, compare func(x, y T) int) []T {
 	return slices.Clone(kept[:min(n, len(kept))])
 }
 
-// EventSum is what a wallet did with one token; what is taken off is negative.
+// EventSum is what a wallet did with one token; sums to subtract are negative.
 type EventSum struct {
 	Fills                   int64
 	Net, BuyShares          data.Micro // signed tokens, and those that were bought
@@ -82,23 +82,23 @@ type EventTally struct {
 	tokens  map[data.TokenID]*tallyToken
 	without map[data.WalletID]bool
 	markets [][]*tallyToken // the tokens of each
-	last    *tallyToken     // that something was added of: the next one is mostly the same
+	last    *tallyToken     // that was added to last: the next one is mostly the same
 }
 
 // tallyToken is a token with what wallets did with it.
 type tallyToken struct {
 	TokenPayout
-	blocks [][]WalletSum // so that nothing is copied as they grow; all but the first are borrowed
+	blocks [][]WalletSum // in blocks, so that growing copies nothing; all but the first are borrowed
 }
 
 const (
-	firstSums = 64   // of a token's first block, as most tokens have few wallets
-	blockSums = 1024 // of each other one
+	firstSums = 64   // in a token's first block, as most tokens have few wallets
+	blockSums = 1024 // in each further one
 )
 
 var freeBlocks = sync.Pool{New: func() any { return new([blockSums]WalletSum) }}
 
-// NewEventTally returns an empty tally of tokens; some wallets are left out of it.
+// NewEventTally returns an empty tally of tokens, which leaves out some wallets.
 func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
 	b := &EventTally{tokens: make(map[data.TokenID]*tallyToken, len(tokens)), without: make(map[data.WalletID]bool, len(without))}
 	places := map[int32]int{}
@@ -119,8 +119,8 @@ func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
 	return b
 }
 
-// Add takes in what a wallet did with a token of the event. There may be several
-// sums of one wallet and token.
+// Add adds what a wallet did with a token of the event. There may be several sums of one wallet and
+// token.
 func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 	t := b.last
 	if t == nil || t.Token != token {
@@ -145,7 +145,7 @@ func (t *tallyToken) add(s WalletSum) {
 	t.blocks[last] = append(t.blocks[last], s)
 }
 
-// giveBack leaves what was borrowed to the next tally.
+// giveBack returns what was borrowed to the pool.
 func (b *EventTally) giveBack() {
 	for _, tokens := range b.markets {
 		for _, t := range tokens {
@@ -157,14 +157,14 @@ func (b *EventTally) giveBack() {
 	*b = EventTally{}
 }
 
-// EventSumOf is what a fill comes to.
+// EventSumOf is the EventSum of one fill.
 func EventSumOf(f *Fill) EventSum {
 	var s TokenSum
 	s.Add(f)
 	return EventSum{Fills: 1, Net: s.Net(), BuyShares: s.BuyShares, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, FeeUSD: s.FeeUSD}
 }
 
-// Merge takes another sum of the same wallet and token in.
+// Merge adds another sum of the same wallet and token.
 func (s *EventSum) Merge(o *EventSum) {
 	s.Fills += o.Fills
 	s.Net += o.Net
@@ -180,12 +180,12 @@ type WalletSum struct {
 	EventSum
 }
 
-// SettleWallets leaves one sum of each wallet, in order, of sums of one token.
+// SettleWallets merges the sums of one token to one for each wallet, in order.
 func SettleWallets(sums []WalletSum) []WalletSum {
 	return settle(sums, func(x, y WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) }, func(into, other *WalletSum) { into.Merge(&other.EventSum) })
 }
 
-// tallied is a trader with what is added up of the market that it is at.
+// tallied is a trader with its sums in the current market.
 type tallied struct {
 	EventTrader
 	market   int // its place
@@ -194,14 +194,14 @@ type tallied struct {
 	resolved bool
 }
 
-// walletPlaces has one more than the place in a list for every wallet of it. If the list may have a fair share of all
-// wallets they are in an array by wallet, which takes a fraction of the time of a map, else in a map.
+// walletPlaces has, for every wallet of a list, its place in the list plus one. If the list may have a fair share of
+// all wallets they are in an array by wallet, which takes a fraction of the time of a map, else in a map.
 type walletPlaces struct {
 	array []int32 // 0 for wallets that are not in the list
 	few   map[data.WalletID]int32
 }
 
-// fairShare is the share of the wallets, as one of so many, from which on an array of them all is worth its room.
+// fairShare is such that an array of all wallets is worth its memory for lists of at least 1/fairShare of them.
 const fairShare = 32
 
 var freePlaces = sync.Pool{New: func() any { return new(walletPlaces) }}
@@ -233,7 +233,7 @@ func (p *walletPlaces) set(wallet data.WalletID, place int32) {
 	}
 }
 
-// giveBack takes the wallets of a list out and leaves the array to the next one.
+// giveBack clears the wallets of a list and returns the array to the pool.
 func (p *walletPlaces) giveBack(list []tallied) {
 	if p.few != nil {
 		return
@@ -244,8 +244,8 @@ func (p *walletPlaces) giveBack(list []tallied) {
 	freePlaces.Put(p)
 }
 
-// Traders returns the wallets with a fill, in no order. One market is added up after the other, so
-// that each sum takes one look-up and nothing need be sorted. The tally cannot be used any more.
+// Traders returns the wallets with a fill, in no order. It sums up one market after another, so
+// that each sum takes one look-up and nothing has to be sorted. The tally cannot be used any more.
 func (b *EventTally) Traders() EventTraders {
 	defer b.giveBack()
 	most, total, last := 0, 0, data.WalletID(0)
@@ -299,7 +299,7 @@ func sumsOf(tokens []*tallyToken) iter.Seq2[*tallyToken, *WalletSum] {
 	}
 }
 
-// add takes in what the wallet did with a token of the market that pays so much, or NoValue.
+// add adds what the wallet did with a token of the market that pays payout, which may be NoValue.
 func (t *tallied) add(s *EventSum, payout data.Micro) {
 	t.all.Fills += s.Fills
 	t.all.BuyUSD += s.BuyUSD
@@ -311,12 +311,12 @@ func (t *tallied) add(s *EventSum, payout data.Micro) {
 	}
 }
 
-// leave values what the wallet did in the market, and forgets it.
+// leave values what the wallet did in the market, and clears it.
 func (t *tallied) leave() {
 	all, value, resolved := t.all, t.value, t.resolved
 	t.all, t.value, t.resolved = EventSum{}, redemption{}, false
 	if all.Fills == 0 {
-		return // all of it was taken off
+		return // all of it was subtracted
 	}
 	cash, redeemed := all.SellUSD-all.BuyUSD-all.FeeUSD, value.total()
 	t.NetCash += cash
@@ -349,7 +349,7 @@ func (c *Catalog) TokenPayouts(markets []int32) []TokenPayout {
 	return out
 }
 
-// MarketTexts is what a Market leaves out. Empty strings are unknown.
+// MarketTexts are the texts that a Market leaves out. Empty strings are unknown.
 type MarketTexts struct {
 	Description, ResolutionSource, GroupItemTitle string
 	PayoutSource                                  data.ResolutionSource // 0: none

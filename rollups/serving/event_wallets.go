@@ -10,18 +10,18 @@ import (
 // eventFirsts is what a market adds to the traders of its event. A wallet counts at
 // the first market of the event, by id, that it traded.
 type eventFirsts struct {
-	wallets  int32 // the venue's own among them
+	wallets  int32 // including the venue's own
 	venueSet int32 // place among sets: the venue's own that traded the market
 }
 
-// walletSets are sets of the venue's own wallets, each kept once: they trade in many
-// markets, and are few.
+// walletSets are sets of the venue's own wallets, each kept once: the wallets trade in many
+// markets, and the sets are few.
 type walletSets struct {
 	sets   [][]data.WalletID
 	places map[string]int32
 }
 
-// place returns the place of a set, a new one where it was never seen; 0 is the empty set.
+// place returns the place of a set, a new one if it was never seen; 0 is the empty set.
 func (o *walletSets) place(set []data.WalletID) int32 {
 	if o.places == nil {
 		o.places, o.sets = map[string]int32{"": 0}, [][]data.WalletID{nil}
@@ -38,8 +38,8 @@ func (o *walletSets) place(set []data.WalletID) int32 {
 	return i
 }
 
-// eventTraders counts the distinct wallets that traded the markets of an event, all
-// of which are given, without the venue's own.
+// eventTraders counts the distinct wallets that traded an event, without the venue's own. markets
+// must be all markets of the event.
 func (c *Catalog) eventTraders(markets []int32) int {
 	n, last := 0, int32(0)
 	var own []data.WalletID

@@ -20,22 +20,20 @@ type Fill struct {
 	Repeat   int16 // numbers equal fills of a source without log indexes, from 1
 	Shares   data.Micro
 	USD      data.Micro
-	Fee      data.Micro // as data.Fill has it: data.FeeShares and data.FeeUSD
+	Fee      data.Micro // as in data.Fill: data.FeeShares and data.FeeUSD
 }
 
-// NameOrder puts tokens and wallets in the order of what the venue calls them. Their numbers
-// were given as files came in, and another database has others: no order that is shown may
-// hang on them.
+// NameOrder orders tokens and wallets by their public ids. Their internal ids depend on the order
+// of imports, and another database has others: no order that is shown may depend on them.
 type NameOrder interface {
-	CompareTokens(a, b data.TokenID) int   // by what the venue calls them, as text
+	CompareTokens(a, b data.TokenID) int   // by token id, as text
 	CompareWallets(a, b data.WalletID) int // by address
 }
 
-// Compare orders the fills of one wallet, oldest first: by time, transaction,
-// side, shares, dollars and token id. Of fills that equal each other in all of these,
-// those with a log index come first, by it, then the others by repeat, which says how
-// many come before: a number that files gave to those with a log index says nothing.
-// The order is total.
+// Compare orders the fills of one wallet, oldest first: by time, transaction, side, shares, dollars
+// and token id. Among fills that are equal in all of these, those with a log index come first, by
+// log index, then the others by repeat number. The repeat number of a fill with a log index is
+// ignored. The order is total.
 func (f *Fill) Compare(o *Fill, n NameOrder) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
@@ -52,7 +50,7 @@ func (f *Fill) Compare(o *Fill, n NameOrder) int {
 	return cmp.Or(cmp.Compare(f.place(), o.place()), cmp.Compare(f.Repeat, o.Repeat))
 }
 
-// place is the log index, behind all others if there is none.
+// place is the log index; without one, it is after all others.
 func (f *Fill) place() int32 {
 	if f.LogIndex == data.NoIndex {
 		return math.MaxInt32
@@ -65,9 +63,9 @@ func (f *Fill) Like(o *Fill) bool {
 	return f.TS == o.TS && f.Tx == o.Tx && f.Side == o.Side && f.Shares == o.Shares && f.USD == o.USD && f.Token == o.Token
 }
 
-// CompareInBlock orders the fills of a market, oldest first, as its newest fills are
-// shown: by time, as they lie in their block, and within a transaction sells before
-// buys; then by token id, and last by address. The order is total.
+// CompareInBlock orders the fills of a market, oldest first, as its newest fills are shown: by
+// time, by their order in the block, within a transaction sells before buys; then by token id, and
+// last by address. The order is total.
 func (f *Fill) CompareInBlock(o *Fill, n NameOrder) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
@@ -97,7 +95,7 @@ type TokenSum struct {
 	FirstTS, LastTS int64      // unix µs
 }
 
-// Add takes a fill of the token in.
+// Add adds a fill of the token.
 func (s *TokenSum) Add(f *Fill) {
 	if s.Fills == 0 {
 		s.Token, s.FirstTS, s.LastTS = f.Token, f.TS, f.TS
@@ -129,7 +127,7 @@ type DaySum struct {
 // DayOf is the UTC day of a time in unix µs, which is not before 1970.
 func DayOf(ts int64) int32 { return int32(ts / 86_400_000_000) }
 
-// Add takes a fill of the day in.
+// Add adds a fill of the day.
 func (s *DaySum) Add(f *Fill) {
 	s.Day = DayOf(f.TS)
 	s.Fills++
@@ -141,5 +139,5 @@ func (s *DaySum) Add(f *Fill) {
 	s.SellUSD += f.USD
 }
 
-// NetCash is sells less buys less fees.
+// NetCash is sells minus buys minus fees.
 func (s *DaySum) NetCash() data.Micro { return s.SellUSD - s.BuyUSD - s.FeeUSD }

@@ -9,18 +9,18 @@ import (
 	"pmx/data"
 )
 
-// Holder is what a wallet has of one outcome of a market, as the market's fills have it.
+// Holder is what a wallet holds of one outcome of a market, by the market's fills.
 type Holder struct {
 	Wallet                     data.WalletID
 	Outcome                    int8
-	Net                        data.Micro // tokens bought less those sold and paid as fees; never 0
+	Net                        data.Micro // tokens bought minus those sold and paid as fees; never 0
 	BuyShares, BuyUSD, SellUSD data.Micro // of the outcome
 	NetCash                    data.Micro // of the outcome
 	RealPnL                    data.Micro // of the whole market, as that of a Holding
 }
 
-// Holders are the wallets whose tokens of some outcome do not come to zero, each once for each
-// such outcome, in no order.
+// Holders are the wallets with a nonzero balance of an outcome, once for each such outcome, in no
+// order.
 type Holders []Holder
 
 // OutcomeHolders adds up who holds one outcome, and who is short of it.
@@ -32,8 +32,8 @@ type OutcomeHolders struct {
 
 // HolderList is a part of Holders in order, with the sums of all.
 type HolderList struct {
-	Outcomes []OutcomeHolders // of those that anybody holds or is short of, ascending
-	Total    int              // rows, of which Rows has the first
+	Outcomes []OutcomeHolders // outcomes that anybody holds or is short of, ascending
+	Total    int              // number of rows; Rows has the first ones
 	Rows     []Holder
 }
 
@@ -43,18 +43,18 @@ type marketSum struct {
 	sum *WalletSum
 }
 
-// marketSums are in a buffer that is used again.
+// marketSums is a reusable buffer.
 type marketSums struct{ list []marketSum }
 
 var freeMarketSums = sync.Pool{New: func() any { return new(marketSums) }}
 
-// Holders returns who holds what of a market to which all tokens belong. The tally cannot be used any
-// more.
+// Holders returns who holds what of a market. All tokens of the tally must belong to it. The tally
+// cannot be used any more.
 func (b *EventTally) Holders() Holders {
 	defer b.giveBack()
 	buffer := freeMarketSums.Get().(*marketSums)
 	defer func() {
-		clear(buffer.list) // of blocks that others are to use
+		clear(buffer.list) // it points to blocks that others will use
 		freeMarketSums.Put(buffer)
 	}()
 	sums := buffer.list[:0]
@@ -101,8 +101,8 @@ func (h *Holder) add(s *EventSum) {
 	h.NetCash += s.SellUSD - s.BuyUSD - s.FeeUSD
 }
 
-// List adds up all holders, and returns the first n of those who hold an outcome, or with short of
-// those who are short of it; of every outcome if that is negative. The order is that of shares,
+// List sums up all holders, and returns the first n of those who hold an outcome, or with short,
+// those who are short of it; a negative outcome means every outcome. They are ordered by shares,
 // most first, then address, then outcome.
 func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList {
 	var list HolderList
@@ -140,7 +140,7 @@ func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList 
 		return cmp.Or(bytes.Compare(a[:], b[:]), cmp.Compare(all[x.at].Outcome, all[y.at].Outcome))
 	})
 	list.Total = len(order)
-	list.Rows = make([]Holder, min(list.Total, n)) // what is kept keeps nothing else
+	list.Rows = make([]Holder, min(list.Total, n)) // a copy, which does not keep the other rows in memory
 	for i := range list.Rows {
 		list.Rows[i] = all[order[i].at]
 	}

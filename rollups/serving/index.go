@@ -15,8 +15,8 @@ type Index struct {
 	Bucket    int32        // of the latest instant up to AsOf; 0: there is none yet
 	Now       index.Inputs // at that instant
 	DayBefore index.Inputs // 24 hours earlier
-	// FirstHour is the hour since 1970 that Hours begins with; the hour of Bucket
-	// is the last one, and may be unfinished.
+	// FirstHour is the first hour of Hours, since 1970; the last one is the hour of Bucket, and may
+	// be unfinished.
 	FirstHour int64
 	Hours     [][]index.Bars // blocks of IndexChunk, the last one shorter
 }

@@ -10,21 +10,21 @@ import (
 	"pmx/data"
 )
 
-// Leaderboards holds the figures of all wallets in the windows of all periods and in those before them, by category. They are
-// kept by stretch of time, and every window consists of whole stretches.
+// Leaderboards holds the figures of all wallets in the windows of all periods and in those before them, by category. They
+// are kept by interval of time, and every window consists of whole intervals.
 type Leaderboards struct {
 	UpTo  int64 // unix µs
 	Len   int   // how many rows there are
-	Bytes int64 // that they take
-	most  int64 // bytes; 0: any number
-	ages  int   // stretches of this age and older are left out
+	Bytes int64 // bytes that they take
+	most  int64 // most bytes; 0: no limit
+	ages  int   // intervals of this age and older are left out
 	rows  map[leaderboardKey]*leaderboardRows
 }
 
 // ErrLeaderboardsTooLarge is returned for rows that would take more memory than there is for them.
 var ErrLeaderboardsTooLarge = errors.New("leaderboards: wallets of the last 30 days take more memory than there is for them (--memory)")
 
-// leaderboardKey is a stretch of time and a category, "" for markets without one.
+// leaderboardKey is an interval of time, by age, and a category, "" for markets without one.
 type leaderboardKey struct {
 	age      int
 	category string
@@ -37,13 +37,13 @@ type leaderboardRows struct {
 	last data.WalletID
 }
 
-// NewLeaderboards returns empty leaderboards, which may take up to most bytes; 0: any number.
+// NewLeaderboards returns empty leaderboards, which may take up to most bytes; 0: no limit.
 func NewLeaderboards(upTo, most int64) *Leaderboards {
 	return &Leaderboards{UpTo: upTo, most: most, ages: len(LeaderboardCuts(upTo)), rows: map[leaderboardKey]*leaderboardRows{}}
 }
 
-// LeaderboardCuts returns the instants that divide the windows up to a time, the newest first. What is at the first or before it,
-// but after the second, has age 1.
+// LeaderboardCuts returns the instants that divide the windows up to a time, the newest first. Times at the first or before
+// it, but after the second, have age 1.
 func LeaderboardCuts(upTo int64) []int64 {
 	var cuts []int64
 	for p := range Periods {
@@ -54,9 +54,9 @@ func LeaderboardCuts(upTo int64) []int64 {
 	return slices.Compact(cuts)
 }
 
-// Add adds the figures of a wallet in a stretch. Wallets come in ascending order. Where rows take too much memory, the
-// oldest stretch is left out, from which ranks in the window before the longest one are; where they still do, the error is
-// ErrLeaderboardsTooLarge.
+// Add adds the figures of a wallet in an interval. Wallets come in ascending order. If rows take too much memory, the
+// oldest interval is dropped, which only ranks in the window before the longest one need; if that is not enough, the error
+// is ErrLeaderboardsTooLarge.
 func (b *Leaderboards) Add(age int, category string, r *LeaderboardRow) error {
 	if age >= b.ages {
 		return nil
@@ -82,7 +82,7 @@ func (b *Leaderboards) Add(age int, category string, r *LeaderboardRow) error {
 	return nil
 }
 
-// shed leaves the oldest stretch out.
+// shed drops the oldest interval.
 func (b *Leaderboards) shed() error {
 	oldest := len(LeaderboardCuts(b.UpTo)) - 1
 	if b.ages == oldest {
@@ -150,12 +150,12 @@ func (b *Leaderboards) Rows(p Period, before bool, categories []string) []Leader
 	return out
 }
 
-// LeaderboardRow is what a wallet came to in a window.
+// LeaderboardRow has a wallet's figures in a window.
 type LeaderboardRow struct {
 	Wallet                  data.WalletID
 	Fills                   int64
 	BuyUSD, SellUSD, FeeUSD data.Micro
-	Unresolved              data.Micro // of the net cash, that in markets which are not resolved
+	Unresolved              data.Micro // the part of net cash in markets that are not resolved
 	Redemption              data.Micro // of markets resolved in the window
 	Undated                 data.Micro // redemption in markets traded in the window and resolved at an unknown time
 	UndatedMarkets          int64
@@ -183,7 +183,7 @@ type LeaderboardSort uint8
 const (
 	LeaderboardByRealPnL LeaderboardSort = iota
 	LeaderboardByVolume
-	LeaderboardByROI // real_pnl by what was bought; where nothing was, last
+	LeaderboardByROI // real_pnl ÷ buys; rows without buys come last
 	LeaderboardSorts
 )
 
@@ -205,11 +205,12 @@ func (r *LeaderboardRow) By(s LeaderboardSort) data.Micro {
 // RankedRow is a LeaderboardRow with its ranks.
 type RankedRow struct {
 	LeaderboardRow
-	Rank, Previous int // 1 is the first, equal figures have equal ranks; Previous is 0 where it is not known
+	Rank, Previous int // 1 is the first, equal figures have equal ranks; Previous is 0 if it is not known
 }
 
-// RankLeaderboard ranks the rows of wallets that ever traded so many resolved markets, without the venue's own, and
-// returns the first n: by a figure, ties by real_pnl, then volume, then address. The rows are changed.
+// RankLeaderboard ranks the rows of wallets that ever traded at least so many resolved markets, without the venue's
+// own, and returns the first n: by a figure, ties by real_pnl, then volume, then address. It changes the order of
+// rows.
 func (s *Snapshot) RankLeaderboard(rows []LeaderboardRow, by LeaderboardSort, minResolved int64, n int) []RankedRow {
 	rows = slices.DeleteFunc(rows, func(r LeaderboardRow) bool {
 		if _, own := slices.BinarySearch(s.Venue, r.Wallet); own || int(r.Wallet) >= s.walletsLen {
@@ -235,7 +236,7 @@ func (s *Snapshot) RankLeaderboard(rows []LeaderboardRow, by LeaderboardSort, mi
 	return out
 }
 
-// RankedBefore puts in the ranks that wallets have among others, by the same figure.
+// RankedBefore fills in the previous ranks of rows: those of the same wallets in before.
 func RankedBefore(rows, before []RankedRow) {
 	ranks := make(map[data.WalletID]int, len(before))
 	for i := range before {
@@ -246,7 +247,7 @@ func RankedBefore(rows, before []RankedRow) {
 	}
 }
 
-// ProfitDay is what a wallet made on a UTC day.
+// ProfitDay is a wallet's profit on a UTC day.
 type ProfitDay struct {
 	Wallet data.WalletID
 	Day    int32 // since 1970-01-01

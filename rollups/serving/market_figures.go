@@ -9,18 +9,17 @@ import (
 // NoValue stands for a figure that is not known: null, never a number.
 const NoValue data.Micro = math.MinInt64
 
-// Figures are what a market comes to. Volumes are of the market's basis: taker
-// fills, or maker fills where it never had any other. Windows end at the
-// snapshot's AsOf.
+// Figures are the figures of a market. Volumes are of the market's basis: taker fills, or maker
+// fills if it never had any other. Windows end at the snapshot's AsOf.
 type Figures struct {
 	VolumeUSD, VolumeShares        data.Micro // lifetime
 	Volume24h, Volume7d, Volume30d data.Micro // dollars
 	Trades                         int64      // fills behind VolumeUSD
 	FirstTS, LastTS                int64      // unix µs of the first and last fill of any role, 0: none
 	Price                          data.Micro // of the first outcome: last traded, or its payout; NoValue: neither
-	PriceChange24h                 data.Micro // Price less that 24 hours before AsOf; NoValue: there was none
-	// WhaleFlow24h is the dollars that whale moves of the last 24 hours took towards
-	// the first outcome, less those they took away from it; 0 without moves.
+	PriceChange24h                 data.Micro // Price minus the one 24 hours before AsOf; NoValue: there was none
+	// WhaleFlow24h is the dollars of whale moves of the last 24 hours towards the first outcome
+	// minus those away from it; 0 without moves.
 	WhaleFlow24h      data.Micro
 	Liquidity, Spread data.Micro // as a source gave them; NoValue: none did
 	Traders           int32      // distinct wallets, lifetime
@@ -29,7 +28,7 @@ type Figures struct {
 	makers            bool       // VolumeUSD counts maker fills
 }
 
-// NewFigures returns those of a market without a trade, in basis b.
+// NewFigures returns the figures of a market without a trade, in basis b.
 func NewFigures(b VolumeBasis) Figures {
 	return Figures{Price: NoValue, PriceChange24h: NoValue, Liquidity: NoValue, Spread: NoValue, makers: b == MakerUSD}
 }

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// NewestTrade is a trade that a source told of before it was final. It is shown and is no fact: it may
-// never be on the chain.
+// NewestTrade is a trade that a source reported before it was final. It is shown but is not a fact: it
+// may never be on the chain.
 type NewestTrade struct {
 	Wallet    data.Address
 	Condition data.Hash
@@ -17,7 +17,7 @@ type NewestTrade struct {
 	Side      data.Side
 	Shares    data.Micro
 	Price     data.Micro // USD per token
-	Tx        data.Hash  // zero: not told
+	Tx        data.Hash  // zero: not known
 	At        int64      // unix seconds of its block
 	Received  time.Time  // when it came here first
 	Source    NewestSource
@@ -32,21 +32,21 @@ const (
 	NewestOfList    NewestSource = "list"    // the data API's list of trades
 )
 
-// NewestState is how it goes with newest trades.
+// NewestState says where newest trades come from.
 type NewestState string
 
 // The states of newest trades.
 const (
 	NewestOff    NewestState = "off"    // nobody follows them
-	NewestLive   NewestState = "live"   // the channel tells
-	NewestPolled NewestState = "polled" // the channel is silent, the list is asked
-	NewestSilent NewestState = "silent" // neither tells: what is shown may lack trades
+	NewestLive   NewestState = "live"   // the channel delivers
+	NewestPolled NewestState = "polled" // the channel is silent, the list is polled
+	NewestSilent NewestState = "silent" // neither delivers: what is shown may lack trades
 )
 
-// NewestCoverage says which sources tell of newest trades, and since when none does.
+// NewestCoverage says which sources deliver newest trades, and since when none does.
 type NewestCoverage struct {
 	State NewestState
-	Since time.Time // of NewestSilent: when one told last, zero where none ever did
+	Since time.Time // for NewestSilent: when one last delivered, zero if none ever did
 }
 
 // Bounds of what is kept.
@@ -65,7 +65,8 @@ type NewestTrades struct {
 	coverage NewestCoverage
 }
 
-// identity is what two sources say alike of a trade. Two equal fills of one transaction are one here.
+// identity is what two sources report equally about a trade. Two equal fills of one transaction count
+// as one here.
 func (t NewestTrade) identity() NewestTrade {
 	t.Received, t.Source = time.Time{}, ""
 	return t
@@ -88,12 +89,12 @@ func (n *NewestTrades) Add(t NewestTrade) bool {
 	}
 	n.rows = slices.Insert(n.rows, at, t)
 	if len(n.rows) > mostNewest {
-		n.drop(mostNewest / 10) // some at once: the others move down
+		n.drop(mostNewest / 10) // several at once, because the others are moved
 	}
 	return true
 }
 
-// oldest is the time up to which no trade is kept, in unix seconds.
+// oldest is the time up to which trades are dropped, in unix seconds.
 func (n *NewestTrades) oldest() int64 {
 	if len(n.rows) == 0 {
 		return n.final
@@ -101,7 +102,7 @@ func (n *NewestTrades) oldest() int64 {
 	return max(n.final, n.rows[len(n.rows)-1].At-keepNewest)
 }
 
-// drop forgets the first k trades.
+// drop removes the first k trades.
 func (n *NewestTrades) drop(k int) {
 	for _, t := range n.rows[:k] {
 		delete(n.seen, t.identity())
@@ -109,7 +110,7 @@ func (n *NewestTrades) drop(k int) {
 	n.rows = slices.Delete(n.rows, 0, k)
 }
 
-// Final forgets trades up to a time, in unix seconds, which the facts have, and those that are too old.
+// Final removes trades up to a time, in unix seconds, which the facts have, and those that are too old.
 func (n *NewestTrades) Final(at int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,16 +123,16 @@ func (n *NewestTrades) Final(at int64) {
 	n.drop(k)
 }
 
-// SetCoverage notes which sources tell of trades.
+// SetCoverage sets which sources deliver trades.
 func (n *NewestTrades) SetCoverage(c NewestCoverage) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.coverage = c
 }
 
-// Newest adds to dst the newest trades that are later than final, in unix seconds, at most so many, and
-// says which sources tell of them; of one market where condition is not zero. A nil NewestTrades has
-// none and is off.
+// Newest adds to dst the newest trades that are later than final, in unix seconds, up to a number, and
+// returns the coverage; only of one market if condition is not zero. A nil NewestTrades has none and is
+// off.
 func (n *NewestTrades) Newest(dst []NewestTrade, final int64, condition data.Hash, most int) ([]NewestTrade, NewestCoverage) {
 	if n == nil {
 		return dst, NewestCoverage{State: NewestOff}

@@ -8,12 +8,11 @@ import (
 	"pmx/data"
 )
 
-// RankedFrom is from how many forecasts on a wallet is in the ranking that every
-// snapshot holds.
+// RankedFrom is how many forecasts a wallet needs to be in the ranking that every snapshot holds.
 const RankedFrom = 20
 
-// Oracle is every wallet's score, who is ranked by it, and what each outcome's
-// tokens traded for on average.
+// Oracle has every wallet's score, the ranking by it, and the average price of each outcome's
+// tokens.
 type Oracle struct {
 	scores    shared[scored]
 	baselines shared[int32]   // in millionths, by token
@@ -38,7 +37,7 @@ func (o *Oracle) Score(wallet data.WalletID) Score {
 	return Score{}
 }
 
-// Baseline is what the outcome of a token traded for on average; 0 if it never did.
+// Baseline is the average price of the outcome of a token; 0 if it was never traded.
 func (o *Oracle) Baseline(token data.TokenID) data.Micro {
 	if o == nil {
 		return 0
@@ -49,14 +48,14 @@ func (o *Oracle) Baseline(token data.TokenID) data.Micro {
 	return 0
 }
 
-// Ranking is the first of those who have enough forecasts.
+// Ranking has the first wallets among those with enough forecasts.
 type Ranking struct {
 	Total   int // how many have enough
 	Wallets []data.WalletID
 	Ranks   []int32 // competition rank by Brier score: 1, 1, 3
 }
 
-// Ranking returns the first most wallets with at least atLeast forecasts, the venue's own left out:
+// Ranking returns the first most wallets with at least atLeast forecasts, without the venue's own:
 // by Brier score, ties by the number of forecasts, the most first, then by address.
 func (o *Oracle) Ranking(atLeast, most int) Ranking {
 	if o == nil {
@@ -102,7 +101,7 @@ func (o *Oracle) collect(atLeast int) []data.WalletID {
 }
 
 // first returns the first most of ids, ranked. A wallet that ranks below the last of those picked
-// so far is passed over, which nearly all are.
+// so far is skipped; nearly all are.
 func (o *Oracle) first(ids []data.WalletID, most int) []data.WalletID {
 	var best []data.WalletID
 	full := false
@@ -160,8 +159,8 @@ func (o *Oracle) compare(x, y data.WalletID) int {
 	return bytes.Compare(p[:], q[:])
 }
 
-// OracleBuilder makes successive Oracles at a cost in proportion to what changes.
-// It belongs to one goroutine.
+// OracleBuilder makes successive Oracles at a cost proportional to what changes. It belongs to one
+// goroutine.
 type OracleBuilder struct {
 	scores    paged[scored]
 	baselines paged[int32]
@@ -174,7 +173,7 @@ type OracleBuilder struct {
 // NewOracleBuilder returns a builder of no forecasts by the wallets of an index.
 func NewOracleBuilder(w *Wallets) *OracleBuilder { return &OracleBuilder{wallets: w} }
 
-// Add adds what changed of a wallet's score. A hidden wallet is not ranked.
+// Add adds a change to a wallet's score. A hidden wallet is not ranked.
 func (b *OracleBuilder) Add(wallet data.WalletID, change Score, hidden bool) {
 	s := b.scores.edit(int(wallet))
 	s.plus(&change)
@@ -188,7 +187,7 @@ func (b *OracleBuilder) Add(wallet data.WalletID, change Score, hidden bool) {
 	}
 }
 
-// SetBaseline says what the outcome of a token traded for on average, 0 to 1.
+// SetBaseline sets the average price of the outcome of a token, 0 to 1.
 func (b *OracleBuilder) SetBaseline(token data.TokenID, price data.Micro) {
 	if old := b.baselines.at(int(token)); old == nil || *old != int32(price) {
 		*b.baselines.edit(int(token)) = int32(price)
@@ -209,8 +208,7 @@ func (b *OracleBuilder) Seal() *Oracle {
 	return o
 }
 
-// rerank takes the wallets that changed out of the ranking and puts them in where
-// they belong now.
+// rerank moves the wallets that changed to their new places in the ranking.
 func (b *OracleBuilder) rerank(o *Oracle) []data.WalletID {
 	in := make([]data.WalletID, 0, len(b.changed))
 	for _, id := range b.changed {

@@ -18,7 +18,7 @@ type Score struct {
 	Edge               data.Micro // Σ o − p
 	Error              int64      // Σ (p − o)²
 	BaselineError      int64      // Σ (b − o)², b being what the outcome traded for on average
-	BuyUSD             data.Micro // paid for the tokens behind the forecasts and for those sold again
+	BuyUSD             data.Micro // paid for the tokens behind the forecasts, including those sold again
 }
 
 // AveragePrice is usd ÷ shares as a probability, both in millionths: rounded half up to a
@@ -60,14 +60,14 @@ func (s *Score) mean(squares int64) (data.Micro, bool) {
 	return data.MulDiv(data.Micro(squares), 1, data.Micro(s.Forecasts)*data.One), true
 }
 
-// Brier is the mean squared error, 0 the best and 1 the worst; false without
-// forecasts, as all below.
+// Brier is the mean squared error, 0 the best and 1 the worst; false without forecasts, as in all
+// methods below.
 func (s *Score) Brier() (data.Micro, bool) { return s.mean(s.Error) }
 
 // Baseline is the Brier score of the outcomes' average prices.
 func (s *Score) Baseline() (data.Micro, bool) { return s.mean(s.BaselineError) }
 
-// Skill is 1 − Brier ÷ Baseline; false also where the baseline makes no error.
+// Skill is 1 − Brier ÷ Baseline; false also if the baseline makes no error.
 func (s *Score) Skill() (data.Micro, bool) {
 	return data.Ratio(data.Micro(s.BaselineError-s.Error), data.Micro(s.BaselineError))
 }

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Leg is a wallet's position in one outcome of a market. Several tokens may stand
-// for the same outcome: their sums are added up.
+// Leg is a wallet's position in one outcome of a market. If several tokens stand for the same
+// outcome, it has their sums.
 type Leg struct {
 	TokenSum       // Token is the first of the outcome's tokens
 	Outcome  int8  // in payout order
@@ -18,28 +18,27 @@ type Leg struct {
 
 // Holding is a wallet's position in one market, lifetime.
 type Holding struct {
-	Market          *Market // nil: all tokens whose market is not known, together
+	Market          *Market // nil: all unmapped tokens together
 	Fills           int64
 	BuyUSD, SellUSD data.Micro
 	FeeUSD          data.Micro
-	Redemption      data.Micro // Σ net tokens × payout; 0 where not resolved
+	Redemption      data.Micro // Σ net tokens × payout; 0 if not resolved
 	Resolved        bool       // the payout of an outcome that was traded is known
 	NegativeLegs    int64      // outcomes held short at resolution
 	FirstTS, LastTS int64      // unix µs
-	Legs            []Leg      // by outcome; of a nil Market by token
+	Legs            []Leg      // by outcome; by token if Market is nil
 }
 
 // Volume is buys plus sells.
 func (h *Holding) Volume() data.Micro { return h.BuyUSD + h.SellUSD }
 
-// NetCash is sells less buys less fees.
+// NetCash is sells minus buys minus fees.
 func (h *Holding) NetCash() data.Micro { return h.SellUSD - h.BuyUSD - h.FeeUSD }
 
 // RealPnL is net cash plus redemption, as Totals.RealPnL is of all markets.
 func (h *Holding) RealPnL() data.Micro { return h.NetCash() + h.Redemption }
 
-// ResolvedTS is when the market was resolved, unix µs; 0 if it was not, or where that time is
-// unknown.
+// ResolvedTS is when the market was resolved, unix µs; 0 if it was not, or if that time is unknown.
 func (h *Holding) ResolvedTS() int64 {
 	if !h.Resolved {
 		return 0
@@ -47,8 +46,8 @@ func (h *Holding) ResolvedTS() int64 {
 	return h.Market.ResolvedTS
 }
 
-// Portfolio is all that a wallet ever traded, by market. It can be filled again and
-// again without new memory; the zero Portfolio is ready.
+// Portfolio is everything that a wallet ever traded, by market. It can be refilled without
+// allocating; the zero Portfolio is ready for use.
 type Portfolio struct {
 	Holdings []Holding // in no order
 	Totals   Totals    // of all holdings; ActiveDays, MakerFills and TakerFills are not set
@@ -64,8 +63,8 @@ type place struct {
 	at  int32
 }
 
-// Fill makes b the portfolio of tokens, each of which is there once. Values follow
-// the definition of rollups/sql/merge.sql, Holdings.
+// Fill makes b the portfolio of tokens, each of which must be there once. Values follow the
+// definition of rollups/sql/merge.sql, Holdings.
 func (b *Portfolio) Fill(c *Catalog, tokens []TokenSum) {
 	b.legs, b.order, b.Holdings, b.Totals = b.legs[:0], b.order[:0], b.Holdings[:0], Totals{}
 	for i := range tokens {
@@ -119,7 +118,7 @@ func (s *TokenSum) plus(o *TokenSum) {
 	s.FirstTS, s.LastTS = min(s.FirstTS, o.FirstTS), max(s.LastTS, o.LastTS)
 }
 
-// Merge adds up two sums of the same token; one without fills changes nothing.
+// Merge adds another sum of the same token; one without fills changes nothing.
 func (s *TokenSum) Merge(o *TokenSum) {
 	switch {
 	case o.Fills == 0:
@@ -172,8 +171,8 @@ func (h *Holding) ResolvedBy() data.TimeSource {
 	return h.Market.ResolvedBy
 }
 
-// DayPaid is what resolutions of one UTC day brought a wallet, and what those did
-// whose time is not known, of markets that it traded last on the day.
+// DayPaid is what a wallet was paid by resolutions of one UTC day, and by resolutions at an unknown
+// time in markets that it traded last on that day.
 type DayPaid struct {
 	Day            int32 // since 1970-01-01
 	USD            data.Micro
@@ -181,10 +180,9 @@ type DayPaid struct {
 	UndatedMarkets int64
 }
 
-// PaidByDay gives redemptions by the day of their resolution, oldest first, in the
-// memory of dst; those whose time is unknown by the day of the wallet's last trade in
-// the market. A resolution later than upTo in unix µs falls on no day. What b held is
-// lost.
+// PaidByDay gives redemptions by the day of their resolution, oldest first, in the memory of dst;
+// those whose time is unknown by the day of the wallet's last trade in the market. A resolution
+// later than upTo in unix µs counts for no day. The former contents of b are lost.
 func (b *Portfolio) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo int64) []DayPaid {
 	dst, b.scratch = dst[:0], b.scratch[:0]
 	for i := range tokens {
@@ -199,7 +197,7 @@ func (b *Portfolio) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo
 		case p == 0:
 		case p == data.One:
 			dst = append(dst, DayPaid{Day: DayOf(m.ResolvedTS), USD: tokens[i].Net()})
-		default: // of the whole market, it is rounded once
+		default: // for the whole market together, it is rounded once
 			b.scratch = append(b.scratch, tokens[i])
 		}
 	}
@@ -212,7 +210,7 @@ func (b *Portfolio) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo
 	return sumDays(dst)
 }
 
-// paid is what the resolution of one market brought.
+// paid is what the resolution of one market paid.
 func (h *Holding) paid() DayPaid {
 	if ts := h.ResolvedTS(); ts != 0 {
 		return DayPaid{Day: DayOf(ts), USD: h.Redemption}
@@ -220,7 +218,7 @@ func (h *Holding) paid() DayPaid {
 	return DayPaid{Day: DayOf(h.LastTS), Undated: h.Redemption, UndatedMarkets: 1}
 }
 
-// sumDays adds up what fell on one day; the list is changed.
+// sumDays merges the entries of one day; it changes the list.
 func sumDays(list []DayPaid) []DayPaid {
 	slices.SortFunc(list, func(x, y DayPaid) int { return cmp.Compare(x.Day, y.Day) })
 	out := list[:0]
@@ -238,7 +236,7 @@ func sumDays(list []DayPaid) []DayPaid {
 	return out
 }
 
-// redemption adds up net tokens × payout exactly and rounds once.
+// redemption sums net tokens × payout exactly and rounds once.
 type redemption struct {
 	whole    data.Micro // millionths of a dollar
 	fraction int64      // millionths of those

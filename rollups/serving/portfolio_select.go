@@ -30,7 +30,7 @@ type HoldingOrder struct {
 	Ascending bool
 }
 
-// HoldingPlace is where a holding stands in an order.
+// HoldingPlace is a holding's position in an order.
 type HoldingPlace struct {
 	Key       int64 // of the order: the largest first
 	Volume    data.Micro
@@ -96,12 +96,12 @@ type HoldingQuery struct {
 	Most  int                 // at least 1
 }
 
-// HoldingPage is the first holdings behind the place asked for.
+// HoldingPage has the first holdings after the requested place.
 type HoldingPage struct {
 	Rows   []Holding
-	Left   int    // how many there are behind that place, Rows included
+	Left   int    // how many there are after that place, including Rows
 	Total  int    // how many there are at all
-	Totals Totals // of all these, as Portfolio.Totals
+	Totals Totals // sums over all of these, as in Portfolio.Totals
 }
 
 // Select returns a page of the holdings. Its rows share b's memory.
@@ -111,7 +111,7 @@ func (b *Portfolio) Select(q HoldingQuery) HoldingPage {
 		p.Total, p.Totals = 0, Totals{}
 	}
 	b.order, b.top = b.order[:0], b.top[:0]
-	least := int64(math.MinInt64) // what the first ones so far have at least
+	least := int64(math.MinInt64) // the smallest key among the first ones so far
 	for i := range b.Holdings {
 		h := &b.Holdings[i]
 		if q.Keep != nil {
@@ -146,7 +146,7 @@ func (b *Portfolio) Select(q HoldingQuery) HoldingPage {
 	return p
 }
 
-// sortOrder puts the holdings in b.order into order.
+// sortOrder sorts the holdings in b.order.
 func (b *Portfolio) sortOrder(o HoldingOrder) {
 	slices.SortFunc(b.order, func(x, y place) int {
 		if x.key != y.key {
@@ -188,12 +188,12 @@ func (t *Totals) count(h *Holding) {
 
 // CategoryTotals are the totals of a wallet's holdings in the markets of one category.
 type CategoryTotals struct {
-	Category string // "" where the market or its category is not known
+	Category string // "" if the market or its category is not known
 	Totals
 }
 
-// ByCategory adds up the holdings by category: the largest volume first, ties by name, the
-// unknown category last among equals.
+// ByCategory sums the holdings by category: the largest volume first, ties by name, the unknown
+// category last among equals.
 func (b *Portfolio) ByCategory() []CategoryTotals {
 	var list []CategoryTotals
 	at := map[string]int{}

@@ -9,7 +9,7 @@ import (
 	"pmx/rollups/serving/search"
 )
 
-// Screener is every market as search and the screener look at it.
+// Screener has the index of all markets for search and the screener.
 type Screener struct {
 	Columns *screen.Columns
 	Titles  *search.Index
@@ -20,8 +20,8 @@ func (s *Screener) UnsharedBytes(o *Screener) int64 {
 	return s.Columns.UnsharedBytes(o.Columns) + s.Titles.UnsharedBytes(o.Titles)
 }
 
-// ScreenerBuilder makes successive Screeners at a cost in proportion to what
-// changed between two Catalogs. It belongs to one goroutine.
+// ScreenerBuilder makes successive Screeners at a cost proportional to what changed between two
+// Catalogs. It belongs to one goroutine.
 type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
@@ -33,8 +33,8 @@ func NewScreenerBuilder() *ScreenerBuilder {
 	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
 }
 
-// Begin reads the titles of markets in a goroutine of its own, so that Next need not.
-// Next waits for it; who never comes to Next must call wait.
+// Begin indexes the titles of markets in a goroutine of its own, so that Next need not. Next waits
+// for it; a caller that does not get to Next must call wait.
 func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
 	done := guard.Start(func() error {
 		for _, m := range markets {
@@ -72,7 +72,7 @@ func (b *ScreenerBuilder) setTitle(m *Market) {
 	b.titles.Set(m.ID, m.Question, m.Slug, m.EventTitle, m.EventSlug)
 }
 
-// screenRow is what the columns hold of m.
+// screenRow is m's row of the columns.
 func screenRow(m *Market, f *Figures) screen.Row {
 	return screen.Row{
 		Condition: m.Condition,

@@ -11,9 +11,9 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// block is some values with neighbouring numbers. A published block is never
-// written again: paged copies it first. Small blocks keep the copies of a batch
-// that touches values far apart in proportion to it.
+// block is some values with neighbouring numbers. A published block is never written again: paged
+// copies it first. Blocks are small so that a batch that touches values far apart does not copy
+// much more than it changes.
 type block[T any] [blockSize]T
 
 // shared is an immutable list that successive snapshots share block by block.
@@ -62,7 +62,7 @@ func (p *paged[T]) edit(i int) *T {
 	return &p.blocks[n][i&(blockSize-1)]
 }
 
-// seal returns the list as it is now, which is written no more.
+// seal returns the list as it is now, which is not written to any more.
 func (p *paged[T]) seal() shared[T] {
 	for _, n := range p.fresh {
 		p.ours[n] = false
@@ -71,9 +71,8 @@ func (p *paged[T]) seal() shared[T] {
 	return shared[T]{blocks: slices.Clone(p.blocks)}
 }
 
-// idTable finds small ids by a hash of what they stand for: open addressing, ids
-// only ever added. One goroutine adds; any number look up. A reader
-// passes over ids that came after its snapshot.
+// idTable finds small ids by a hash of what they stand for: open addressing, ids only ever added.
+// One goroutine adds; any number look up. A reader ignores ids that were added after its snapshot.
 type idTable struct {
 	slots []atomic.Uint32 // id + 1; 0 is empty
 	mask  uint64
@@ -95,7 +94,7 @@ func (t *idTable) insert(hash uint64, id int) {
 	t.slots[i].Store(uint32(id + 1))
 }
 
-// find returns the id with that hash which is what is looked for.
+// find returns the id with that hash for which is is true.
 func (t *idTable) find(hash uint64, is func(id int) bool) (int, bool) {
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
 		ref := t.slots[i].Load()

@@ -1,6 +1,6 @@
-// Package serving holds the immutable in-memory picture of the rollups that the
-// hot endpoints answer from. A Snapshot is built by one goroutine, published
-// once and never changed afterwards, so readers need no lock.
+// Package serving holds the immutable in-memory picture of the rollups from which the hot endpoints
+// are served. A Snapshot is built by one goroutine, published once and never changed afterwards, so
+// readers need no lock.
 package serving
 
 import (
@@ -36,7 +36,7 @@ func (t *Totals) Volume() data.Micro { return t.BuyUSD + t.SellUSD }
 type Trader struct {
 	ID     data.WalletID
 	Wallet data.Address
-	Name   string // "" where unknown
+	Name   string // "" if unknown
 	Totals *Totals
 }
 
@@ -82,7 +82,7 @@ type TraderRow struct {
 // Volume is the sum of the row's own fills in the period.
 func (r *TraderRow) Volume() data.Micro { return r.BuyUSD + r.SellUSD }
 
-// VolumeBasis says which legs a market's volume adds up.
+// VolumeBasis says which legs a market's volume sums.
 type VolumeBasis string
 
 // Volume bases: taker fills count each match once; a market that only ever had
@@ -115,12 +115,12 @@ type MarketRow struct {
 	LastTS        int64 // last fill, unix µs
 }
 
-// Counts are the whole venue's figures of a snapshot.
+// Counts are a snapshot's figures of the whole venue.
 type Counts struct {
 	Fills, Wallets, Markets, ResolvedMarkets, Events, Tokens int64
-	OpenMarkets, ClosedMarkets                               int64 // of those not resolved
+	OpenMarkets, ClosedMarkets                               int64 // of the unresolved ones
 	UnmappedFills, UnmappedTokens                            int64
-	Basis                                                    VolumeBasis // of the whole venue: TakerUSD where any taker's fill is known
+	Basis                                                    VolumeBasis // of the whole venue: TakerUSD if any taker's fill is known
 	Trades                                                   int64       // fills behind VolumeUSD
 	VolumeUSD, VolumeShares                                  data.Micro
 }
@@ -136,31 +136,31 @@ type Freshness struct {
 	Period      time.Duration `json:"period"`       // from one refresh to the next
 	LogLost     bool          `json:"log_lost"`     // a damaged log was found, and its copy is still there
 	DiskFull    bool          `json:"disk_full"`    // nothing new is stored until there is room
-	Stale       bool          `json:"stale"`        // facts are in that the rollups do not hold yet
+	Stale       bool          `json:"stale"`        // there are facts that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
 	LastVerified  time.Time    `json:"last_verified"`
-	VerifyFailure string       `json:"verify_failure"`   // what it refuted, "" where all held
+	VerifyFailure string       `json:"verify_failure"`   // what it refuted, "" if everything held
 	Scheduled     BackupStatus `json:"scheduled_backup"` // by the schedule of the server
 	Asked         BackupStatus `json:"asked_backup"`     // by pmx backup
-	Published     BackupStatus `json:"published"`        // for servers that follow
-	BackupDue     time.Time    `json:"backup_due"`       // the first time of the schedule behind the last backup by it; zero: there is no schedule
+	Published     BackupStatus `json:"published"`        // for replicas
+	BackupDue     time.Time    `json:"backup_due"`       // when the next scheduled backup after the last one is due; zero: there is no schedule
 }
 
-// BackupStatus tells how backups ended.
+// BackupStatus says how backups ended.
 type BackupStatus struct {
 	Made    time.Time `json:"made"`    // the last one; zero: none is known
 	Failed  time.Time `json:"failed"`  // when one last failed since the start
 	Failing bool      `json:"failing"` // the last one failed
-	Problem string    `json:"problem"` // why it failed; "" where it did not
-	Bytes   int64     `json:"bytes"`   // that the last one since the start wrote
-	Seconds float64   `json:"seconds"` // that it took; 0: none was made since the start
+	Problem string    `json:"problem"` // why it failed; "" if it did not
+	Bytes   int64     `json:"bytes"`   // bytes that the last one since the start wrote
+	Seconds float64   `json:"seconds"` // duration of that one; 0: none was made since the start
 }
 
-// Snapshot is one epoch of everything the hot endpoints answer from.
+// Snapshot is one epoch of everything that the hot endpoints are served from.
 type Snapshot struct {
 	Epoch        uint64
 	Lineage      uint64    // snapshots of the same lineage have the same ids of wallets
-	Batch        int64     // the last import that is in it; −1: none
+	Batch        int64     // the last import in it; −1: none
 	AsOf         time.Time // newest ingested fill; zero on an empty database
 	Counts       Counts
 	Traders      [Periods][]TraderRow // the first LeaderboardSize rows

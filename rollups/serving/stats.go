@@ -2,8 +2,8 @@ package serving
 
 import "pmx/data"
 
-// Activity is what the venue traded in some time. Its volume is in the venue's
-// basis, Counts.Basis.
+// Activity is what was traded at the venue in some period. Its volume is in the venue's basis,
+// Counts.Basis.
 type Activity struct {
 	VolumeUSD, VolumeShares data.Micro
 	Trades                  int64 // fills behind the volume
@@ -29,8 +29,8 @@ type DayStats struct {
 	Day int64 // days since 1970
 	Activity
 	ActiveWallets int64 // distinct wallets with a fill, the venue's own left out
-	NewWallets    int64 // those whose first fill of all it holds
-	NewMarkets    int64 // mapped markets whose first fill of all it holds
+	NewWallets    int64 // wallets whose first fill ever is in it
+	NewMarkets    int64 // mapped markets whose first fill ever is in it
 	ActiveMarkets int64 // distinct mapped markets with a fill
 }
 
@@ -46,7 +46,7 @@ type SpanStats struct {
 type Stats struct {
 	Traders         int64  // distinct wallets with a fill, the venue's own left out
 	FirstTS, LastTS int64  // unix µs of the first and last fill; 0: none
-	Sums            Totals // over all wallets, the venue's own too; what does not add up (markets, days) is left 0
+	Sums            Totals // over all wallets, including the venue's own; what cannot be summed (markets, days) is 0
 	Windows         [Periods]Rolling
 	Hours           []HourStats // the last 24, up to the one AsOf lies in; none on an empty database
 	Days            []DayStats  // from the first trade's to AsOf's

@@ -130,7 +130,7 @@ func NewWalletBuilder(n int) *WalletBuilder {
 // Wallets is the index the builder adds to.
 func (b *WalletBuilder) Wallets() *Wallets { return b.wallets }
 
-// writable returns the block of wallet id, copied first where a snapshot shares it.
+// writable returns the block of wallet id, copied first if a snapshot shares it.
 func (b *WalletBuilder) writable(id data.WalletID) (*walletBlock, int) {
 	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	for n >= len(b.blocks) {
@@ -146,14 +146,14 @@ func (b *WalletBuilder) writable(id data.WalletID) (*walletBlock, int) {
 	return b.blocks[n], slot
 }
 
-// Set gives wallet id its totals.
+// Set sets the totals of wallet id.
 func (b *WalletBuilder) Set(id data.WalletID, t Totals) {
 	p, slot := b.writable(id)
 	p.totals[slot] = t
 	p.known |= 1 << slot
 }
 
-// Totals returns what wallet id has now; false if it has none.
+// Totals returns the current totals of wallet id; false if it has none.
 func (b *WalletBuilder) Totals(id data.WalletID) (Totals, bool) {
 	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	if n >= len(b.blocks) || b.blocks[n] == nil || b.blocks[n].known&(1<<slot) == 0 {
@@ -162,7 +162,7 @@ func (b *WalletBuilder) Totals(id data.WalletID) (Totals, bool) {
 	return b.blocks[n].totals[slot], true
 }
 
-// SetName gives wallet id its user name.
+// SetName sets the user name of wallet id.
 func (b *WalletBuilder) SetName(id data.WalletID, name string) {
 	n := int(id) >> walletBlockBits
 	if name == b.Name(id) {

@@ -8,19 +8,19 @@ import (
 	"pmx/rollups/weather"
 )
 
-// ForecastChange is a point at which a source changed what it said of one extreme of
-// a city's day. IssuedAt is when it first said so.
+// ForecastChange is a point at which a source changed its forecast of one extreme of a city's day.
+// IssuedAt is when it first gave the new value.
 type ForecastChange struct {
 	data.Forecast
-	ConfirmedAt int64 // when it last said so before the next change, unix µs
+	ConfirmedAt int64 // when it last confirmed the value before the next change, unix µs
 }
 
-// Reading returns c as the sources' consensus takes it.
+// Reading returns c as an input of the consensus.
 func (c *ForecastChange) Reading() weather.Reading {
 	return weather.Reading{Source: c.Source, IssuedAt: c.IssuedAt, ConfirmedAt: c.ConfirmedAt, Value: c.Value, Members: c.Members}
 }
 
-// DayActual is what one source knows by now of one extreme of a city's day.
+// DayActual is one source's current value of one extreme of a city's day.
 type DayActual struct {
 	Day    data.Date
 	Metric data.Metric
@@ -32,14 +32,14 @@ func (a *DayActual) SameSeries(o *DayActual) bool {
 	return a.Day == o.Day && a.Metric == o.Metric && a.Kind == o.Kind && a.Source == o.Source && a.Station == o.Station
 }
 
-// ActualHistory gathers what sources said of days, each series in order of time: of each what
-// stands by now, and since when.
+// ActualHistory reads the values of sources for days, each series in order of time, and keeps of
+// each the current value, and since when it holds.
 type ActualHistory struct {
 	known     []DayActual
-	withdrawn bool // the last word of the last series is that there is no good value
+	withdrawn bool // the last value of the last series was withdrawn
 }
 
-// Add takes in the next word; of one that was withdrawn the value is no matter.
+// Add adds the next value; of a withdrawn one the value is ignored.
 func (s *ActualHistory) Add(said DayActual, withdrawn bool) {
 	n := len(s.known)
 	if n == 0 || !s.known[n-1].SameSeries(&said) {
@@ -59,7 +59,7 @@ func (s *ActualHistory) Add(said DayActual, withdrawn bool) {
 	s.withdrawn = withdrawn
 }
 
-// Current returns what stands: nothing of a series whose last word was withdrawn.
+// Current returns the current values: none for a series whose last value was withdrawn.
 func (s *ActualHistory) Current() []DayActual {
 	if s.withdrawn {
 		s.known, s.withdrawn = s.known[:len(s.known)-1], false
@@ -67,7 +67,7 @@ func (s *ActualHistory) Current() []DayActual {
 	return s.known
 }
 
-// update takes in what the source said later; afresh after it had no good value.
+// update applies a later value of the source; afresh after a withdrawn one.
 func (a *WeatherActual) update(later *WeatherActual, afresh bool) {
 	if a.Value != later.Value || afresh {
 		a.Value, a.RevisedAt = later.Value, later.SeenAt
@@ -79,13 +79,13 @@ func (a *WeatherActual) update(later *WeatherActual, afresh bool) {
 	}
 }
 
-// Few reports whether a is of too few single reports to be a day's extreme.
+// Few reports whether a has too few single reports to be a day's extreme.
 func (a *WeatherActual) Few() bool {
 	return a.Observations != nil && *a.Observations < weather.FewestObservations
 }
 
-// Open reports whether the day's extreme may still be another: what the source says of that, but
-// that few reports are never final; nil if it does not say.
+// Open reports whether the day's extreme may still change: what the source says, except that a
+// value of few reports is never final; nil if the source does not say.
 func (a *WeatherActual) Open() *bool {
 	if a.Few() {
 		few := true
@@ -94,14 +94,14 @@ func (a *WeatherActual) Open() *bool {
 	return a.Provisional
 }
 
-// Measured returns a in the form of a truth.
+// Measured returns a as a weather.Measured.
 func (a *WeatherActual) Measured() weather.Measured {
 	return weather.Measured{Source: a.Source, Station: a.Station, Value: a.Value, Observations: a.Observations,
 		Provisional: a.Provisional != nil && *a.Provisional, Shift: a.Shift, SeenAt: a.SeenAt}
 }
 
-// BestActual returns the best of what is known of one extreme of a day that settles at a station:
-// what that station says, then a reanalysis, then other stations; nil without any.
+// BestActual returns the best value of one extreme of a day that settles at a station: that
+// station's, then a reanalysis, then other stations; nil without any.
 func BestActual(known []DayActual, metric data.Metric, station string) *WeatherActual {
 	x := WeatherExtreme{Station: station}
 	for _, a := range known {
@@ -116,15 +116,15 @@ func BestActual(known []DayActual, metric data.Metric, station string) *WeatherA
 	return best
 }
 
-// DayNormal is what a calendar day is usually like.
+// DayNormal is a normal of a calendar day.
 type DayNormal struct {
 	MonthDay int // month × 100 + day
 	Metric   data.Metric
 	WeatherNormal
 }
 
-// SortNormals returns a calendar day's normals, the one to choose first: as WeatherExtreme.Normals
-// has them, of several stations that of station first.
+// SortNormals returns a calendar day's normals, the preferred one first, as in
+// WeatherExtreme.Normals; among several stations, that of station first.
 func SortNormals(list []WeatherNormal, station string) []WeatherNormal {
 	rank := func(n WeatherNormal) int {
 		switch {

@@ -8,11 +8,11 @@ import (
 	"pmx/data"
 )
 
-// FlowSum is what some whale moves come to.
+// FlowSum is the sums over some whale moves.
 type FlowSum struct {
 	Moves           int64
 	BuyUSD, SellUSD data.Micro
-	Net             data.Micro // towards first outcomes, less away from them
+	Net             data.Micro // towards first outcomes minus away from them
 }
 
 func (s *FlowSum) add(m *Move, outcome int8) {
@@ -62,12 +62,12 @@ func (f *MarketFlow) add(m *Move, outcome int8) {
 type Flow struct {
 	Total       FlowSum // of moves whose market is known
 	UnmappedUSD data.Micro
-	Series      []FlowSum    // stretches of equal length that end at AsOf, oldest first
+	Series      []FlowSum    // intervals of equal length that end at AsOf, oldest first
 	Markets     []MarketFlow // by size of Net, then dollars, then condition id
 }
 
-// NewFlow adds up the moves of a window in snap: of one market, which is then the
-// only one of Markets, or of all for nil.
+// NewFlow sums up the moves of a window in snap: of one market, which is then the only one in
+// Markets, or of all if only is nil.
 func NewFlow(snap *Snapshot, p Period, stretches int, only *Market) *Flow {
 	f := &Flow{Series: make([]FlowSum, stretches)}
 	index := map[int32]*MarketFlow{}

@@ -12,7 +12,7 @@ import (
 // transaction, of at least Whales.MinUSD together.
 type Move struct {
 	TS       int64     // unix µs
-	Tx       data.Hash // zero where the feed has no transactions: one moment then
+	Tx       data.Hash // zero if the feed has no transactions: then one moment counts as one
 	Wallet   data.Address
 	WalletID data.WalletID
 	Token    data.TokenID
@@ -23,8 +23,8 @@ type Move struct {
 	USD      data.Micro
 }
 
-// Compare orders moves: by time, then transaction, wallet, token and side, none
-// of which ever changes of a move.
+// Compare orders moves: by time, then transaction, wallet, token and side, none of which ever
+// changes in a move.
 func (m *Move) Compare(o *Move) int {
 	return cmp.Or(cmp.Compare(m.TS, o.TS), bytes.Compare(m.Tx[:], o.Tx[:]), bytes.Compare(m.Wallet[:], o.Wallet[:]),
 		cmp.Compare(m.TokenID, o.TokenID), cmp.Compare(m.Side, o.Side))
@@ -44,14 +44,13 @@ type WhaleRow struct {
 	Volume          data.Micro // of all its fills in the window
 	RealPnL         data.Micro // lifetime
 	RealPnLPeriod   data.Micro
-	Undated         data.Micro // as TraderRow has it
+	Undated         data.Micro // as in TraderRow
 	UndatedMarkets  int64
 }
 
-// Whales is the large trades and who makes them. The venue's own wallets are
-// left out.
+// Whales has the large trades and who makes them, without the venue's own wallets.
 type Whales struct {
-	MinUSD data.Micro // from which on an order is a move
+	MinUSD data.Micro // smallest order that is a move
 	// Since is 30 days before AsOf, unix µs; Moves holds all moves after it,
 	// oldest first.
 	Since        int64
@@ -74,7 +73,7 @@ func (w *Whales) After(ts int64) []Move {
 	return w.Moves[i:]
 }
 
-// Before returns the moves that stand before m in order, oldest first; all for nil.
+// Before returns the moves that come before m in order, oldest first; all for nil.
 func (w *Whales) Before(m *Move) []Move {
 	switch {
 	case w == nil:
@@ -98,15 +97,15 @@ func (w *Whales) Equal(o *Whales) bool {
 	return same
 }
 
-// MoveFilter says which moves are wanted. The zero filter, with Side and Wallet
-// −1, is every move.
+// MoveFilter says which moves are wanted. The zero filter with Side and Wallet −1 accepts every
+// move.
 type MoveFilter struct {
 	MinUSD     data.Micro
 	Side       int8            // data.Side, −1: both
 	Wallet     data.WalletID   // id, −1: all
 	Tokens     []data.TokenID  // of one market; nil: of all
 	Categories []string        // of the market: any of these; nil: all
-	Excluded   []data.WalletID // wallet ids never wanted
+	Excluded   []data.WalletID // wallet ids to leave out
 }
 
 // Matches reports whether m, one of a snapshot that c belongs to, is wanted.

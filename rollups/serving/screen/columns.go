@@ -1,6 +1,5 @@
-// Package screen keeps the figures of all markets as columns, filters them, picks
-// the first of any order and adds them up. Columns are immutable: the next ones
-// share what did not change.
+// Package screen keeps the figures of all markets as columns, filters them, picks the first ones in
+// any order and sums them up. Columns are immutable: the next ones share what did not change.
 package screen
 
 import (
@@ -39,18 +38,18 @@ const (
 	Fields // how many there are
 )
 
-// Null is the value of a figure that is not known. It lies in no range, and
-// behind all others in both orders.
+// Null is the value of a figure that is not known. It is in no range, and after all others in both
+// directions.
 const Null = math.MinInt64
 
-// Class is what a market is filed under, tags apart. Markets share classes.
+// Class is what a market is classified by, except for tags. Markets share classes.
 type Class struct {
 	Category string // "" unknown
 	Status   string
 	NegRisk  *bool // nil: unknown
 }
 
-// Row is what the columns hold of one market.
+// Row is one market's row of the columns.
 type Row struct {
 	Condition data.Hash
 	Values    [Fields]int64
@@ -58,8 +57,8 @@ type Row struct {
 	Tags      []string // sorted, each once
 }
 
-// A column is copied by the chunk, and a chunk is what is passed over as a whole.
-// With fewer rows reading is slowed down by memory, with more copying is.
+// A column is copied by the chunk, and a filter skips whole chunks. With fewer rows, memory access
+// slows down reading; with more, copying takes longer.
 const (
 	chunkBits = 11
 	chunkRows = 1 << chunkBits
@@ -78,8 +77,8 @@ type (
 // chunk is chunkRows markets with neighbouring ids.
 type chunk struct {
 	values     [Fields]*column
-	least      [Fields]int64 // of the values that are known; math.MaxInt64: none is
-	most       [Fields]int64 // Null: none is known
+	least      [Fields]int64 // of the known values; math.MaxInt64: none
+	most       [Fields]int64 // Null: none
 	nulls      [Fields]bool  // some value is not known
 	class      *names        // in Columns.classes; 0: there is no such market
 	tags       *names        // in Columns.tagSets
@@ -122,7 +121,7 @@ func (c *Columns) Categories() []string {
 // Bytes is about how much memory the columns take.
 func (c *Columns) Bytes() int64 { return c.UnsharedBytes(&Columns{}) }
 
-// UnsharedBytes is about how much of that o does not share.
+// UnsharedBytes is about how much of that is not shared with o.
 func (c *Columns) UnsharedBytes(o *Columns) int64 {
 	n := int64(0)
 	for i, mine := range c.chunks {
@@ -151,7 +150,7 @@ func (c *Columns) UnsharedBytes(o *Columns) int64 {
 	return n
 }
 
-// Value is a figure of a market that is there.
+// Value is a figure of a market, which must exist.
 func (c *Columns) Value(id int32, f Field) int64 {
 	return c.chunks[id>>chunkBits].values[f][id&(chunkRows-1)]
 }
@@ -173,7 +172,7 @@ func (c *Columns) Equal(o *Columns, id int32) bool {
 		slices.Equal(c.tagSets[x.tags[i]], o.tagSets[y.tags[i]])
 }
 
-// class returns what a market is filed under; nil if there is none.
+// class returns the class of a market; nil if there is none.
 func (c *Columns) class(id int32) *Class {
 	if c == nil || int(id>>chunkBits) >= len(c.chunks) {
 		return nil
@@ -185,8 +184,8 @@ func (c *Columns) class(id int32) *Class {
 	return &c.classes[class]
 }
 
-// Builder makes successive Columns at a cost in proportion to what changed. It
-// belongs to one goroutine.
+// Builder makes successive Columns at a cost proportional to what changed. It belongs to one
+// goroutine.
 type Builder struct {
 	chunks  []*chunk
 	owned   []uint32 // by chunk: bits of the columns that no Columns has yet
@@ -204,7 +203,7 @@ func NewBuilder() *Builder {
 	return &Builder{classes: make([]Class, 1), tagSets: make([][]string, 1), tagged: map[string][]int32{}, known: map[string]int32{}}
 }
 
-// Set gives the market of id its row.
+// Set sets the row of market id.
 func (b *Builder) Set(id int32, r *Row) {
 	n, i := int(id)>>chunkBits, int(id)&(chunkRows-1)
 	for n >= len(b.chunks) {
@@ -246,7 +245,7 @@ func emptyChunk() *chunk {
 	return c
 }
 
-// own returns chunk n with a column that may be written.
+// own returns chunk n with column col made writable.
 func (b *Builder) own(n, col int) *chunk {
 	if b.owned[n] == 0 {
 		copied := *b.chunks[n]

@@ -5,14 +5,13 @@ import "math/bits"
 // Set is a set of market ids, one bit each; ids beyond its end are not in it.
 type Set = []uint64
 
-// Range keeps the markets whose figure is known and lies between Least and Most,
-// both of them included.
+// Range keeps the markets whose figure is known and between Least and Most, inclusive.
 type Range struct {
 	Field       Field
 	Least, Most int64
 }
 
-// Filter keeps the markets that all of its parts keep; the zero Filter keeps all.
+// Filter keeps the markets that pass all of its conditions; the zero Filter keeps all.
 type Filter struct {
 	Class  func(c *Class) bool // nil: any
 	Tags   []string            // has any of these; nil: may have none
@@ -21,7 +20,7 @@ type Filter struct {
 	Ranges []Range
 }
 
-// predicate is a part of a filter that looks at rows one by one.
+// predicate is a condition of a filter that is tested row by row.
 type predicate struct {
 	rows  *Range // nil: by names
 	tags  bool   // names are tag sets, not classes
@@ -29,16 +28,15 @@ type predicate struct {
 	selectivity
 }
 
-// selectivity is how many rows were looked at, and how many of them were let through.
+// selectivity is how many rows were tested, and how many of them passed.
 type selectivity struct{ seen, passed int }
 
-// below reports whether r lets less through than o.
+// below reports whether r lets fewer rows through than o.
 func (r selectivity) below(o selectivity) bool { return r.passed*o.seen < o.passed*r.seen }
 
 func (r *selectivity) note(seen, passed int) { r.seen, r.passed = r.seen+seen, r.passed+passed }
 
-// filterScan applies a filter chunk after chunk. It asks first what let through least
-// so far.
+// filterScan applies a filter chunk by chunk. It tests the most selective predicate so far first.
 type filterScan struct {
 	filter      *Filter
 	predicates  []*predicate
@@ -129,7 +127,7 @@ func (s *filterScan) apply(c *chunk, list []uint16) []uint16 {
 	return list
 }
 
-// prefer moves t before the test it stands behind, if that lets more through.
+// prefer moves t before its predecessor, if that one lets more rows through.
 func (s *filterScan) prefer(t *predicate) {
 	for i := 1; i < len(s.predicates); i++ {
 		if o := s.predicates[i-1]; s.predicates[i] == t && t.below(o.selectivity) {
@@ -138,7 +136,7 @@ func (s *filterScan) prefer(t *predicate) {
 	}
 }
 
-// within lists the places of the markets there are, and are in the filter's sets.
+// within lists the places of the markets that exist and are in the filter's sets.
 func (s *filterScan) within(c *chunk, at int) []uint16 {
 	list := s.list[:0]
 	if len(s.filter.Within) == 0 {
@@ -192,7 +190,7 @@ func (s *filterScan) spread(list []uint16, word uint64, at int) []uint16 {
 	return s.list[:n]
 }
 
-// apply puts those rows of list that pass into kept, which list may lie in.
+// apply puts those rows of list that pass into kept, which may overlap list.
 func (t *predicate) apply(c *chunk, kept *[chunkRows]uint16, list []uint16) []uint16 {
 	n := 0
 	if t.rows == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Sum is how many markets there are of a sort, and what was traded in them.
+// Sum is the number of markets of some kind, and what was traded in them.
 type Sum struct {
 	Markets   int64
 	Volume24h int64 // millionths of a dollar
@@ -22,23 +22,23 @@ type Facet struct {
 	Sum
 }
 
-// PriceBuckets divide the prices from 0 to 1 evenly; the last has 1 in it.
+// PriceBuckets divide the prices from 0 to 1 evenly; the last one includes 1.
 const PriceBuckets = 10
 
-// Summary adds up markets. Sums of figures leave out what is not known.
+// Summary sums up markets. Sums of figures leave out unknown values.
 type Summary struct {
 	Sum
 	Volume7d, Volume30d, Volume int64
-	Liquidity, LiquidityKnown   int64 // LiquidityKnown: markets that tell theirs
+	Liquidity, LiquidityKnown   int64 // LiquidityKnown: markets whose liquidity is known
 	Categories, Statuses, Tags  []Facet
 	Prices                      [PriceBuckets]Sum
 	NoPrice                     Sum
-	Ends                        []Sum // by the bounds that Summarize was given; the last is behind all of them
+	Ends                        []Sum // by the bounds passed to Summarize; the last is after all of them
 	NoEnd                       Sum
 }
 
-// Summarize adds up the markets that f keeps. ends are ascending times: Ends[i]
-// has the markets that end before ends[i] and in no bucket before it.
+// Summarize sums up the markets that f keeps. ends are ascending times: Ends[i] has the markets
+// that end before ends[i] and in no bucket before it.
 func (c *Columns) Summarize(f *Filter, ends []int64) *Summary {
 	t := &Summary{Ends: make([]Sum, len(ends)+1)}
 	if c == nil {
@@ -100,7 +100,7 @@ func (t *Summary) add(c *chunk, kept []uint16, ends []int64) {
 	}
 }
 
-// facets sums the classes and tag sets up by each thing they tell.
+// facets sums the classes and tag sets up by category, status, tag and so on.
 func (t *Summary) facets(c *Columns, classes, tagSets []Sum) {
 	categories, statuses, tags := map[string]Sum{}, map[string]Sum{}, map[string]Sum{}
 	for i, sum := range classes {

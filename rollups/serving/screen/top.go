@@ -11,20 +11,20 @@ import (
 	"pmx/data"
 )
 
-// Order is by a figure, ties by lifetime volume, the greatest first, then by
-// condition id. Markets whose figure is not known come last, Ascending or not.
+// Order is by a figure, ties by lifetime volume, the greatest first, then by condition id. Markets
+// whose figure is not known come last, whether or not Ascending is set.
 type Order struct {
 	Field     Field
 	Ascending bool
 }
 
-// Place is where a market stands in an order.
+// Place is a market's position in an order.
 type Place struct {
 	Value, Volume int64 // Value may be Null
 	Condition     data.Hash
 }
 
-// key is a value whose greatest comes first.
+// key maps a value to one whose greatest comes first.
 func (o Order) key(v int64) int64 {
 	if o.Ascending && v != Null {
 		return ^v
@@ -54,7 +54,7 @@ func (o Order) last(c *chunk) int64 {
 	return c.least[o.Field]
 }
 
-// PlaceOf returns the place of a market that is there.
+// PlaceOf returns the place of a market, which must exist.
 func (c *Columns) PlaceOf(id int32, o Order, condition data.Hash) Place {
 	return Place{Value: c.Value(id, o.Field), Volume: c.Value(id, Volume), Condition: condition}
 }
@@ -66,8 +66,7 @@ type entry struct {
 	id              int32
 }
 
-// picker keeps the first n of the entries it is shown, the last of them on top of
-// a heap.
+// picker keeps the first n of the entries passed to it, the last of them on top of a heap.
 type picker struct {
 	order       Order
 	n           int
@@ -80,13 +79,13 @@ type picker struct {
 	list        [chunkRows]uint16
 }
 
-// Top returns the first n markets that f keeps, in order o, behind after unless that is nil.
-// condition gives the condition id of a market.
+// Top returns the first n markets that f keeps, in order o, after the place after unless that is
+// nil. condition returns the condition id of a market.
 func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash) []int32 {
 	return c.top(f, o, after, n, condition, parallelFrom)
 }
 
-// parallelFrom is after how many chunks a second processor is worth its while.
+// parallelFrom is the number of chunks from which a second processor pays.
 const parallelFrom = 64
 
 func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash, alone int) []int32 {
@@ -110,8 +109,8 @@ func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id
 	return ids
 }
 
-// share scans the chunks of list together with a second picker, which has every
-// other one, and takes over what that one found.
+// share scans the chunks of list together with a second picker, which gets every other chunk, and
+// merges what that one found.
 func (p *picker) share(c *Columns, sieves [2]*filterScan, list []limit) {
 	var halves [2][]limit
 	for i, next := range list {
@@ -126,11 +125,11 @@ func (p *picker) share(c *Columns, sieves [2]*filterScan, list []limit) {
 		other.scan(c, sieves[1], halves[1])
 	})
 	func() {
-		defer done.Wait() // also where this one fails: the other reads what the caller gives back
+		defer done.Wait() // also if this one fails: the other reads what the caller releases
 		p.scan(c, sieves[0], halves[0])
 	}()
 	if failed != nil {
-		panic(failed) // where the caller's net is
+		panic(failed) // in the goroutine that recovers
 	}
 	all := append(p.heap, other.heap...)
 	slices.SortFunc(all, p.compare)
@@ -138,8 +137,8 @@ func (p *picker) share(c *Columns, sieves [2]*filterScan, list []limit) {
 	p.heap = all[:min(p.n, len(all))]
 }
 
-// scan shows p the rows of the chunks of list and reports whether chunks with later bounds may
-// still hold rows that get in.
+// scan passes the rows of the chunks of list to p and reports whether chunks with later bounds may
+// still have rows that get in.
 func (p *picker) scan(c *Columns, s *filterScan, list []limit) bool {
 	for _, next := range list {
 		if p.full() && next.worse(&p.heap[0]) {
@@ -147,7 +146,7 @@ func (p *picker) scan(c *Columns, s *filterScan, list []limit) bool {
 		}
 		if chunk := c.chunks[next.chunk]; s.begin(chunk) {
 			list := s.within(chunk, next.chunk)
-			if p.full() && p.selectivity.below(s.selectivity) { // what lets fewer rows through goes first
+			if p.full() && p.selectivity.below(s.selectivity) { // the more selective test goes first
 				list = s.apply(chunk, p.sift(chunk, list))
 			} else {
 				list = p.sift(chunk, s.apply(chunk, list))
@@ -158,7 +157,7 @@ func (p *picker) scan(c *Columns, s *filterScan, list []limit) bool {
 	return true
 }
 
-// limit is what no row of a chunk comes before.
+// limit is a bound that no row of a chunk comes before.
 type limit struct {
 	key, volume int64
 	chunk       int
@@ -168,8 +167,8 @@ func (l *limit) worse(e *entry) bool {
 	return l.key < e.key || l.key == e.key && l.volume < e.volume
 }
 
-// byBound lists the chunks that may hold a row behind p.after, those that may hold
-// the first ones first.
+// byBound lists the chunks that may have a row after p.after, ordered by the first row that they
+// may have.
 func (c *Columns) byBound(p *picker) []limit {
 	list := make([]limit, 0, len(c.chunks))
 	for i, chunk := range c.chunks {
@@ -211,8 +210,8 @@ func (p *picker) conditionOf(id int32) data.Hash {
 	return p.condition(id)
 }
 
-// edges are the first and the last place that a row may have to get in, as far as
-// the beginnings of condition ids tell them apart.
+// edges are the first and the last place with which a row gets in, as far as the prefixes of
+// condition ids decide.
 func (p *picker) edges() (first, last entry) {
 	first = entry{key: math.MaxInt64}
 	last = entry{key: math.MinInt64, volume: math.MinInt64, conditionPrefix: math.MaxUint64}
@@ -225,8 +224,8 @@ func (p *picker) edges() (first, last entry) {
 	return first, last
 }
 
-// sift keeps the rows of list that may get in. It does so without branches: where
-// most are equal in what is sorted by, which comes first cannot be predicted.
+// sift keeps the rows of list that may get in. It does so without branches: if most keys are equal,
+// the outcome of comparisons cannot be predicted.
 func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 	if p.after == nil && !p.full() {
 		return list
@@ -247,7 +246,7 @@ func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 	return list
 }
 
-// show takes the rows of list, those of a chunk whose first id is base.
+// show takes the rows of list, which are of a chunk whose first id is base.
 func (p *picker) show(c *chunk, base int32, list []uint16) {
 	values, volumes := c.values[p.order.Field], c.values[Volume]
 	for _, i := range list {
@@ -279,8 +278,8 @@ func (p *picker) siftKeys(c *chunk, list []uint16, first, last int64) []uint16 {
 	return p.list[:n]
 }
 
-// siftTies keeps the rows that are neither before first nor behind last. A place
-// is one long number here, of which the greatest comes first.
+// siftTies keeps the rows that are neither before first nor after last. A place is one long number
+// here, the greatest of which comes first.
 func (p *picker) siftTies(c *chunk, list []uint16, first, last entry) []uint16 {
 	const sign = 1 << 63
 	values, volumes, conditions := c.values[p.order.Field], c.values[Volume], c.conditions
@@ -310,7 +309,7 @@ func (p *picker) siftTies(c *chunk, list []uint16, first, last entry) []uint16 {
 	return p.list[:n]
 }
 
-// take keeps e if it comes behind after and is one of the first.
+// take keeps e if it comes after p.after and is one of the first.
 func (p *picker) take(e entry) {
 	if p.after != nil && p.compare(p.from, e) >= 0 {
 		return

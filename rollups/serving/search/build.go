@@ -8,17 +8,15 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// mergeFactor is how many times the markets of a segment a newer one may hold before
-// the two are merged: rewriting is spread so thin that a market is rewritten a
-// few times in its life, however many there are.
+// mergeFactor says when two segments are merged: a segment must have mergeFactor times as many
+// markets as the next newer one. So a market is rewritten only a few times, however many there are.
 const mergeFactor = 4
 
-// Builder makes successive indexes of the markets' texts. What one of them costs
-// follows the markets that were set since the one before. It belongs to one
-// goroutine.
+// Builder makes successive indexes of the markets' texts, each at a cost proportional to the
+// markets set since the previous one. It belongs to one goroutine.
 type Builder struct {
 	fingerprints []uint64 // of each market's texts, by id; 0: none yet
-	pending      []doc    // set since the last Seal, one of them perhaps twice
+	pending      []doc    // set since the last Seal; a market may be there twice
 	segments     []*segment
 	outdated     []Set  // by segment: ids whose texts are in a later one; nil: none
 	ours         []bool // by segment: dead is not in any index yet
@@ -29,8 +27,7 @@ type Builder struct {
 // NewBuilder returns a Builder of no markets.
 func NewBuilder() *Builder { return &Builder{pool: &sync.Pool{}} }
 
-// Set gives the market of id its title, and other texts whose words count less,
-// which are kept.
+// Set sets the title of market id, and other texts, whose words count less. It keeps others.
 func (b *Builder) Set(id int32, title string, others ...string) {
 	print := xxhash.Sum64String(title)
 	for _, other := range others {
@@ -50,8 +47,8 @@ func (b *Builder) Set(id int32, title string, others ...string) {
 	b.pending = append(b.pending, doc{uint32(id), title, others})
 }
 
-// markOutdated marks what the segments hold of id as outdated. The sets that an index has
-// are copied before they are changed, once for each Seal.
+// markOutdated marks id as outdated in the segments. The sets that an index has are copied before
+// they are changed, once for each Seal.
 func (b *Builder) markOutdated(id uint32) {
 	if b.ours == nil {
 		b.outdated, b.ours = slices.Clone(b.outdated), make([]bool, len(b.outdated))
@@ -80,7 +77,7 @@ func (b *Builder) Seal() *Index {
 	return &Index{segments: b.segments, outdated: b.outdated, span: b.span, pool: b.pool}
 }
 
-// newest returns what is pending by ascending ids, of each what was set last.
+// newest returns the pending markets by ascending id, each as it was set last.
 func (b *Builder) newest() []doc {
 	if slices.IsSortedFunc(b.pending, func(x, y doc) int { return cmp.Or(cmp.Compare(x.id, y.id), -1) }) {
 		return b.pending
@@ -90,8 +87,7 @@ func (b *Builder) newest() []doc {
 	return slices.CompactFunc(b.pending, func(x, y doc) bool { return x.id == y.id })
 }
 
-// merge folds the newest segments into one while the last is not much smaller
-// than the one before.
+// merge merges the newest segments while the last is not much smaller than the one before.
 func (b *Builder) merge() {
 	n := len(b.segments)
 	from, docs := n-1, b.segments[n-1].docs
@@ -107,7 +103,7 @@ func (b *Builder) merge() {
 	b.outdated = append(b.outdated[:from:from], nil)
 }
 
-// mergeSegments makes one segment of several, without what is dead.
+// mergeSegments makes one segment from several, without dead markets.
 func mergeSegments(old []*segment, dead []Set, span int) *segment {
 	total := 0
 	for _, g := range old {
@@ -142,7 +138,7 @@ func mergeSegments(old []*segment, dead []Set, span int) *segment {
 	return out.done(docs)
 }
 
-// ascending sorts what mostly is sorted: later segments hold later markets.
+// ascending sorts ids that are mostly sorted: later segments hold later markets.
 func ascending(ids []uint32) {
 	if !slices.IsSorted(ids) {
 		slices.Sort(ids)

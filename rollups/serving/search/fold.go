@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold adds the words of text to b, each followed by a space: letters and digits
-// in lower case, without accents, everything else left out. A comma between the
-// thousands of a number is passed over, so that 100,000 and 100000 are one word.
+// fold adds the words of text to b, each followed by a space: letters and digits in lower case,
+// without accents, everything else left out. A comma between the thousands of a number is ignored,
+// so that 100,000 and 100000 are one word.
 func fold(b []byte, text string) []byte {
 	from := len(b)
 	for i := range len(text) {
@@ -64,8 +64,8 @@ func foldRune(b []byte, from int, r rune) []byte {
 	return utf8.AppendRune(b, r)
 }
 
-// plainLetters returns what a Latin letter that has no decomposition is typed as without it; "" for
-// any other.
+// plainLetters returns how a Latin letter without a decomposition is typed on a plain keyboard; ""
+// for any other letter.
 func plainLetters(r rune) string {
 	switch r {
 	case 'ß':
@@ -102,8 +102,8 @@ func thousands(s string, i int) bool {
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // Words returns the distinct words of text as they are compared, in order of first appearance: in
-// lower case, without accents, split at everything that is neither letter nor digit. It is nil
-// where text has none.
+// lower case, without accents, split at everything that is neither letter nor digit. It is nil if
+// text has none.
 func Words(text string) []string {
 	var list []string
 	seen := map[string]bool{}

@@ -1,5 +1,5 @@
-// Package search finds markets by the words of their titles: an immutable index
-// that is replaced at a cost in proportion to what is new, and read without a lock.
+// Package search finds markets by the words of their titles: an immutable index that is replaced at
+// a cost proportional to what is new, and read without a lock.
 package search
 
 import (
@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Level tells how well a market matches a query; less is better.
+// Level says how well a market matches a query; less is better.
 type Level int
 
 // The levels. A word matches exactly, or as the beginning of a longer one; one word
 // of four letters or more, digits apart, may have a typo instead: one letter too
 // many, missing or wrong, or two neighbours swapped.
 const (
-	Whole       Level = iota // all words are those of the title, which has no others
+	Whole       Level = iota // the words are exactly those of the title
 	Title                    // all are words of the title
 	Exact                    // all are words, some of them outside the title
 	TitlePrefix              // all begin words of the title
@@ -50,8 +50,8 @@ func (x *Index) UnsharedBytes(o *Index) int64 {
 	return n
 }
 
-// Matches is what a query found: a set of markets for each level, none of them in
-// two. It is used by one goroutine and given back with Release.
+// Matches is the result of a query: a set of markets for each level; no market is in two. It is
+// used by one goroutine and returned with Release.
 type Matches struct {
 	levels [Levels]Set
 	of     wordSets
@@ -81,7 +81,7 @@ func (m *Matches) All() Set {
 	return all
 }
 
-// Release gives m back. Its sets must not be used any more.
+// Release returns m to the pool. Its sets must not be used any more.
 func (m *Matches) Release() { m.pool.Put(m) }
 
 // The sets of the markets that match one word of a query.
@@ -116,7 +116,8 @@ func (x *Index) matches() *Matches {
 	return m
 }
 
-// Find returns the markets that match all of words, which Words gave; of no words, none.
+// Find returns the markets that match all of words, which come from Words; none if there are no
+// words.
 func (x *Index) Find(words []string) *Matches {
 	m := x.matches()
 	for i, w := range words {
@@ -149,8 +150,8 @@ func (x *Index) exact(word string, title, other Set) {
 	}
 }
 
-// word fills sets with what matches word. A market may be in the sets of better
-// matches and in those of worse ones too.
+// word fills sets with the markets that match word. A market may be in the sets of better and of
+// worse matches.
 func (x *Index) word(word string, sets *wordSets) {
 	x.exact(word, sets[exactTitle], sets[exactAny])
 	sets[exactAny].union(sets[exactTitle], nil)
@@ -177,9 +178,9 @@ func (x *Index) word(word string, sets *wordSets) {
 	sets[typoAny].union(sets[typoTitle], nil)
 }
 
-// narrow keeps, of what matched all words so far, what matches the word of m.of too; first: there
-// was no word before. It reports whether anything is left. The levels hold, until split, what
-// matches without regard to other levels.
+// narrow keeps, of the markets that matched all words so far, those that match the word of m.of,
+// too; first means that this is the first word. It reports whether any are left. Until split, a
+// market may be in several levels.
 func (m *Matches) narrow(first bool) bool {
 	if first {
 		for kind, l := range [kinds]Level{Title, Exact, TitlePrefix, Prefix, TitleTypo, Typo} {
@@ -202,8 +203,8 @@ func (m *Matches) narrow(first bool) bool {
 	return any != 0
 }
 
-// split takes out of each level what a better one holds; whole has the markets
-// whose title has as many words as the query.
+// split removes from each level the markets that a better one has; whole has the markets whose
+// title has as many words as the query.
 func (m *Matches) split(whole Set) {
 	l := &m.levels
 	for i, w := range whole {
@@ -216,8 +217,8 @@ func (m *Matches) split(whole Set) {
 	}
 }
 
-// Equal reports whether x and o find the same whatever they are asked, however they came about. It
-// takes time in proportion to all there is.
+// Equal reports whether x and o give the same results for every query, however they were built. It
+// takes time proportional to their size.
 func (x *Index) Equal(o *Index) bool {
 	span := max(x.span, o.span)
 	a, b := mergeSegments(x.segments, x.outdated, span), mergeSegments(o.segments, o.outdated, span)

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// segment is the words of some markets and where each stands. It never changes.
+// segment has the words of some markets and where each occurs. It never changes.
 type segment struct {
 	words []string // sorted
 	title postings // markets with the word in their title
 	other postings // markets with the word elsewhere only
 	typos typoIndex
-	wide  map[string][fields]Set // what short beginnings of very many words match
+	wide  map[string][fields]Set // matches of short prefixes of very many words
 	docs  int
 	bytes int64 // about what it takes
 }
 
-// Where a word stands.
+// Where a word occurs.
 const (
 	inTitle  = iota
 	anywhere // in the title, or in another text
@@ -28,12 +28,12 @@ const (
 
 // postings are ascending market ids by word.
 type postings struct {
-	start []uint32 // of each word in ids, and the end of the last
+	start []uint32 // start of each word in ids, and the end of the last
 	ids   []uint32
-	dense map[int]Set // words that take less room as a set; none of their ids is in ids
+	dense map[int]Set // words that take less memory as a set; none of their ids is in ids
 }
 
-// fill adds the ids of words from to to, those in but left out, to s.
+// fill adds the ids of words from to to to s, except those in but.
 func (p *postings) fill(s Set, from, to int, but Set) {
 	if from >= to {
 		return
@@ -64,7 +64,7 @@ func (p *postings) fill(s Set, from, to int, but Set) {
 	}
 }
 
-// append adds the ids of a word, those in but left out, to list, in order.
+// append adds the ids of a word to list in order, except those in but.
 func (p *postings) append(list []uint32, word int, but Set) []uint32 {
 	for _, id := range p.ids[p.start[word]:p.start[word+1]] {
 		if !but.Has(int32(id)) {
@@ -89,7 +89,7 @@ func (p *postings) bytes() int64 {
 	return n
 }
 
-// word finds a word of the segment; false if it has none such.
+// word finds a word of the segment; false if it does not have it.
 func (g *segment) word(word string) (int, bool) { return slices.BinarySearch(g.words, word) }
 
 // prefixRange returns the range of the words that begin with prefix.
@@ -159,8 +159,8 @@ func (w *writer) done(docs int) *segment {
 	return g
 }
 
-// widePrefixes puts together what beginnings of one and of two letters match,
-// where adding it up for a query would take long.
+// widePrefixes computes the matches of prefixes of one and two letters for which doing so per query
+// would take long.
 func (w *writer) widePrefixes() map[string][fields]Set {
 	g, wide := w.g, map[string][fields]Set{}
 	for n := 1; n <= 2; n++ {
@@ -180,7 +180,7 @@ func (w *writer) widePrefixes() map[string][fields]Set {
 	return wide
 }
 
-// isWide reports whether adding up the words from to to is slower than adding two sets.
+// isWide reports whether adding the words from to to is slower than adding two sets.
 func (w *writer) isWide(from, to int) bool {
 	n := 0
 	for _, p := range [2]*postings{&w.g.title, &w.g.other} {

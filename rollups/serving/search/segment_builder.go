@@ -15,16 +15,15 @@ type doc struct {
 	others []string
 }
 
-// segmentBuilder turns texts into a segment: every word gets a number at its first
-// appearance, every word of a market is noted, and the notes are dealt out to the
-// words at the end.
+// segmentBuilder turns texts into a segment: every word gets a number at its first appearance,
+// every word of a market is noted, and at the end the notes are distributed to the words.
 type segmentBuilder struct {
 	table  []uint32 // open addressing: the word's number + 1 by its hash; 0 is empty
 	hashes []uint64 // by word
 	words  []string
 	last   []uint32 // by word: the mark of the last market that had it
-	notes  []uint32 // word<<1, and 1 where it stands outside the title
-	ends   []int    // by market: of its notes
+	notes  []uint32 // word<<1, plus 1 if it is outside the title
+	ends   []int    // by market: end of its notes
 	text   []byte
 }
 
@@ -49,7 +48,7 @@ func (r *segmentBuilder) read(d *doc, mark uint32) {
 // lengthWord stands for how many distinct words a title has; no text holds it.
 func lengthWord(n int) string { return "\x00" + string(rune(n)) }
 
-// note adds the words of a text and reports how many the market did not have yet.
+// note adds the words of a text and returns how many the market did not have yet.
 func (r *segmentBuilder) note(text string, mark uint32, where int) int {
 	r.text = fold(r.text[:0], text)
 	n := 0
@@ -88,7 +87,7 @@ func (r *segmentBuilder) number(word []byte) uint32 {
 	}
 }
 
-// learn returns a new word a number; slot is where its search ended.
+// learn assigns a number to a new word; slot is where its search ended.
 func (r *segmentBuilder) learn(word []byte, hash uint64, slot int) uint32 {
 	w := uint32(len(r.words))
 	r.words, r.hashes, r.last = append(r.words, string(word)), append(r.hashes, hash), append(r.last, 0)
@@ -106,14 +105,14 @@ func (r *segmentBuilder) learn(word []byte, hash uint64, slot int) uint32 {
 	return w
 }
 
-// segment deals the notes out.
+// segment distributes the notes to the words.
 func (r *segmentBuilder) segment(docs []doc, span int) *segment {
 	order := make([]uint32, len(r.words))
 	for w := range order {
 		order[w] = uint32(w)
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(r.words[a], r.words[b]) })
-	// Each word has a stretch of ids for its title and one for elsewhere.
+	// Each word has a range of ids for titles and one for elsewhere.
 	next := make([]uint32, 2*len(r.words)+1)
 	for _, n := range r.notes {
 		next[n+1]++
@@ -129,7 +128,7 @@ func (r *segmentBuilder) segment(docs []doc, span int) *segment {
 		}
 		from = end
 	}
-	// next[n] is now where stretch n ends, which is where the one behind it begins.
+	// next[n] is now where range n ends, which is where the next one begins.
 	start := func(n uint32) uint32 {
 		if n == 0 {
 			return 0

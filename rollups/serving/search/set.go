@@ -35,7 +35,7 @@ func (s Set) union(o, but Set) {
 	}
 }
 
-// grown gives a copy of s with room for id.
+// grown returns a copy of s with room for id.
 func (s Set) grown(id uint32) Set {
 	return append(make(Set, 0, max(len(s), int(id>>6)+1)), s...)[:max(len(s), int(id>>6)+1)]
 }

@@ -13,7 +13,7 @@ import (
 const minTypoLetters = 4
 
 // forgiving reports whether a typo in word is forgiven: it has four letters or more and nothing but
-// letters, for 2025 is no misspelt 2024.
+// letters, because 2025 is not a misspelt 2024.
 func forgiving(word string) bool {
 	return utf8.RuneCountInString(word) >= minTypoLetters && lettersOnly(word)
 }
@@ -27,9 +27,9 @@ func lettersOnly(word string) bool {
 	return true
 }
 
-// typoIndex finds the words one typo away from a given one. Each word is filed
-// under the fingerprints of itself and of itself less any one letter: two words
-// one insertion, deletion, substitution or transposition apart share one.
+// typoIndex finds the words one typo away from a given one. Each word is filed under the
+// fingerprints of itself and of itself without any one letter: two words that differ by one
+// insertion, deletion, substitution or transposition share a fingerprint.
 type typoIndex []uint64 // fingerprint<<32 | word, sorted
 
 func newTypoIndex(words []string) typoIndex {
