@@ -1,5 +1,5 @@
-// Package cluster has the rollups as SQL that other engines run over a lake of facts, and reads
-// the manifests of lakes and of what was computed from them.
+// Package cluster has the rollups as SQL that other engines run over a lake of facts, and reads the
+// manifests of lakes and of rollups computed from them.
 package cluster
 
 import (
@@ -20,10 +20,10 @@ import (
 	"pmx/engine/export"
 )
 
-// CurrentName is the file of a folder that names the manifest which holds. It is replaced last.
+// CurrentName is the file in a folder that names the current manifest. It is replaced last.
 const CurrentName = "CURRENT"
 
-// Lake is the manifest of a lake: what belongs to it. Equal facts, and equal settings, give the
+// Lake is the manifest of a lake: the list of its files. Equal facts, and equal settings, give the
 // same bytes.
 type Lake struct {
 	Generator string            `json:"generator"`
@@ -41,7 +41,7 @@ const (
 	lakeKind  = "lake"
 )
 
-// NewLake makes the manifest of files as they are at the moment of head.
+// NewLake makes the manifest of files at the moment of head.
 func NewLake(head export.LakeHead, files []export.LakeFile) *Lake {
 	m := &Lake{Generator: generator, Kind: lakeKind, Version: export.LakeVersion, Method: export.Method, AsOf: head.AsOf, WhaleMin: head.WhaleMin,
 		Files: slices.Clone(files)}
@@ -54,8 +54,8 @@ func NewLake(head export.LakeHead, files []export.LakeFile) *Lake {
 	return m
 }
 
-// Encode gives the text of the manifest and its name below the folder of the lake, which has the
-// SHA-256 of the text in it.
+// Encode returns the text of the manifest and its name below the folder of the lake, which includes
+// the SHA-256 of the text.
 func (m *Lake) Encode() (name string, text []byte, err error) {
 	text, err = json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -66,10 +66,10 @@ func (m *Lake) Encode() (name string, text []byte, err error) {
 	return ManifestName(hex.EncodeToString(sum[:])), text, nil
 }
 
-// ManifestName is where the manifest with a SHA-256 is.
+// ManifestName is the path of the manifest with a SHA-256.
 func ManifestName(sum string) string { return "manifests/" + sum + ".json" }
 
-// ReadLake gives the manifest that CURRENT names and its SHA-256; nil if the folder has none.
+// ReadLake returns the manifest that CURRENT names and its SHA-256; nil if the folder has none.
 func ReadLake(dir string) (m *Lake, id string, err error) {
 	m = &Lake{}
 	id, err = readManifest(dir, m)
@@ -95,7 +95,7 @@ func ReadLakeOf(dir, id string) (*Lake, error) {
 	return m, m.check(dir)
 }
 
-// check reports whether it is the manifest of a lake, with names that lie in the folder.
+// check checks that it is the manifest of a lake, and that all names are within the folder.
 func (m *Lake) check(dir string) error {
 	if m.Generator != generator || m.Kind != lakeKind {
 		return fmt.Errorf("%s is not a lake of pmx", dir)
@@ -106,7 +106,8 @@ func (m *Lake) check(dir string) error {
 	return checkNames(dir, m.Files)
 }
 
-// Block is a block of days whose fills a lake has by the first digits of the address, too, or by the last of the token id.
+// Block is a block of days whose fills a lake also has by the first digits of the address, or by the last digits of the
+// token id.
 type Block struct {
 	First           int64 // day since 1970
 	Wallets, Tokens []export.LakeFile
@@ -123,9 +124,9 @@ type shardKind struct {
 	what, with, form string // in messages
 }
 
-// Blocks returns the blocks of a lake, by their first days. The prefixes of a block's shards by wallet are different and of one length, so
-// that no wallet is in two of them, and they have as many fills as its days: a wallet without a shard has no fills. The same is so of the
-// suffixes of its shards by token.
+// Blocks returns the blocks of a lake, by their first days. The prefixes of a block's shards by wallet are distinct and of
+// one length, so that no wallet is in two of them, and together the shards have as many fills as the days: a wallet without
+// a shard has no fills. The same holds for the suffixes of its shards by token.
 func (m *Lake) Blocks() (map[int64]Block, error) {
 	blocks := map[int64]Block{}
 	type set struct {
@@ -181,7 +182,7 @@ func shardKey(f export.LakeFile) string {
 	return f.Prefix
 }
 
-// readManifest reads the manifest that CURRENT names, and holds it against its name. Without a
+// readManifest reads the manifest that CURRENT names, and checks it against its name. Without a
 // CURRENT the id is "".
 func readManifest(dir string, into any) (id string, err error) {
 	current, err := data.ReadRegular(filepath.Join(dir, CurrentName))
@@ -195,7 +196,7 @@ func readManifest(dir string, into any) (id string, err error) {
 	return id, readManifestOf(dir, id, into)
 }
 
-// readManifestOf reads the manifest with a SHA-256, and holds it against that.
+// readManifestOf reads the manifest with a SHA-256, and checks it against that.
 func readManifestOf(dir, id string, into any) error {
 	text, err := data.ReadRegular(filepath.Join(dir, filepath.FromSlash(ManifestName(id))))
 	if err != nil {
@@ -219,7 +220,7 @@ func checkNames(dir string, files []export.LakeFile) error {
 	return nil
 }
 
-// CheckFile holds a file of a folder against its manifest, by its size and, if whole, by its SHA-256.
+// CheckFile compares a file of a folder with its manifest: its size and, if whole, its SHA-256.
 func CheckFile(dir string, f export.LakeFile, whole bool) error {
 	r, err := data.OpenRegular(filepath.Join(dir, filepath.FromSlash(f.Name)))
 	if err != nil {
@@ -241,14 +242,14 @@ func CheckFile(dir string, f export.LakeFile, whole bool) error {
 	return nil
 }
 
-// places are where a lake has its files, and where an export that was killed leaves halves of them.
+// places are where a lake has its files, and where a killed export leaves partial ones.
 var places = []string{
 	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet", "shards/from=*/0x*/????????????????/shards.parquet", "token_shards/from=*/ends=*/????????????????/token_shards.parquet",
 	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part", "shards/from=*/0x*/????????????????/.pmx-*.part", "token_shards/from=*/ends=*/????????????????/.pmx-*.part",
 }
 
-// Unnamed returns the files of a lake that keep does not name: those at a place where a lake has
-// its files, whatever else is in the folder.
+// Unnamed returns the files of a lake that are not in keep: only those at a place where a lake has
+// files; anything else in the folder is ignored.
 func Unnamed(dir string, keep map[string]bool) (names []string, err error) {
 	for _, pattern := range places {
 		found, err := filepath.Glob(filepath.Join(globSafe(dir), filepath.FromSlash(pattern)))
@@ -268,7 +269,7 @@ func Unnamed(dir string, keep map[string]bool) (names []string, err error) {
 	return names, nil
 }
 
-// globSafe is a folder's name as a pattern for itself.
+// globSafe escapes a folder's name as a glob pattern.
 func globSafe(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }

@@ -27,20 +27,20 @@ var sqlFiles embed.FS
 
 var proofs = engine.MustStatements(sqlFiles)
 
-// Proof says what to prove of published rollups where no database holds their facts.
+// Proof says what to verify in published rollups when no database has their facts.
 type Proof struct {
 	Lake, Out string
-	Prefix    string // of the addresses whose rollups are computed again
+	Prefix    string // of the addresses whose rollups are recomputed
 	Memory    string // DuckDB's limit
 	Step      func(name string, done, of int)
 }
 
-// ownTables are the rollups of a wallet that follow from its own fills and the tokens alone.
+// ownTables are the rollups of a wallet that follow only from its own fills and the tokens.
 var ownTables = []string{"position", "wallet_day", "wallet_total", "redemption", "whale_move", "desk_wallet"}
 
 var addressPrefix = regexp.MustCompile(`^0x[0-9a-f]{0,40}$`)
 
-// Run holds every file against its manifest, and the rollups against the lake: sums of days, sums of
+// Run compares every file with its manifest, and the rollups with the lake: sums of days, sums of
 // grains, markets whose profits and losses cancel out, and everything about some wallets.
 func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	if !addressPrefix.MatchString(p.Prefix) {
@@ -125,7 +125,7 @@ func (r *proofRun) check(name, query string) {
 	r.checks = append(r.checks, c)
 }
 
-// see makes a view of each dataset of a folder, after each of its files was held against the
+// see makes a view of each dataset of a folder, after comparing each of its files with the
 // manifest.
 func (r *proofRun) see(dir, prefix string, files []export.LakeFile) {
 	r.tell("files of " + dir)
@@ -156,7 +156,7 @@ func (r *proofRun) see(dir, prefix string, files []export.LakeFile) {
 	}
 }
 
-// sums holds the days of wallets and of tokens against what the lake says of each day.
+// sums compares the days of wallets and of tokens with the lake's sums of each day.
 func (r *proofRun) sums(days []rollups.PublishedDay, lake *Lake) {
 	shares := map[string]int64{}
 	for _, f := range lake.Files {
@@ -185,7 +185,7 @@ func (r *proofRun) sums(days []rollups.PublishedDay, lake *Lake) {
 	r.check("sums_of_token_days", proofs.Get("TokenDays", "@days", strings.Join(ofTokens, ", ")))
 }
 
-// wallets computes everything about some wallets again.
+// wallets recomputes everything about some wallets.
 func (r *proofRun) wallets(prefix string) {
 	r.exec(fmt.Sprintf("CREATE TABLE lake_fills AS FROM all_fills WHERE starts_with(wallet, '%s')", prefix))
 	all, err := Statements()
@@ -206,7 +206,7 @@ func (r *proofRun) wallets(prefix string) {
 	}
 }
 
-// columns are those of a table that was computed here.
+// columns are the columns of a table that was computed here.
 func (r *proofRun) columns(table string) (names []string) {
 	if r.err != nil {
 		return nil

@@ -21,8 +21,8 @@ type Rollups struct {
 	AsOf       int64             `json:"as_of"` // of the newest fill, unix µs
 	WhaleMin   int64             `json:"whale_min_usd"`
 	Facts      []export.LakeFile `json:"facts"`  // the fills of the lake by day
-	Tables     []string          `json:"tables"` // all rollups, those without rows too
-	Files      []export.LakeFile `json:"files"`  // of which Dataset is the rollup
+	Tables     []string          `json:"tables"` // all rollups, including those without rows
+	Files      []export.LakeFile `json:"files"`  // Dataset is the rollup's name
 
 	id string
 }
@@ -32,8 +32,8 @@ func (m *Rollups) ID() string { return m.id }
 
 const rollupsKind = "rollups"
 
-// ReadRollups returns the manifest that CURRENT names. What follows other definitions than this
-// program is refused.
+// ReadRollups returns the manifest that CURRENT names. It refuses rollups that follow other
+// definitions than this program's.
 func ReadRollups(dir string) (*Rollups, error) {
 	m := &Rollups{}
 	id, err := readManifest(dir, m)
@@ -57,7 +57,7 @@ func ReadRollups(dir string) (*Rollups, error) {
 	return m, checkNames(dir, m.Files)
 }
 
-// Days returns what the manifest says of the fills of each day.
+// Days returns the manifest's sums of the fills of each day.
 func Days(files []export.LakeFile) (days []rollups.PublishedDay) {
 	for _, f := range files {
 		date, err := time.Parse(time.DateOnly, f.Day)

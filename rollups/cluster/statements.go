@@ -18,8 +18,8 @@ type Kind int
 
 // The kinds, by the first digit of the file's name.
 const (
-	View    Kind = iota // of the facts, made again for each part
-	Partial             // reads the facts of a stretch of time alone; partial sums of several are added up by key
+	View    Kind = iota // of the facts, created for each part
+	Partial             // reads only the facts of an interval of time; the partial sums of several are added up by key
 	Whole               // reads other tables
 )
 
@@ -28,7 +28,8 @@ type Statement struct {
 	Name string
 	Kind Kind
 	SQL  string
-	// Touched is a query that gives the cohorts that changed since the run before. The table that assigns tokens to cohorts has it.
+	// Touched is a query of the cohorts that changed since the previous run. The table that assigns tokens to cohorts has
+	// it.
 	Touched string
 	// Source is the table that this one is computed from, cohort by cohort; "" if it is not divided into cohorts.
 	Source string
@@ -42,8 +43,7 @@ var (
 	cohortLine = regexp.MustCompile(`(?m)^-- By cohort, from (\w+)\.$`)
 )
 
-// OfDays returns the condition that a row b of a part belongs to one of some days, counted from
-// 1970.
+// OfDays returns the condition that a row b of a part belongs to one of some days since 1970.
 func (s Statement) OfDays(days []int64) (string, error) {
 	line := dayLine.FindStringSubmatch(s.SQL)
 	if line == nil {
@@ -63,7 +63,8 @@ func (s Statement) OfDays(days []int64) (string, error) {
 	return strings.Join(ranges, " OR "), nil
 }
 
-// Fingerprint is that of all statements: rollups with another one follow other definitions.
+// Fingerprint is the fingerprint of all statements: rollups with another one follow other
+// definitions.
 func Fingerprint() (string, error) {
 	entries, err := files.ReadDir("statements")
 	if err != nil {
@@ -80,7 +81,7 @@ func Fingerprint() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Statements returns all of them, each behind those that it reads.
+// Statements returns all statements, each after those that it reads.
 func Statements() ([]Statement, error) {
 	entries, err := files.ReadDir("statements")
 	if err != nil {

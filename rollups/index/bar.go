@@ -2,21 +2,21 @@ package index
 
 import "pmx/data"
 
-// Bar is how one index moved over the instants of a stretch of time; all four are
-// None where it never had a value.
+// Bar is how one index moved over the instants of an interval; all four are None if it never had a
+// value.
 type Bar struct{ Open, High, Low, Close data.Micro }
 
-// Bars are the bars of all indices over one stretch.
+// Bars are the bars of all indices over one interval.
 type Bars [Names]Bar
 
 // HourBuckets is how many instants an hour has: those from its beginning to
 // before its end.
 const HourBuckets = 12
 
-// NoBar is a stretch without a value.
+// NoBar is the bar of an interval without a value.
 func NoBar() Bar { return Bar{None, None, None, None} }
 
-// NoBars is where every stretch starts.
+// NoBars is the start of every interval: no bar has a value.
 func NoBars() Bars {
 	var b Bars
 	for n := range b {
@@ -25,14 +25,14 @@ func NoBars() Bars {
 	return b
 }
 
-// Add takes the values of the next instant in.
+// Add adds the values of the next instant.
 func (b *Bars) Add(v *Values) {
 	for n := range b {
 		b[n].add(Bar{v[n], v[n], v[n], v[n]})
 	}
 }
 
-// Join takes the next stretch in.
+// Join adds the bar of the next interval.
 func (b *Bar) Join(next Bar) { b.add(next) }
 
 func (b *Bar) add(next Bar) {

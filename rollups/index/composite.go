@@ -22,8 +22,8 @@ func composite(v *Values) data.Micro {
 	}
 	guess := math.Exp(logs / float64(weights))
 	whole := math.Floor(guess)
-	// The guess is good to some 15 digits of at most 10: only where it lies next
-	// to a half must the root be compared exactly.
+	// The guess is good to some 15 digits of at most 10: the root has to be compared exactly only
+	// if it is close to a half.
 	if math.Abs(guess-whole-0.5) > 1e-3 {
 		return data.Micro(math.Round(guess))
 	}

@@ -18,8 +18,8 @@ type History struct {
 // First is the bucket of the first fill; false if there is none.
 func (h *History) First() (bucket int32, any bool) { return h.first, len(h.sums) > 0 }
 
-// Apply adds changes, in any order. It costs in proportion to what follows the
-// oldest of them.
+// Apply adds changes, in any order. Its cost is proportional to the history after the oldest of
+// them.
 func (h *History) Apply(changes []Change) {
 	if len(changes) == 0 {
 		return
@@ -43,7 +43,7 @@ func (h *History) Apply(changes []Change) {
 		}
 		h.sums[i] = h.sums[i].plus(running)
 	}
-	empty := 0 // buckets whose fills were all taken back
+	empty := 0 // buckets all of whose fills were removed
 	for empty < len(h.sums) && h.sums[empty] == (Flow{}) {
 		empty++
 	}
@@ -66,7 +66,7 @@ func (h *History) fillsUpTo(bucket int32) int64 {
 	return h.sums[min(int(bucket-h.first), len(h.sums)-1)].Fills
 }
 
-// Inputs is what the values at the instant of a bucket follow from.
+// Inputs returns the inputs of the values at the instant of a bucket.
 func (h *History) Inputs(bucket int32) Inputs {
 	end := h.upTo(bucket - DayBuckets)
 	in := Inputs{Last: h.upTo(bucket).minus(end), Base: end.minus(h.upTo(bucket - Reach))}

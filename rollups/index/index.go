@@ -1,6 +1,6 @@
 // Package index defines the PMX index: from sums over five minutes to the value of every index at
-// every instant. It has no database and, except for a first guess at a root, no floating-point
-// number, so that equal data give equal values everywhere.
+// every instant. It uses no database and, except for a first guess at a root, no floating-point
+// numbers, so that equal data give equal values everywhere.
 package index
 
 import (
@@ -42,8 +42,8 @@ func Time(bucket int32) int64 { return int64(bucket) * Step.Microseconds() }
 type Flow struct {
 	Fills                   int64
 	Taker                   data.Micro // all of it
-	Whale, Politics, Crypto data.Micro // of whale moves, of markets in a category
-	First, Mapped           data.Micro // towards the first outcome, of all whose market is known
+	Whale, Politics, Crypto data.Micro // whale moves; markets in a category
+	First, Mapped           data.Micro // towards the first outcome; all whose market is known
 }
 
 func (f Flow) plus(o Flow) Flow {
@@ -56,7 +56,7 @@ func (f Flow) minus(o Flow) Flow {
 		f.First - o.First, f.Mapped - o.Mapped}
 }
 
-// Inputs is all that the values at one instant follow from.
+// Inputs has everything that the values at one instant follow from.
 type Inputs struct {
 	Last    Flow // the last 24 hours
 	Base    Flow // the BaseWindows times 24 hours before them
@@ -66,7 +66,7 @@ type Inputs struct {
 // Name is one of the indices.
 type Name int
 
-// The indices: the composite and the five it is made of.
+// The indices: the composite and its five components.
 const (
 	Composite Name = iota
 	Volume
@@ -85,7 +85,7 @@ func (n Name) String() string {
 // Weight is the weight of an index in the composite, in tenths; 0 for itself.
 func (n Name) Weight() int { return [Names]int{0, 3, 2, 2, 2, 1}[n] }
 
-// of picks the volume that one of the four ratios is about.
+// of picks the volume of one of the four ratios.
 func (n Name) of(f Flow) data.Micro {
 	return [Names]data.Micro{Volume: f.Taker, Whale: f.Whale, Politics: f.Politics, Crypto: f.Crypto, Sentiment: f.First}[n]
 }
@@ -93,7 +93,7 @@ func (n Name) of(f Flow) data.Micro {
 // LastOf is the input of an index over the last 24 hours; 0 for the composite.
 func (in *Inputs) LastOf(n Name) data.Micro { return n.of(in.Last) }
 
-// BaseOf is what the last 24 hours are measured against: the mean window of the norm, rounded to a
+// BaseOf is what the last 24 hours are compared with: the mean of the base windows, rounded to a
 // millionth, and for the sentiment the volume of known markets. False if there is none.
 func (in *Inputs) BaseOf(n Name) (data.Micro, bool) {
 	switch {
@@ -105,7 +105,7 @@ func (in *Inputs) BaseOf(n Name) (data.Micro, bool) {
 	return data.MulDiv(n.of(in.Base), 1, data.Micro(in.Windows)), true
 }
 
-// None stands for a value that there is not.
+// None stands for a missing value.
 const None data.Micro = -1
 
 // Values are all indices at one instant, None where one has no value.
@@ -113,7 +113,7 @@ type Values [Names]data.Micro
 
 const (
 	highest = 1000 * data.One // of the ratios
-	lowest  = data.One        // of what goes into the composite
+	lowest  = data.One        // of a component in the composite
 )
 
 // Values computes every index.
@@ -143,9 +143,9 @@ func (in *Inputs) value(n Name) data.Micro {
 
 // Reasons why an index has no value.
 const (
-	FewWindows   = "fewer_than_7_windows" // of the 30 before the last hold data
-	EmptyBase    = "empty_base"           // the norm is zero
-	NoMarkets    = "no_mapped_volume"     // of the last 24 hours
+	FewWindows   = "fewer_than_7_windows" // of the 30 windows before the last have data
+	EmptyBase    = "empty_base"           // the base is zero
+	NoMarkets    = "no_mapped_volume"     // none in the last 24 hours
 	NoComponents = "no_component"         // none of the five has a value
 )
 

@@ -1,6 +1,6 @@
-// Package oracle is the definition of forecasting accuracy in plain Go: small,
-// slow, exact and without a database, so that the statements and the snapshot
-// which compute it at scale can be compared with something that is easy to read.
+// Package oracle is the definition of forecasting accuracy in plain Go: small, slow, exact and
+// without a database. The statements and the snapshot that compute it at scale are compared with
+// this readable version in tests.
 package oracle
 
 import (
@@ -9,8 +9,8 @@ import (
 	"pmx/data"
 )
 
-// Fill is one wallet's own side of a match, of a token that pays for Outcome of
-// Market. The zero Market is one that is not known yet.
+// Fill is one wallet's own side of a match in a token that pays for Outcome of Market. The zero
+// Market means that it is not known yet.
 type Fill struct {
 	Wallet      data.Address
 	Market      data.Hash
@@ -28,16 +28,16 @@ type Forecast struct {
 	Market   data.Hash
 	Outcome  int
 	P        data.Micro // what the wallet paid on average, 0 to 1
-	Payout   data.Micro // what the outcome came to, 0 to 1
-	Baseline data.Micro // what the outcome's tokens traded for on average, 0 to 1
-	BuyUSD   data.Micro // paid for all tokens of the outcome, those sold again too
+	Payout   data.Micro // what the outcome paid, 0 to 1
+	Baseline data.Micro // average price of the outcome's tokens, 0 to 1
+	BuyUSD   data.Micro // paid for all tokens of the outcome, including those sold again
 }
 
-// outcomeSums is what a wallet did with one outcome, or everybody together.
+// outcomeSums are the sums of one wallet, or of everybody, for one outcome.
 type outcomeSums struct{ net, bought, paid, taken, takenFor, made, madeFor data.Micro }
 
 // Forecasts returns all forecasts: of wallets that bought more tokens of an outcome than they sold
-// and paid in fees. Tokens that came to a wallet without a trade have no price and say nothing.
+// and paid in fees. Tokens that a wallet got without a trade have no price and make no forecast.
 // payouts are millionths of a dollar per token.
 func Forecasts(fills []Fill, payouts map[data.Hash][]data.Micro) []Forecast {
 	type outcome struct {
@@ -90,8 +90,7 @@ func (p *outcomeSums) add(f Fill) {
 	p.paid += f.USD
 }
 
-// average is the price of all fills: of takers', or of makers' where no taker
-// moved a token.
+// average is the average price of all takers' fills, or of makers' if no taker moved a token.
 func (p *outcomeSums) average() data.Micro {
 	if p.taken > 0 {
 		return price(p.takenFor, p.taken)
@@ -113,7 +112,7 @@ func price(usd, shares data.Micro) data.Micro {
 // Bin is the tenth of probability that p lies in, 0 to 9; 1 lies in the last.
 func Bin(p data.Micro) int { return int(min(p/(data.One/10), 9)) }
 
-// Sums are what a set of forecasts adds up to.
+// Sums are the sums of a set of forecasts.
 type Sums struct {
 	Forecasts, Correct   int64
 	Probability, Payout  data.Micro
@@ -121,7 +120,7 @@ type Sums struct {
 	BuyUSD               data.Micro
 }
 
-// Key says whose forecasts of which tenth are added up.
+// Key is a wallet and a tenth of probability.
 type Key struct {
 	Wallet data.Address
 	Bin    int
@@ -147,8 +146,8 @@ func Bins(forecasts []Forecast) map[Key]Sums {
 	return out
 }
 
-// Brier is the mean squared error of forecasts, which must not be none, as an
-// exact fraction.
+// Brier is the mean squared error of forecasts as an exact fraction. There must be at least one
+// forecast.
 func Brier(forecasts []Forecast) *big.Rat {
 	sum := new(big.Rat)
 	for _, f := range forecasts {

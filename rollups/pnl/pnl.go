@@ -1,6 +1,5 @@
-// Package pnl is the definition of cash_basis_v3 in plain Go: small, slow and
-// without a database, so that the statements which compute it at scale can be
-// compared with something that is easy to read.
+// Package pnl is the definition of cash_basis_v3 in plain Go: small, slow and without a database.
+// The statements that compute it at scale are compared with this readable version in tests.
 package pnl
 
 import (
@@ -9,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Fill is one wallet's own side of a match, of a token that pays for Outcome of
-// Market. The zero Market is a token that nobody has mapped yet.
+// Fill is one wallet's own side of a match in a token that pays for Outcome of Market. The zero
+// Market means that the token is not mapped yet.
 type Fill struct {
 	TS          int64 // unix µs
 	Wallet      data.Address
@@ -20,7 +19,7 @@ type Fill struct {
 	Side        data.Side
 	Role        data.Role
 	Shares, USD data.Micro
-	Fee         data.Micro // as data.Fill has it: data.FeeShares and data.FeeUSD
+	Fee         data.Micro // as in data.Fill: data.FeeShares and data.FeeUSD
 }
 
 // Payout is how a market was resolved: millionths of a dollar per token of each
@@ -40,7 +39,7 @@ type Totals struct {
 	FirstTS, LastTS                                int64
 }
 
-// NetCash is what sells brought in, after fees, less what buys cost.
+// NetCash is the proceeds of sells after fees minus the cost of buys.
 func (t Totals) NetCash() data.Micro { return t.SellUSD - t.BuyUSD - t.FeeUSD }
 
 // RealPnL is net cash of all fills plus the redemption value of resolved markets.
@@ -62,7 +61,7 @@ func tokens(f Fill) data.Micro {
 	return -f.Shares
 }
 
-// Holding is a wallet's part in one market.
+// Holding is a wallet's position in one market.
 type Holding struct {
 	Cash data.Micro
 	Net  map[int]data.Micro // signed tokens by outcome
@@ -91,7 +90,7 @@ func roundMicro(v *big.Int) data.Micro {
 	return data.Micro(abs.Int64())
 }
 
-// Wallets gives every wallet's lifetime figures from all fills.
+// Wallets returns every wallet's lifetime figures from all fills.
 func Wallets(fills []Fill, payouts map[data.Hash]Payout) map[data.Address]Totals {
 	out := map[data.Address]Totals{}
 	days := map[data.Address]map[int64]bool{}
@@ -161,7 +160,7 @@ func addHolding(t Totals, market data.Hash, h Holding, payouts map[data.Hash]Pay
 	return t
 }
 
-// Holdings gives every wallet's part in every market.
+// Holdings returns every wallet's position in every market.
 func Holdings(fills []Fill) map[data.Address]map[data.Hash]Holding {
 	out := map[data.Address]map[data.Hash]Holding{}
 	for _, f := range fills {

@@ -57,7 +57,7 @@ type DeskEvent struct {
 	City     string // slug
 	Metric   data.Metric
 	Day      data.Date
-	Archived bool // its slug says that another event replaced it
+	Archived bool // its slug says that it was listed again
 	// Tiled says that the brackets cover all temperatures exactly once. Without it there are no
 	// probabilities.
 	Tiled    bool

@@ -57,7 +57,7 @@ type Portfolio struct {
 	scratch  []TokenSum
 }
 
-// place is where something belongs in an order, and if it is.
+// place has the rank of an element in an order, and its index.
 type place struct {
 	key int64
 	at  int32

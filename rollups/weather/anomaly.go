@@ -2,32 +2,33 @@ package weather
 
 import "pmx/data"
 
-// Normal is what a calendar day is usually like, as one source of normals has it.
+// Normal is one source's normal of a calendar day.
 type Normal struct {
 	Value     data.Temp
-	Deviation *data.Temp // standard deviation, a difference; nil where it is not given
-	P10, P90  *data.Temp // nil where they are not given
+	Deviation *data.Temp // standard deviation, a difference; nil if not given
+	P10, P90  *data.Temp // nil if not given
 }
 
-// Class is where a value lies among the usual ones.
+// Class says how a value compares with the normal ones.
 type Class string
 
 // The classes.
 const (
 	ClassBelow  Class = "below"  // below the tenth percentile
-	ClassNormal Class = "normal" // between the tenth and the ninetieth, both among it
+	ClassNormal Class = "normal" // between the tenth and the ninetieth, inclusive
 	ClassAbove  Class = "above"  // above the ninetieth
 )
 
-// Anomaly is how far a value is from what is usual.
+// Anomaly is how far a value is from normal.
 type Anomaly struct {
 	Difference data.Temp   // value − normal: converted by the size of a degree alone
-	Z          *data.Micro // in standard deviations; nil where these are not known, or 0
-	Class      *Class      // nil where the percentiles are not known
+	Z          *data.Micro // in standard deviations; nil if these are not known, or 0
+	Class      *Class      // nil if the percentiles are not known
 }
 
 // AnomalyOf returns the anomaly of a value; nil if there is no normal. Value and normal should be
-// of one kind: a grid cell beside a station is warmer or colder by more than most days are unusual.
+// of the same kind: a grid cell differs from a station in it by more than most days differ from
+// normal.
 func AnomalyOf(value data.Temp, n *Normal) *Anomaly {
 	if n == nil {
 		return nil

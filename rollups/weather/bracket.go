@@ -9,8 +9,8 @@ import (
 	"pmx/data"
 )
 
-// Bracket is one outcome of an event's ladder in whole degrees. Both bounds belong
-// to it. An open-ended bracket has one bound.
+// Bracket is one outcome of an event's ladder in whole degrees, inclusive of both bounds. An
+// open-ended bracket has one bound.
 type Bracket struct {
 	Lo, Hi   int // the bound of an open side is 0
 	OpenLow  bool
@@ -38,9 +38,9 @@ func (b Bracket) Holds(degrees int) bool {
 	return (b.OpenLow || degrees >= b.Lo) && (b.OpenHigh || degrees <= b.Hi)
 }
 
-// Middle returns the temperature that a closed bracket stands for: half way between the ends of
-// what settles in it, so that 28 °C of a source that is cut to whole degrees is 28.5; false for an
-// open-ended bracket, which stands for none.
+// Middle returns the temperature that a closed bracket stands for: half way between the ends of the
+// values that settle in it, so that 28 °C of a source that is truncated to whole degrees is 28.5;
+// false for an open-ended bracket, which stands for none.
 func (b Bracket) Middle(r Rounding) (data.Temp, bool) {
 	if b.OpenLow || b.OpenHigh || b.Unit == 0 {
 		return 0, false
@@ -57,12 +57,12 @@ var (
 	boundForm = regexp.MustCompile(`^(≤|<=|<|≥|>=|>|below|under|above|over)\s*(-?\d{1,3})\s*°?\s*([FC])?$`)
 )
 
-// spelling brings the signs that labels come with to one form.
+// spelling normalises the signs in labels.
 var spelling = strings.NewReplacer("º", "°", "˚", "°", "℉", "°F", "℃", "°C", "\u00A0", " ", "\u202F", " ",
 	"‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "―", "-", "−", "-")
 
-// ParseLabel reads a bracket's label ("23°C or below", "98-99°F", "-3--2°C",
-// "≥ 90°F"); false for anything else, a range that runs backwards among it.
+// ParseLabel reads a bracket's label ("23°C or below", "98-99°F", "-3--2°C", "≥ 90°F"); false for
+// anything else, including a range that runs backwards.
 func ParseLabel(label string) (Bracket, bool) {
 	s := strings.TrimSpace(spelling.Replace(label))
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "between "), "Between ")
@@ -99,7 +99,7 @@ func bounded(sign string, n int, unit data.Unit) Bracket {
 }
 
 func atoi(s string) int {
-	n, _ := strconv.Atoi(s) // the forms let digits through only
+	n, _ := strconv.Atoi(s) // the forms accept digits only
 	return n
 }
 
@@ -108,12 +108,11 @@ func unitOf(s string) data.Unit {
 	return u
 }
 
-// slugBracketForm is what a market's slug has after its event's: "22corbelow",
-// "74-75f", "neg-3c", "neg-5-neg-4f", "neg-4corbelow".
+// slugBracketForm is what follows the event's slug in a market's slug: "22corbelow", "74-75f",
+// "neg-3c", "neg-5-neg-4f", "neg-4corbelow".
 var slugBracketForm = regexp.MustCompile(`^(neg-)?(\d{1,3})(?:-(neg-)?(\d{1,3}))?([fc])(orbelow|orlower|orhigher|orabove)?$`)
 
-// ParseSlugBracket reads the bracket off the end of a market's slug, given the slug
-// of its event.
+// ParseSlugBracket parses the bracket at the end of a market's slug, given the slug of its event.
 func ParseSlugBracket(market, event string) (Bracket, bool) {
 	label, ok := strings.CutPrefix(market, event+"-")
 	if !ok {
@@ -148,8 +147,7 @@ func signed(minus, digits string) int {
 // between 24-25°C on July 3?".
 var questionForm = regexp.MustCompile(`(?i)^\s*will the (highest|lowest) temperature in (.+?) be (.+?) on ([a-z]+)\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?\s*\?\s*$`)
 
-// ParseQuestion reads a bracket's question: what its event's title would say, and
-// the bracket.
+// ParseQuestion parses a bracket's question: what its event's title would say, and the bracket.
 func ParseQuestion(s string) (Title, Bracket, bool) {
 	m := questionForm.FindStringSubmatch(s)
 	if m == nil {

@@ -7,17 +7,16 @@ import (
 	"pmx/data"
 )
 
-// Usual is what a calendar day is usually like.
+// Usual is the derived normal of a calendar day.
 type Usual struct {
 	Value     data.Temp // mean, rounded half away from zero
 	Deviation data.Temp // standard deviation of the sample
 	P10, P90  data.Temp // nearest rank: the least value that a tenth, nine tenths, do not exceed
-	Years     int       // that have any value near the day
+	Years     int       // years that have any value near the day
 }
 
-// The period and method of derived normals. 24 of 30 years is what the WMO asks for
-// (WMO-No. 1203, 80 per cent); 15 days on either side smooth what 30 values leave
-// ragged.
+// The period and method of derived normals. 24 of 30 years is what the WMO requires (WMO-No. 1203,
+// 80 per cent); 15 days on either side smooth the noise of 30 values.
 const (
 	FirstYear   = 1991
 	LastYear    = 2020
@@ -26,11 +25,10 @@ const (
 	leapDay     = 229
 )
 
-// Climate derives the normals of 1991 to 2020 from a series of daily values, by
-// month × 100 + day: for every year the values within 15 days of the calendar day,
-// over the turn of the year where the series reaches that far. A day without values
-// in 24 of the years has no normal. 29 February is half way between 28 February and
-// 1 March. The view weather_derived is the same in SQL.
+// Climate derives the normals of 1991 to 2020 from a series of daily values, by month × 100 + day:
+// for every year the values within 15 days of the calendar day, across the turn of the year if the
+// series reaches that far. A day without values in 24 of the years has no normal. 29 February is
+// half way between 28 February and 1 March. The view weather_derived does the same in SQL.
 func Climate(series map[data.Date]data.Temp) map[int]Usual {
 	first, last := data.DateFrom(FirstYear, time.January, 1), data.DateFrom(LastYear, time.December, 31)
 	out := map[int]Usual{}

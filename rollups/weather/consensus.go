@@ -9,12 +9,11 @@ import (
 	"pmx/data"
 )
 
-// Current is for how long a reading counts after it was last given: sources are
-// fetched every hour or few, and one that has been silent for a day has nothing to
-// say about now.
+// Current is how long a reading counts after it was last given: sources are fetched every few
+// hours, and one that was silent for a day says nothing about now.
 const Current = 24 * time.Hour
 
-// Reading is the newest word of one source on one extreme of a day.
+// Reading is the newest forecast of one source for one extreme of a day.
 type Reading struct {
 	Source      string
 	IssuedAt    int64 // when the value was first given, unix µs
@@ -24,32 +23,32 @@ type Reading struct {
 }
 
 // CurrentAt reports whether the reading was given within the 24 hours before clock, unix µs, or
-// since: the clock is the venue's, and forecasts are often newer than its trades.
+// later: the clock is the venue's, and forecasts are often newer than its trades.
 func (r Reading) CurrentAt(clock int64) bool {
 	return r.ConfirmedAt >= clock-Current.Microseconds()
 }
 
-// Consensus is what sources say together, each counting the same.
+// Consensus combines sources with equal weights.
 type Consensus struct {
 	Sources        int
 	Mean           data.Temp  // rounded half away from zero to 1/900 °C
 	Deviation      *data.Temp // standard deviation of the sample of sources, a difference; nil for one source
 	P10, P50, P90  data.Temp
-	Members        int // of ensembles, that the percentiles are of beside the other sources; 0 without
+	Members        int // ensemble members in the percentiles, besides the other sources; 0 without
 	Min, Max       data.Temp
 	Spread         data.Temp // Max − Min, a difference
 	Oldest, Newest int64     // IssuedAt of the oldest and the newest reading, unix µs
 }
 
-// ConsensusOf returns what the readings that are current at clock say together; false if none is.
-// There is one reading of each source.
+// ConsensusOf returns the consensus of the readings that are current at clock; false if none is.
+// There must be one reading for each source.
 //
 // The percentiles are those of the mixture in which every source weighs the same, as in the mean:
 // one that gives a single value puts all its weight there, an ensemble spreads it evenly over its
 // members. A percentile is the least value up to which the mixture has that much weight, and half
 // way to the next one if it has exactly that much (Hyndman and Fan's second definition, by weight):
 // the median of four values is the mean of the middle two. Raw ensembles spread too little, so p10
-// and p90 are what the sources say, not an interval that holds eight times out of ten.
+// and p90 describe the sources; they are not an interval that is right eight times out of ten.
 func ConsensusOf(readings []Reading, clock int64) (Consensus, bool) {
 	var c Consensus
 	var values []data.Temp
@@ -83,17 +82,16 @@ func ConsensusOf(readings []Reading, clock int64) (Consensus, bool) {
 	return c, true
 }
 
-// weighed is a value with its part of the weight.
+// weighed is a value with its weight.
 type weighed struct {
 	value  data.Temp
 	weight float64
 }
 
-// weightSlack is below any weight that a point can have, and above what adding
-// them up loses.
+// weightSlack is below any weight that a point can have, and above the rounding error of their sum.
 const weightSlack = 1e-9
 
-// percentile returns the q-th part of points in order, whose weights come to total.
+// percentile returns the q-quantile of points, which are in order and whose weights sum to total.
 func percentile(points []weighed, q float64, total int) data.Temp {
 	at, sum := q*float64(total), 0.0
 	for i, p := range points {
@@ -108,7 +106,7 @@ func percentile(points []weighed, q float64, total int) data.Temp {
 	return points[len(points)-1].value
 }
 
-// moments gives the mean of values and their sample standard deviation, nil for one.
+// moments returns the mean of values and their sample standard deviation, nil for a single value.
 func moments(values []data.Temp) (mean data.Temp, deviation *data.Temp) {
 	n, total, squares := int64(len(values)), int64(0), int64(0)
 	for _, v := range values {

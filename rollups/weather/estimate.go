@@ -15,23 +15,24 @@ const (
 	BasisDefault Basis = "default" // how far forecasts are off elsewhere
 )
 
-// FewestScored is how many scored days a skill takes to stand in place of the
-// default: the root mean square error of fewer may be off by half.
+// FewestScored is how many scored days a skill needs to replace the default: the root mean square
+// error of fewer may be off by half.
 const FewestScored = 5
 
-// Estimate is the normal distribution of what a day's extreme will come to.
+// Estimate is the normal distribution of a day's extreme.
 type Estimate struct {
-	Mean  data.Temp // the consensus less Bias
+	Mean  data.Temp // the consensus minus Bias
 	Sigma data.Temp // standard deviation, a difference
-	Bias  data.Temp // that was taken off, a difference; 0 by default
+	Bias  data.Temp // that was subtracted, a difference; 0 by default
 	Basis Basis
-	Days  int64 // how many scored days Bias and Sigma are of; 0 by default
+	Days  int64 // how many scored days Bias and Sigma are from; 0 by default
 }
 
-// EstimateOf returns the distribution about a consensus at a lead of so many days; of is the skill
+// EstimateOf returns the distribution around a consensus at a lead of so many days; of is the skill
 // of the consensus at that lead, nil if it is not known, unit the scale that the event settles in.
-// Sigma is the root mean square error, which counts the bias once more: a few days' bias may pass.
-// It is at least 0.8 °C or 1.5 °F, as no forecast knows what a station will report any better.
+// Sigma is the root mean square error, which includes the bias again, because the bias of a few
+// days may not last. It is at least 0.8 °C or 1.5 °F, because no forecast knows better what a
+// station will report.
 func EstimateOf(consensus data.Temp, unit data.Unit, lead int, of *Skill) Estimate {
 	if of == nil || of.N < FewestScored {
 		return Estimate{Mean: consensus, Sigma: DefaultSigma(lead), Basis: BasisDefault}
@@ -46,13 +47,12 @@ func leastSigma(u data.Unit) data.Temp {
 	return 720 // 0.8 °C
 }
 
-// DefaultSigma is how far forecasts of so many days ahead are off where this city's
-// own are not known. On the day and on the day before: the root mean square errors
-// of the National Weather Service in seven cities at 13 UTC of the day and at 11 and
-// 19 Eastern time of the day before, 2.33 and 2.83 to 2.66 °F (Crosier, arXiv
-// 2609.23969); two days ahead: the mean absolute error of Open-Meteo's best match in
-// four cities, 1.62 °C, times √(π/2), as for normal errors. No benchmark reaches
-// further: a quarter of a degree more a day, up to 3.5 °C.
+// DefaultSigma is the standard error of forecasts so many days ahead, for cities whose own is not
+// known. On the day and on the day before: the root mean square errors of the National Weather
+// Service in seven cities at 13 UTC of the day and at 11 and 19 Eastern time of the day before,
+// 2.33 and 2.83 to 2.66 °F (Crosier, arXiv 2609.23969); two days ahead: the mean absolute error of
+// Open-Meteo's best match in four cities, 1.62 °C, times √(π/2), as for normal errors. No benchmark
+// reaches further: a quarter of a degree more a day, up to 3.5 °C.
 func DefaultSigma(lead int) data.Temp {
 	switch {
 	case lead <= 0:
@@ -73,12 +73,12 @@ func (e Estimate) above(t data.Temp) float64 {
 	return math.Erfc(float64(t-e.Mean)/(float64(e.Sigma)*math.Sqrt2)) / 2
 }
 
-// weightScale is how finely probabilities are counted before they are shared out: a
-// million times finer than the result.
+// weightScale is the resolution of probabilities before they are apportioned: a million times finer
+// than the result.
 const weightScale = 1e12
 
-// between returns the probability of what settles in an interval. Each side of the mean is taken
-// from its own end, so that small parts keep their digits.
+// between returns the probability of an interval. Each side of the mean is computed from its own
+// tail, so that small probabilities keep their digits.
 func (e Estimate) between(iv Interval) float64 {
 	switch {
 	case iv.Unbounded && iv.Endless:
@@ -93,11 +93,11 @@ func (e Estimate) between(iv Interval) float64 {
 	return max(0, e.below(iv.To)-e.below(iv.From))
 }
 
-// Probabilities returns the probability that each bracket of a ladder wins, in any order, by what
-// of the line settles in it. The parts of a ladder tile the line, so the sum is exactly 1. With so,
-// what was measured of the day, brackets that are dead have none, and the rest share all in
-// proportion; where the estimate leaves nothing to them, the bracket that holds the measured value
-// has all.
+// Probabilities returns the probability of each bracket of a ladder to win, for brackets in any
+// order. The intervals of a ladder cover all temperatures exactly once, so the sum is exactly 1.
+// With so, the measurements of the day, dead brackets have probability 0, and the others share the
+// whole in proportion; if the estimate leaves nothing to them, the bracket that holds the measured
+// value gets everything.
 func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric, so *SoFar) []data.Micro {
 	dead := Dead(ladder, metric, so)
 	probabilities, sum := make([]float64, len(ladder)), 0.0
@@ -121,7 +121,7 @@ func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric
 
 // EnsembleProbabilities returns the probabilities by counting the members of an ensemble, each
 // rounded as the event's source rounds: (k + 0.5) / (n + 0.5·B) for k of n members in one of B
-// brackets, so that what no member foretells is not ruled out. nil without members.
+// brackets, so that a bracket without a member is not ruled out. nil without members.
 func EnsembleProbabilities(members []data.Temp, ladder []Bracket, r Rounding) []data.Micro {
 	if len(members) == 0 {
 		return nil
@@ -139,11 +139,10 @@ func EnsembleProbabilities(members []data.Temp, ladder []Bracket, r Rounding) []
 	return shares(weights)
 }
 
-// Dead reports of each bracket whether what was measured so far has ruled it out: one whose upper
-// bound no reading within the precision of the reports of a high leaves possible, or whose lower
-// bound none of those of a low does. A bracket beyond the running value stays alive when the day is
-// over: what was missed may yet be reported. nil if there is no running value: then nothing is
-// known of any.
+// Dead reports for each bracket whether the measurements so far rule it out: for a high, if its
+// upper bound is below every reading within the precision of the reports; for a low, if its lower
+// bound is above every such reading. A bracket beyond the running value is not dead even when the
+// day is over: a missed value may still be reported. nil if there is no running value.
 func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
 	if so == nil {
 		return nil
@@ -159,8 +158,8 @@ func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
 	return dead
 }
 
-// InSteps returns parts that come to 1, as whole multiples of step that come to 1 too: what is cut
-// off goes where most was. nil for none.
+// InSteps rounds probabilities that sum to 1 to whole multiples of step that also sum to 1: what is
+// truncated goes to those that lost most. nil for none.
 func InSteps(probabilities []data.Micro, step data.Micro) []data.Micro {
 	weights := make([]int64, len(probabilities))
 	for i, p := range probabilities {
@@ -173,12 +172,12 @@ func InSteps(probabilities []data.Micro, step data.Micro) []data.Micro {
 	return out
 }
 
-// shares gives what part of their sum weights are, in millionths that come to exactly 1.
+// shares returns weights as parts of their sum, in millionths that sum to exactly 1.
 func shares(weights []int64) []data.Micro { return apportioned(weights, int64(data.One)) }
 
-// apportioned gives each weight its part of n by the largest remainder: each is cut to a whole
-// number, and what is left goes to those that lost most by it, the earlier of equals. No weight may
-// be above weightScale, nor n above a million. nil if the sum is 0.
+// apportioned divides n among weights by the largest remainder: each part is truncated to a whole
+// number, and the rest goes to those that lost most, the earlier of equals. No weight may be above
+// weightScale, nor n above a million. nil if the sum is 0.
 func apportioned(weights []int64, n int64) []data.Micro {
 	sum := int64(0)
 	for _, w := range weights {

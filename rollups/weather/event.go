@@ -19,8 +19,8 @@ type Listing struct {
 	Tags        []string // slugs
 	Description string
 	Resolution  string    // the resolutionSource field
-	End         time.Time // nominal end; zero where unknown
-	GameStart   time.Time // the local midnight the day begins at; zero where unknown
+	End         time.Time // nominal end; zero if unknown
+	GameStart   time.Time // the local midnight at which the day begins; zero if unknown
 	Markets     []Outcome
 }
 
@@ -31,9 +31,8 @@ type Outcome struct {
 	Slug     string
 }
 
-// Event is a Listing that is on the desk: one city's highest or lowest temperature
-// of one local day. Two events may be of the same city, metric and day: they are
-// distinguished by ID and Slug.
+// Event is a Listing that is on the desk: one city's highest or lowest temperature of one local
+// day. Two events may have the same city, metric and day: they are distinguished by ID and Slug.
 type Event struct {
 	ID, Slug string
 	City     data.City
@@ -58,17 +57,17 @@ var (
 // and the twin of the former for lows).
 var deskTags = []string{"highest-temperature", "lowest-temperature", "daily-temperature"}
 
-// seriesSuffix is how the series of the desk's cities are called.
+// seriesSuffix is the suffix of the slugs of the desk's series.
 const seriesSuffix = "-daily-weather"
 
-// OnDesk reports whether tags or series put an event on the desk; its title must agree.
+// OnDesk reports whether tags or series put an event on the desk; its title must match, too.
 func (l *Listing) OnDesk() bool {
 	return strings.HasSuffix(l.Series, seriesSuffix) ||
 		slices.ContainsFunc(l.Tags, func(t string) bool { return slices.Contains(deskTags, t) })
 }
 
 // Parse reads a listing. The error, one of the above, says why it is not on the desk. A
-// *LadderError says that its brackets do not take up the whole line: then the Event is all there
+// *LadderError says that its brackets do not cover all temperatures: then the Event is complete
 // except for its Ladder.
 func Parse(cities *data.Gazetteer, l Listing) (Event, error) {
 	title, ok := ParseTitle(l.Title)
@@ -119,8 +118,8 @@ func (l *Listing) day(cities *data.Gazetteer, title Title, city data.City) (day 
 	return day, archived, ok
 }
 
-// climb reads the brackets and puts them in order. The labels' own scale is the
-// event's, whatever its rules say.
+// climb parses the brackets and sorts them. The event's scale is that of the labels, whatever its
+// rules say.
 func (e *Event) climb(cities *data.Gazetteer, markets []Outcome) error {
 	e.Brackets = make([]Bracket, len(markets))
 	for i, m := range markets {
@@ -142,8 +141,8 @@ func (e *Event) climb(cities *data.Gazetteer, markets []Outcome) error {
 	return err
 }
 
-// bracket reads a market's bracket off its label, else its question, else its slug.
-// A question of another city, metric or day spoils it.
+// bracket parses a market's bracket from its label, else its question, else its slug. A question
+// about another city, metric or day is an error.
 func (e *Event) bracket(cities *data.Gazetteer, m Outcome) (Bracket, bool) {
 	asked, fromQuestion, isQuestion := ParseQuestion(m.Question)
 	if isQuestion {
@@ -162,7 +161,7 @@ func (e *Event) bracket(cities *data.Gazetteer, m Outcome) (Bracket, bool) {
 	return ParseSlugBracket(m.Slug, e.Slug)
 }
 
-// same reports whether two brackets hold the same degrees; a missing scale is no difference.
+// same reports whether two brackets hold the same degrees; a missing scale matches any.
 func (b Bracket) same(c Bracket) bool {
 	if b.Unit == 0 || c.Unit == 0 {
 		b.Unit, c.Unit = 0, 0
@@ -177,19 +176,19 @@ func (e *Event) Settles(t data.Temp) int {
 	return slices.IndexFunc(e.Brackets, func(b Bracket) bool { return b.Holds(degrees) })
 }
 
-// Open reports whether an event can still be traded: events that were forgotten open are not, once
-// their city's day is over.
+// Open reports whether an event can still be traded. Events that were left open by mistake cannot
+// once their city's day is over.
 func Open(day, today data.Date, active, closed bool) bool { return active && !closed && day >= today }
 
-// Claim is what speaks for one of several events of a city, metric and day.
+// Claim has the criteria for choosing one of several events of a city, metric and day.
 type Claim struct {
 	Archived bool
 	Volume   data.Micro
 	ID       string
 }
 
-// Canonical returns the index of the claim that stands for the day where one answer must be given:
-// the event that was not put aside, then the one that was traded more, then the older id. -1 for no
+// Canonical returns the index of the claim that stands for the day if one has to be chosen: the
+// event that is not archived, then the one that was traded more, then the older id. -1 for no
 // claims.
 func Canonical(claims []Claim) int {
 	best := -1

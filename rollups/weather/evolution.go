@@ -18,18 +18,17 @@ type Change struct {
 type Step struct {
 	Change
 	Lead  Lead
-	Delta *data.Temp // Value less the source's value before, a difference; nil for its first
+	Delta *data.Temp // Value minus the source's previous value, a difference; nil for its first
 }
 
-// Drift is how far a forecast went.
+// Drift is how far a forecast moved.
 type Drift struct {
 	Source        string // "" for all together
 	First, Latest Change
-	// Total is the latest value less the first of the same source; of all together,
-	// the mean of the sources' own, as one source's latest less another's first would
-	// be no change of mind.
+	// Total is the latest value minus the first of the same source; for all together, the mean of
+	// the sources' totals, because one source's latest minus another's first is not a change.
 	Total data.Temp
-	Range data.Temp // the highest value less the lowest
+	Range data.Temp // the highest value minus the lowest
 	Steps int
 }
 
@@ -37,11 +36,11 @@ type Drift struct {
 type Evolution struct {
 	Steps   []Step  // by time, then source
 	Sources []Drift // by source
-	All     *Drift  // nil where there is no forecast
+	All     *Drift  // nil if there is no forecast
 }
 
-// Evolve returns the evolution of the forecasts of a city's day, in any order. What was given when
-// the local day was over is left out: that is no forecast.
+// Evolve returns the evolution of the forecasts of a city's day, in any order. Values given after
+// the local day was over are left out: these are not forecasts.
 func Evolve(c data.City, day data.Date, changes []Change) Evolution {
 	_, end := c.Day(day)
 	kept := slices.DeleteFunc(slices.Clone(changes), func(x Change) bool { return x.IssuedAt >= end.UnixMicro() })

@@ -11,17 +11,17 @@ import (
 type Close struct {
 	Start   int64 // of the interval
 	Bracket int   // place in the ladder
-	Against bool  // it is the price of the second outcome, which pays where the bracket does not win
+	Against bool  // it is the price of the second outcome, which pays if the bracket does not win
 	Price   data.Micro
 }
 
-// Implied is what the last prices of a ladder say together at the end of an interval.
+// Implied is what the last prices of a ladder imply at the end of an interval.
 type Implied struct {
 	Start  int64
 	Prices []*data.Micro // by bracket; nil: nobody has traded it yet
 	Priced int           // brackets with a price
-	// PricedSum and PricedMean are of the brackets with a price alone; nil where these are all 0. With a
-	// price for each they are the Overround and Mean of the whole.
+	// PricedSum and PricedMean cover only the brackets with a price; nil if these are all 0. If all have
+	// a price they are the Overround and Mean of the ladder.
 	PricedSum  data.Micro
 	PricedMean *data.Temp
 	Market
@@ -29,8 +29,8 @@ type Implied struct {
 
 // ImpliedBy follows the prices of a ladder over the intervals in which any bracket was traded, the
 // oldest first. A bracket's price is that of its newest close: of the first outcome, or in an
-// interval in which only the second one was traded, what that price lacks of 1. It stands until the
-// bracket is traded again.
+// interval in which only the second one was traded, 1 minus that price. It stands until the bracket
+// is traded again.
 func ImpliedBy(ladder []Bracket, r Rounding, closes []Close) (out []Implied) {
 	against := func(c Close) int {
 		if c.Against {
@@ -40,7 +40,7 @@ func ImpliedBy(ladder []Bracket, r Rounding, closes []Close) (out []Implied) {
 	}
 	closes = slices.Clone(closes)
 	slices.SortFunc(closes, func(a, b Close) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Bracket, b.Bracket), against(a)-against(b)) // the first outcome's word is the last
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Bracket, b.Bracket), against(a)-against(b)) // the first outcome's price comes last and counts
 	})
 	quotes := make([]Quote, len(ladder))
 	for i, c := range closes {

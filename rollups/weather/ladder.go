@@ -11,9 +11,8 @@ import (
 // event.
 type Rounding int8
 
-// The two ways. Stations report whole degrees rounded half up; the Hong Kong
-// Observatory reports tenths, of which the bracket of the whole degree holds all
-// ten.
+// The two roundings. Stations report whole degrees rounded half up; the Hong Kong Observatory
+// reports tenths, all ten of which belong to the bracket of the whole degree.
 const (
 	HalfUp Rounding = iota
 	Floor
@@ -42,8 +41,8 @@ func (r Rounding) Degrees(t data.Temp, u data.Unit) int {
 }
 
 // Degrees returns the whole degrees of the event's scale that a station's value settles as. whole
-// is the group of whole degrees Celsius that a report gives beside the finer value: an event in
-// Celsius settles by it. nil if there is none.
+// is the group of whole degrees Celsius that a report has besides the finer value, nil if there is
+// none: an event in Celsius settles by it.
 func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
 	if whole != nil && r.Unit == data.Celsius && r.Rounding == HalfUp {
 		value = *whole
@@ -51,11 +50,11 @@ func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
 	return r.Rounding.Degrees(value, r.Unit)
 }
 
-// Slack returns how far a reading may lie from the value that a report gives of it: half of the
-// value's last place, which is the coarsest that the value fits, whole degrees Celsius before
-// Fahrenheit, then their tenths, then hundredths. A report of 10 °C is of a reading from 9.5 up to
-// below 10.5, one of 51 °F of 50.5 up to below 51.5, one of 10.2 °C of 10.15 up to below 10.25. A
-// report in tenths that happens to be of whole degrees counts as one of whole degrees.
+// Slack returns how far a reading may be from the reported value: half of the value's last place,
+// which is the coarsest one that fits: whole degrees Celsius before Fahrenheit, then their tenths,
+// then hundredths. A report of 10 °C means a reading from 9.5 up to below 10.5, one of 51 °F from
+// 50.5 up to below 51.5, one of 10.2 °C from 10.15 up to below 10.25. A report in tenths that
+// happens to be in whole degrees counts as one in whole degrees.
 func Slack(value data.Temp) data.Temp {
 	for _, u := range []data.Unit{data.Celsius, data.Fahrenheit} {
 		if value%u.Degree() == 0 {
@@ -73,9 +72,9 @@ func Slack(value data.Temp) data.Temp {
 // SoFar is what a station has measured of a day's extreme, in the whole degrees that it
 // would settle as.
 type SoFar struct {
-	Degrees int // of the value as it was reported
-	// Bound is what no reading within the precision of the reports falls short of: a high
-	// is at least so much, a low at most.
+	Degrees int // of the value as reported
+	// Bound is the limit of all readings within the precision of the reports: a high is at least
+	// this, a low at most.
 	Bound int
 }
 
@@ -108,7 +107,7 @@ func (iv Interval) Contains(t data.Temp) bool {
 	return (iv.Unbounded || t >= iv.From) && (iv.Endless || t < iv.To)
 }
 
-// LadderError tells why brackets do not make a ladder.
+// LadderError says why brackets do not form a ladder.
 type LadderError struct{ Reason string }
 
 // Error says what is wrong.
@@ -120,9 +119,9 @@ func broken(format string, args ...any) error { return &LadderError{fmt.Sprintf(
 const minBrackets = 3
 
 // Ladder returns the order of brackets from the coldest up, as indexes into list: sources list them
-// in any order. Brackets of list without a scale are given unit. It refuses with a *LadderError
-// what does not take up the whole line exactly once: brackets of two scales, no open-ended one or
-// two on a side, a gap, an overlap.
+// in any order. Brackets of list without a scale are given unit. It returns a *LadderError unless
+// they cover all temperatures exactly once: for brackets of two scales, no open-ended one or two on
+// a side, a gap, or an overlap.
 func Ladder(list []Bracket, unit data.Unit) ([]int, error) {
 	if len(list) < minBrackets {
 		return nil, broken("there are %d, a ladder has at least %d", len(list), minBrackets)
@@ -153,7 +152,7 @@ func Ladder(list []Bracket, unit data.Unit) ([]int, error) {
 	return order, nil
 }
 
-// rank orders brackets: open-ended ones by what they leave open, others by their lower bound.
+// rank orders brackets: open-ended ones by their open side, others by their lower bound.
 func (b Bracket) rank() int {
 	switch {
 	case b.OpenLow:

@@ -8,15 +8,15 @@ import (
 
 // Lead is how far ahead of a city's local day a forecast was given.
 type Lead struct {
-	// Days is the day less the city's local date when the forecast was given: 0 on
-	// the day itself, negative once the day is over.
+	// Days is the day minus the city's local date when the forecast was given: 0 on the day itself,
+	// negative once the day is over.
 	Days    int
 	ToStart time.Duration // until the local day begins; negative once it has begun
 	ToEnd   time.Duration // until it ends, after which nothing can be measured any more
 }
 
 // LeadOf returns the lead of a forecast that was given at issuedAt, unix µs. The days are of the
-// city's own calendar: 23 or 25 hours long where clocks change.
+// city's own calendar: 23 or 25 hours long when clocks change.
 func LeadOf(c data.City, day data.Date, issuedAt int64) Lead {
 	at := time.UnixMicro(issuedAt)
 	start, end := c.Day(day)
@@ -36,10 +36,10 @@ func Noon(c data.City, day data.Date) time.Time {
 }
 
 // ScoredLead returns the lead day that a forecast may be scored at; false for one that is not
-// scored: given after the day, or on the day from local noon on. A forecast of the afternoon has
-// seen most of the day it speaks of, and one scored beside those of the morning would make a source
-// look the better the later it is asked. (The low of a day has mostly come by dawn: how well a
-// source foretells lows is seen from the day before on.)
+// scored: given after the day, or on the day from local noon on. A forecast made in the afternoon
+// has seen most of its day, and if it were scored together with those of the morning, a source
+// would look better the later it is fetched. (The low of a day mostly occurs by dawn: skill for
+// lows shows from the day before on.)
 func ScoredLead(c data.City, day data.Date, issuedAt int64) (lead int, ok bool) {
 	at := time.UnixMicro(issuedAt)
 	lead = int(day - c.DateOf(at))
@@ -51,13 +51,13 @@ type ScoreKey struct {
 	City   string // slug
 	Source string
 	Metric data.Metric
-	Day    data.Date // the city's local day that is foretold
+	Day    data.Date // the city's local day that is forecast
 	Lead   int       // in days
 }
 
-// Scored returns of all forecasts those that sources are scored by: of each source, day and lead
-// day the newest. Sources are asked at all hours: counting every answer would let the one that was
-// asked most often, of the day that was asked about most often, decide.
+// Scored returns the forecasts that sources are scored by: for each source, day and lead day the
+// newest. Sources are fetched at all hours: counting every answer would weigh sources and days by
+// how often they were fetched.
 func Scored(cities *data.Gazetteer, all []data.Forecast) map[ScoreKey]data.Forecast {
 	out := map[ScoreKey]data.Forecast{}
 	for _, f := range all {

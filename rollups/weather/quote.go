@@ -8,11 +8,11 @@ import (
 // of p·(1−p): the fee schedule that their listings carry.
 const feeRate = data.One / 20
 
-// Quote is what the first outcome of a bracket's market trades for; nil if there is none.
+// Quote is the quote of the first outcome of a bracket's market; nil where there is none.
 type Quote struct{ Bid, Ask, Last *data.Micro }
 
-// Price returns what the market takes the probability for: half way between bid and ask where both
-// are there, else the last trade's price. nil without either.
+// Price returns the probability by the market: half way between bid and ask if both are there, else
+// the last trade's price; nil without either.
 func (q Quote) Price() (p *data.Micro, fromLast bool) {
 	if q.Bid != nil && q.Ask != nil {
 		mid := data.MulDiv(*q.Bid+*q.Ask, 1, 2)
@@ -21,10 +21,10 @@ func (q Quote) Price() (p *data.Micro, fromLast bool) {
 	return q.Last, q.Last != nil
 }
 
-// Market is what the prices of a ladder say together.
+// Market is what the prices of a ladder imply together.
 type Market struct {
 	// Overround is the sum of the prices of all brackets, of which exactly one pays 1; nil if one
-	// of them has no price: the sum of some of them is of no ladder.
+	// of them has no price: a partial sum says nothing.
 	Overround *data.Micro
 	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
 	// Overround is, or if it is 0.
@@ -33,7 +33,7 @@ type Market struct {
 	// open-ended one counts as one more bracket of the width of the closed ones: "23°C or below"
 	// as 23 °C, "97°F or below" as 96-97°F.
 	Mean *data.Temp
-	Mode int // index of the dearest bracket that has a price, the first of equals; -1 without
+	Mode int // index of the bracket with the highest price, the first of equals; -1 without
 }
 
 // MarketOf reads the prices of a ladder, in the order of its brackets.
@@ -61,8 +61,8 @@ func MarketOf(ladder []Bracket, r Rounding, quotes []Quote) Market {
 	return m
 }
 
-// meanOf gives weights as parts of their sum, and the mean of the middles of the brackets by them;
-// nil if the sum is 0.
+// meanOf returns weights as parts of their sum, and the mean of the brackets' middles weighted by
+// them; nil if the sum is 0.
 func meanOf(ladder []Bracket, r Rounding, weights []int64) ([]data.Micro, *data.Temp) {
 	probabilities := shares(weights)
 	if probabilities == nil {
@@ -87,7 +87,7 @@ func width(ladder []Bracket) int {
 	return 1
 }
 
-// closed returns b, or in place of an open-ended bracket the one of that width at its end.
+// closed returns b; for an open-ended bracket, the closed one of that width at its end.
 func (b Bracket) closed(width int) Bracket {
 	switch {
 	case b.OpenLow:
@@ -104,6 +104,6 @@ func Fee(p data.Micro) data.Micro {
 	return data.MulDiv(p*(data.One-p), feeRate, data.One*data.One)
 }
 
-// Edge is what the model's probability is above what a contract costs at ask, the
-// fee at that price among it: a gap between model and market, no promise.
+// Edge is the model's probability minus the cost of a contract at ask including the fee: a gap
+// between model and market, not a promise.
 func Edge(model, ask data.Micro) data.Micro { return model - ask - Fee(ask) }

@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// Source is where an event's settling temperature is read.
+// Source is where an event's settling temperature is published.
 type Source string
 
 // The sources that events have named.
@@ -20,18 +20,18 @@ const (
 	CWA          Source = "cwa"          // Taiwan's Central Weather Administration
 )
 
-// Rules are what an event settles by, as its own text says, and where the text is
-// silent, as the city's events of that day did.
+// Rules are what an event settles by, from its own text, and where the text says nothing, as other
+// events of the city settled on that day.
 type Rules struct {
 	Unit     data.Unit
 	Station  string // ICAO code, or the service's own id
-	Source   Source // "" where nothing tells
-	Fallback Source // the source that counts where the first has no data; "" without
+	Source   Source // "" if unknown
+	Fallback Source // the source that counts if the first has no data; "" without
 	Rounding Rounding
 	// Revisable tells that revisions count until the first value of the following
 	// day is published; false: until the day's data is called final.
 	Revisable bool
-	// Stated tells that source and station come from the event's own text.
+	// Stated says that source and station come from the event's own text.
 	Stated bool
 }
 
@@ -48,8 +48,8 @@ var (
 	nextForm    = regexp.MustCompile(`(?i)until the first data ?point for the following date`)
 )
 
-// ParseRules reads the rules of an event of city on day out of its description and
-// resolution source; either may be "".
+// ParseRules parses the rules of an event of city on day from its description and resolution
+// source; either may be "".
 func ParseRules(city data.City, day data.Date, description, source string) Rules {
 	r := UsualRules(city, day)
 	text := source + "\n" + description
@@ -109,8 +109,8 @@ func roundingOf(source Source, description string) Rounding {
 	return HalfUp
 }
 
-// era is a span of days, from its first on, in which a city's events had rules of
-// their own. What is empty is as the city's table row or the usual source has it.
+// era is a span of days, from its first on, in which a city's events had special rules. Empty
+// fields mean the values of the city's table row or the usual source.
 type era struct {
 	from    data.Date
 	unit    data.Unit
@@ -173,7 +173,7 @@ func usualSource(c data.City, day data.Date) Source {
 	return Wunderground
 }
 
-// eras lists a city's eras in order; the last that has begun holds.
+// eras lists a city's eras in order; the last one that has begun applies.
 func eras(slug string) []era {
 	switch slug {
 	case "london":

@@ -7,23 +7,23 @@ import (
 	"pmx/data"
 )
 
-// SkillDays is how many past days of a city forecasts are scored over: models are
-// changed and seasons pass, so that what is older tells little of the next.
+// SkillDays is how many past days of a city forecasts are scored over: models change and seasons
+// pass, so older forecasts say little about the next ones.
 const SkillDays = 40
 
-// ConsensusSource is the name that the consensus of the sources is scored under: of
-// the forecasts that sources are scored by at one lead day, the mean.
+// ConsensusSource is the name under which the consensus of the sources is scored: the mean of the
+// scored forecasts at one lead day.
 const ConsensusSource = "consensus"
 
-// Errors adds up errors of forecasts. The sums are exact, so they do not depend on
-// the order of addition.
+// Errors sums errors of forecasts. The sums are exact, so they do not depend on the order of
+// addition.
 type Errors struct {
 	N            int64
 	Sum          int64 // of forecast − truth, 1/900 °C
 	Absolute     int64
 	SquareErrors int64
 	Settled      int64 // forecasts of days whose event has a bracket that won
-	Hits         int64 // those of them that fell into it
+	Hits         int64 // how many of them fell into it
 }
 
 // Add takes in one forecast, its truth, and what won the day's event, nil if nothing has.
@@ -44,10 +44,10 @@ func (e *Errors) Add(forecast, truth data.Temp, won *Settled) {
 // Skill is how far forecasts were off. Bias, MAE and RMSE are differences.
 type Skill struct {
 	N    int64     // pairs of forecast and truth
-	Bias data.Temp // mean error, forecast − truth: positive where too warm was foretold
+	Bias data.Temp // mean error, forecast − truth: positive if forecasts were too warm
 	MAE  data.Temp // mean absolute error
 	RMSE data.Temp // root of the mean squared error
-	// Of Settled days a bracket of the event won, and on Hits of them it was the one that the forecast
+	// On Settled days a bracket of the event won, and on Hits of them it was the one that the forecast
 	// falls into, rounded as the event rounds.
 	Settled, Hits int64
 }
@@ -61,15 +61,15 @@ func (e *Errors) Skill() *Skill {
 		RMSE: data.Temp(math.Round(math.Sqrt(float64(e.SquareErrors) / float64(e.N))))}
 }
 
-// FewestObservations is how many a station must have of a day that is over for the
-// highest and lowest of them to count as the day's.
+// FewestObservations is how many observations of a finished day a station must have for the highest
+// and lowest to count as the day's.
 const FewestObservations = 12
 
-// Measured is what one source says of one extreme of a day at one station.
+// Measured is one source's value of one extreme of a day at one station.
 type Measured struct {
 	Source, Station string
 	Value           data.Temp
-	// Observations is how many single temperatures it is of; nil for a daily report.
+	// Observations is how many single temperatures it is the extreme of; nil for a daily report.
 	Observations *int64
 	Provisional  bool // the day is not over, or the report is not final
 	Shift        int32
@@ -86,7 +86,7 @@ const (
 	FromSettled       TruthBasis = "settled"        // the middle of the bracket that won
 )
 
-// Truth is what a day's extreme came to, as forecasts are scored against it.
+// Truth is the value of a day's extreme that forecasts are scored against.
 type Truth struct {
 	Value data.Temp
 	Basis TruthBasis
@@ -98,10 +98,10 @@ type Settled struct {
 	Rounding Rounding
 }
 
-// TruthOf returns the truth of a day: what the settling station's reports of a day that is over
-// come to, where there are enough; else its daily report; else the middle of the bracket that won.
-// An open-ended bracket has no middle, a reanalysis is no measurement, and another station is
-// another place: none of them is a truth. False without any.
+// TruthOf returns the truth of a day: the extreme of the settling station's reports of a finished
+// day, if there are enough; else its daily report; else the middle of the bracket that won. An
+// open-ended bracket has no middle, a reanalysis is no measurement, and another station is another
+// place: none of them is a truth. False without any.
 func TruthOf(station string, measured []Measured, won *Settled) (Truth, bool) {
 	best := -1
 	for i, m := range measured {
@@ -128,9 +128,8 @@ func (m *Measured) counts() bool {
 	return !m.Provisional && (m.Observations == nil || *m.Observations >= FewestObservations)
 }
 
-// compare puts the better first: single reports before daily ones, more of them
-// before fewer, the city's own day before a shifted one, the later word before the
-// earlier, then by name.
+// compare puts the better first: single reports before daily ones, more of them before fewer, the
+// city's own day before a shifted one, the later report before the earlier, then by name.
 func (m *Measured) compare(o *Measured) int {
 	count := func(m *Measured) int64 {
 		if m.Observations == nil {
@@ -142,16 +141,16 @@ func (m *Measured) compare(o *Measured) int {
 		cmp.Compare(o.SeenAt, m.SeenAt), cmp.Compare(m.Source, o.Source))
 }
 
-// SkillKey names what a skill is of.
+// SkillKey identifies a skill: source, metric and lead.
 type SkillKey struct {
 	Source string
 	Metric data.Metric
 	Lead   int // in days
 }
 
-// Score scores one city's forecasts, those that Scored gives, against the truths of their days, the
-// consensus of those of one day and lead among them. Forecasts of days without a truth are passed
-// over; won gives what won the event of a day, nil if nothing has.
+// Score scores one city's forecasts, as returned by Scored, against the truths of their days, and
+// with them the consensus of each day and lead. Forecasts of days without a truth are skipped; won
+// returns the bracket that won the event of a day, nil if none has.
 func Score(forecasts map[ScoreKey]data.Forecast, truth func(data.Metric, data.Date) (data.Temp, bool), won func(data.Metric, data.Date) *Settled) map[SkillKey]Skill {
 	type together struct {
 		metric data.Metric

@@ -16,11 +16,11 @@ type Title struct {
 	Place  string // as written: "NYC", "new-york-city"
 	Month  time.Month
 	Day    int
-	Year   int // 0 where it is left out
+	Year   int // 0 if left out
 	// Archived marks a slug with the prefix "arch-": an event that was listed again
 	// under its old slug. Never set for titles.
 	Archived bool
-	// Suffix is the number that slugs end in where the plain one was taken, "" without.
+	// Suffix is the number at the end of a slug if the plain slug was taken, "" without.
 	Suffix string
 }
 
@@ -39,8 +39,8 @@ func ParseTitle(s string) (Title, bool) {
 	return finish(Title{Metric: metricOf(m[1]), Place: m[2]}, m[3], m[4], m[5])
 }
 
-// ParseSlug reads an event's slug. An ending of two or three digits is no year: it
-// only tells the slug from an older one.
+// ParseSlug reads an event's slug. A suffix of two or three digits is not a year: it only
+// distinguishes the slug from an older one.
 func ParseSlug(s string) (Title, bool) {
 	m := slugForm.FindStringSubmatch(s)
 	if m == nil {
@@ -98,14 +98,13 @@ func parseMonth(s string) (time.Month, bool) {
 	return 0, false
 }
 
-// dateSlack is how many days an event's end may lie off the day its title names.
-// The end is nominal, 12:00 UTC of the day, but the first events ended at their
-// local midnight.
+// dateSlack is by how many days an event's end may differ from the day in its title. The end is
+// nominal, 12:00 UTC of the day, but the first events ended at their local midnight.
 const dateSlack = 1
 
-// Date returns the day that t means, which near confirms: the UTC day of the event's nominal end. A
-// title without a year means the year that puts it nearest. False where the two are more than a day
-// apart, or where neither names a year.
+// Date returns the day that t means, confirmed by near, the UTC day of the event's nominal end. A
+// title without a year means the year that is nearest. False if the two are more than a day apart,
+// or if neither has a year.
 func (t Title) Date(near data.Date, known bool) (data.Date, bool) {
 	if !known {
 		if t.Year == 0 {

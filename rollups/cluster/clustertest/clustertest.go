@@ -55,7 +55,7 @@ func Publish(t testing.TB, lake, out string) (kept int) {
 	return len(r.kept)
 }
 
-// Name writes a manifest into out and has CURRENT name it.
+// Name writes a manifest into out and makes CURRENT name it.
 func Name(t testing.TB, out string, m cluster.Rollups) {
 	t.Helper()
 	text, err := json.Marshal(m)
@@ -85,7 +85,7 @@ type run struct {
 	before    *cluster.Rollups
 	files     []export.LakeFile
 	order     []int64          // the cohorts
-	kept      map[int64]string // folders of those that are as they were
+	kept      map[int64]string // folders of the unchanged ones
 }
 
 func (r *run) exec(format string, args ...any) {
@@ -134,7 +134,7 @@ func (r *run) compute(facts []export.LakeFile) {
 	}
 }
 
-// see shows files of the lake.
+// see makes files of the lake a view.
 func (r *run) see(dataset string, files []export.LakeFile) {
 	r.show("lake_"+dataset, r.lake, files)
 }
@@ -226,7 +226,7 @@ func (r *run) ofDays(s cluster.Statement, days []int64) string {
 	return condition
 }
 
-// changedDays returns the days whose file is another one, or missing on one side.
+// changedDays returns the days whose file differs, or is missing on one side.
 func changedDays(now, was []export.LakeFile) (days []int64) {
 	for _, side := range [][2][]export.LakeFile{{now, was}, {was, now}} {
 		other := names(side[1])
@@ -239,7 +239,8 @@ func changedDays(now, was []export.LakeFile) (days []int64) {
 	return days
 }
 
-// month computes a part of a month: the rows of days whose files are the same come from the run before.
+// month computes a part of a month: the rows of days whose files are the same come from the previous
+// run.
 func (r *run) month(s cluster.Statement, month string, files, was []export.LakeFile) export.LakeFile {
 	in := r.folder("parts/"+month, names(files)...)
 	fresh := slices.DeleteFunc(slices.Clone(files), func(f export.LakeFile) bool { return slices.Contains(names(was), f.Name) })
@@ -256,7 +257,7 @@ func (r *run) month(s cluster.Statement, month string, files, was []export.LakeF
 	return r.table(s, in, query)
 }
 
-// whole computes a table. For cohorts that did not change it takes the run before.
+// whole computes a table. For cohorts that did not change it takes the results of the previous run.
 func (r *run) whole(s cluster.Statement) {
 	in := r.folder("whole/all", r.id)
 	if s.Source == "" {

@@ -100,7 +100,7 @@ func (t *Summary) add(c *chunk, kept []uint16, ends []int64) {
 	}
 }
 
-// facets sums the classes and tag sets up by category, status, tag and so on.
+// facets sums up the classes by category and by status, and the tag sets by tag.
 func (t *Summary) facets(c *Columns, classes, tagSets []Sum) {
 	categories, statuses, tags := map[string]Sum{}, map[string]Sum{}, map[string]Sum{}
 	for i, sum := range classes {
