@@ -78,8 +78,7 @@ type SoFar struct {
 	Bound int
 }
 
-// Interval is what a bracket takes of the line: temperatures of at least From and below To, each if
-// it is bounded.
+// Interval has the temperatures of a bracket: at least From and below To, unless the side is open.
 type Interval struct {
 	From, To           data.Temp
 	Unbounded, Endless bool // no From, no To

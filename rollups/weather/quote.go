@@ -26,7 +26,7 @@ type Market struct {
 	// Overround is the sum of the prices of all brackets, of which exactly one pays 1; nil if one
 	// of them has no price: a partial sum says nothing.
 	Overround *data.Micro
-	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
+	// Probabilities are the prices divided by their sum, which sum to exactly 1; nil where
 	// Overround is, or if it is 0.
 	Probabilities []data.Micro
 	// Mean is the mean of the middles of the brackets by Probabilities; nil without them. An

@@ -26,7 +26,7 @@ type Errors struct {
 	Hits         int64 // how many of them fell into it
 }
 
-// Add takes in one forecast, its truth, and what won the day's event, nil if nothing has.
+// Add adds one forecast, its truth, and the bracket that won the day's event, nil if none has.
 func (e *Errors) Add(forecast, truth data.Temp, won *Settled) {
 	d := int64(forecast) - int64(truth)
 	e.N++
