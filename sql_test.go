@@ -3,8 +3,10 @@ package pmx_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -130,6 +132,32 @@ func fill(t *testing.T, dir, name string, all engine.Statements, part map[string
 		})
 	}
 	return text
+}
+
+// TestTwoStatementsWriteFacts: an importer holds the transactions of facts in memory (see
+// engine/ingest/known_transactions.go), and hears of no others.
+func TestTwoStatementsWriteFacts(t *testing.T) {
+	writes := regexp.MustCompile(`(?i)\b(INTO|UPDATE)\s+fills\b`)
+	var found []string
+	for _, dir := range sqlDirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*", "*.sql"))
+		sources, err2 := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		for _, file := range append(files, sources...) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(writes.FindAll(text, -1)); n > 0 && !strings.HasSuffix(file, "_test.go") {
+				found = append(found, fmt.Sprintf("%s %d", filepath.ToSlash(file), n))
+			}
+		}
+	}
+	if want := []string{"engine/ingest/sql/fills.sql 1", "rollups/sql/compact.sql 1"}; !slices.Equal(found, want) {
+		t.Errorf("facts are written by %q, want %q", found, want)
+	}
 }
 
 // composed are statements and parts of them that Go puts together from its tables of

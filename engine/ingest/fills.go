@@ -28,6 +28,7 @@ func (j *fileImport) prepareFills() error {
 	if err := j.resolveStaged(); err != nil {
 		return err
 	}
+	j.came = j.staged
 	if err := j.intern(); err != nil {
 		return err
 	}
@@ -53,7 +54,11 @@ func (j *fileImport) prepareFills() error {
 	if err := j.contests(); err != nil {
 		return err
 	}
-	return j.figures()
+	if err := j.figures(); err != nil {
+		return err
+	}
+	j.holdTransactions()
+	return nil
 }
 
 // resolveStaged fills in times and references and sets aside what has to wait.
@@ -312,6 +317,9 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 		which = "KnownOfTransactions"
 	}
 	if j.allIndexed && !j.lost && !j.moving { // facts are compared by their transactions alone
+		if none, err := j.noneHeld(); err != nil || none {
+			return false, err
+		}
 		var some bool
 		if err := j.conn.QueryRowContext(j.ctx, statements.Get("AnyOfTransactions", "@ranges", ranges)).Scan(&some); err != nil || !some {
 			return false, err

@@ -66,6 +66,8 @@ type Importer struct {
 	lastBatch int64 // one that is in the import log, or 0; under the lock of DB.Write
 
 	empty emptyTables // found at the end of the last import; under the lock of DB.Write
+
+	known knownTransactions // of the facts of the days imported last; under the lock of DB.Write
 }
 
 // OnError says what a row that cannot be read does to its file.
@@ -176,6 +178,7 @@ type fileImport struct {
 	hasPayouts bool  // the file has payouts
 	described  describedRows
 	staged     *stagedFills // nil: only the database knows of the staged fills
+	came       *stagedFills // staged before equal ones were put together; nil: fills may have got another time
 	texts      *textsStaged // nil: they were not staged by texts
 	onlyFills  bool         // the feed gave nothing else
 	committed  bool

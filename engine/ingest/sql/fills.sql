@@ -217,6 +217,11 @@ SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 -- and nothing else need be asked.
 SELECT count(*) > 0 FROM (SELECT 1 FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx LIMIT 1) AS k
 
+-- name: TransactionsOfDay
+-- A hash is of 32 bytes: no staged one equals what is not.
+SELECT tx FROM fills WHERE ts >= @lo AND ts < @hi AND octet_length(tx) = 32
+UNION ALL SELECT tx FROM lost_fills WHERE octet_length(tx) = 32
+
 -- name: Provisional
 -- Facts without a log index that rows of a name gave, of transactions of which all fills are
 -- staged with theirs.

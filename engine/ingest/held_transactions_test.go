@@ -1,0 +1,105 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+	"pmx/data/testfiles"
+	"pmx/engine"
+)
+
+// drawLogged draws fills of few transactions, each of which names its log: some repeat, contradict
+// or stand on another day than what came before.
+func drawLogged(rng *rand.Rand, now time.Time) (fills []numbered) {
+	for range 1 + rng.IntN(6) {
+		tx := rng.IntN(90)
+		day := tx % 3
+		if rng.IntN(8) == 0 {
+			day = rng.IntN(6)
+		}
+		f := data.Fill{TS: now.Add(-time.Duration(day) * 24 * time.Hour).UnixMicro(), Tx: data.Hash{0: byte(tx), 31: 1}, LogIndex: int32(rng.IntN(3)),
+			Outcome: data.NoIndex, Wallet: data.Address{byte(rng.IntN(2))}, TokenID: "9", Side: data.Side(rng.IntN(2)), Shares: 5, USD: data.Micro(1 + rng.IntN(2)), Fee: data.Micro(rng.IntN(2))}
+		fills = append(fills, numbered{int64(len(fills)), f})
+	}
+	return fills
+}
+
+// TestHeldTransactionsLeaveTheFactsAsTheyAre: an importer that holds the transactions of its last
+// days stores and reports what one does that asks the database each time, whatever comes between.
+func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	skipped, asked := 0, 0
+	for seed := range uint64(testfiles.Cases(1, 12)) {
+		rng := rand.New(rand.NewPCG(seed, 17))
+		held := openWith(t, func(o *engine.Options) {
+			o.OnStatement = func(text string) {
+				if strings.Contains(text, "SEMI JOIN s_fill AS s ON s.tx = f.tx LIMIT 1") {
+					asked++
+				}
+			}
+		})
+		fresh := open(t)
+		for _, v := range []*intake{held, fresh} {
+			v.im.Now = func() time.Time { return now }
+		}
+		for n := range testfiles.Cases(18, 40) {
+			fills, before := drawLogged(rng, now), asked
+			got := held.append(rowsOf(fills, n%9 == 8)) // with a bad row the statements are run
+			want := fresh.append(rowsOf(fills, true))
+			if n%9 != 8 {
+				want.Read--
+				want.Rejected = got.Rejected
+			}
+			if asked == before && n%9 != 8 {
+				skipped++
+			}
+			got.Seconds, got.RejectedFile, want.RejectedFile = want.Seconds, "", ""
+			gotJSON, _ := json.Marshal(got)
+			wantJSON, _ := json.Marshal(want)
+			if diff := cmp.Diff(string(wantJSON), string(gotJSON)); diff != "" {
+				t.Fatalf("seed %d, batch %d: receipt of %+v (-asked +held):\n%s", seed, n, fills, diff)
+			}
+		}
+		if diff := cmp.Diff(fresh.facts(), held.facts()); diff != "" {
+			t.Fatalf("seed %d: facts (-asked +held):\n%s", seed, diff)
+		}
+	}
+	if skipped == 0 || asked == 0 {
+		t.Errorf("the database was asked %d times about transactions, and %d times not", asked, skipped)
+	}
+}
+
+// TestWhatIsAddedIsSeenByTheBatchesAfterIt: what a batch adds, and what a file adds, which statements
+// read, is known to the batches that follow, although the transactions of its day are held.
+func TestWhatIsAddedIsSeenByTheBatchesAfterIt(t *testing.T) {
+	v := open(t)
+	now := time.Unix(1_700_000_000, 0)
+	v.im.Now = func() time.Time { return now }
+	fill := func(tx byte) []numbered {
+		return []numbered{{1, data.Fill{TS: now.UnixMicro(), Tx: data.Hash{0: tx, 31: 1}, LogIndex: 1, Outcome: data.NoIndex, Wallet: data.Address{1}, TokenID: "9", Shares: 5, USD: 1}}}
+	}
+	for tx := range byte(4) {
+		if r := v.append(rowsOf(fill(tx), false)); r.Inserted != 1 {
+			t.Fatalf("fill %d: %+v", tx, r)
+		}
+	}
+	for tx := range byte(4) { // the last ones were added to what was held
+		if r := v.append(rowsOf(fill(tx), false)); r.AlreadyThere != 1 {
+			t.Errorf("fill %d once more: %+v", tx, r)
+		}
+	}
+	if r := v.append(rowsOf(fill(9), true)); r.Inserted != 1 {
+		t.Fatalf("the fill that statements read: %+v", r)
+	}
+	for range 3 {
+		if r := v.append(rowsOf(fill(9), false)); r.Inserted != 0 || r.AlreadyThere != 1 {
+			t.Errorf("a fill that came before is %+v", r)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// mostDaysKnown is of how many days the transactions are held, and how many a batch may touch that
+// is compared with them.
+const mostDaysKnown = 4
+
+// knownTransactions holds which transactions the facts of some days are of, so that a batch of new
+// ones is not compared with all facts of its day: of a venue with four million fills a day this takes
+// 0.1 s, every two seconds. It may say that a transaction is known which is not, but
+// never the opposite: what adds facts of which it is not told must call forget. The zero value
+// knows no day.
+type knownTransactions struct {
+	days  []dayTransactions // the one that was asked for last is the last one
+	asked []int64           // days that were asked for and are not held, the last ones
+}
+
+type dayTransactions struct {
+	day int64 // since 1970
+	transactionFilter
+}
+
+// transactionKey is what of a transaction is held: its first bytes, which are as good as random.
+func transactionKey(tx *data.Hash) uint64 { return binary.BigEndian.Uint64(tx[:]) }
+
+// none reports that no fact of the days is of one of the transactions. Where it cannot tell, it
+// reports false. load gives the transactions of all facts of a day; it is called when a day is asked
+// for a second time, so that a single file does not pay for it.
+func (k *knownTransactions) none(days []int64, transactions iter.Seq[uint64], load func(day int64, add func(key uint64)) error) (bool, error) {
+	if len(days) > mostDaysKnown {
+		return false, nil
+	}
+	held := true
+	for _, day := range days {
+		known, err := k.hold(day, load)
+		if err != nil {
+			return false, err
+		}
+		held = held && known
+	}
+	if !held {
+		return false, nil
+	}
+	for key := range transactions {
+		for _, day := range days {
+			if k.of(day).may(key) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// of returns what is held of a day; nil: nothing.
+func (k *knownTransactions) of(day int64) *dayTransactions {
+	for i := range k.days {
+		if k.days[i].day == day {
+			return &k.days[i]
+		}
+	}
+	return nil
+}
+
+// hold reports whether the transactions of a day are held, and has them loaded if the day was asked
+// for before.
+func (k *knownTransactions) hold(day int64, load func(day int64, add func(key uint64)) error) (bool, error) {
+	if i := slices.IndexFunc(k.days, func(d dayTransactions) bool { return d.day == day }); i >= 0 {
+		d := k.days[i]
+		k.days = append(slices.Delete(k.days, i, i+1), d)
+		return true, nil
+	}
+	i := slices.Index(k.asked, day)
+	if i < 0 {
+		k.asked = append(k.asked, day)
+		k.asked = k.asked[max(0, len(k.asked)-mostDaysKnown):]
+		return false, nil
+	}
+	d := dayTransactions{day: day}
+	if err := load(day, d.add); err != nil {
+		return false, err
+	}
+	k.asked = slices.Delete(k.asked, i, i+1)
+	k.days = append(k.days, d)
+	k.days = slices.Delete(k.days, 0, max(0, len(k.days)-mostDaysKnown))
+	return true, nil
+}
+
+// add notes that facts of the transactions are being added to the days. That they are not, in the
+// end, is no harm.
+func (k *knownTransactions) add(days []int64, transactions iter.Seq[uint64]) {
+	for _, day := range days {
+		if d := k.of(day); d != nil {
+			for key := range transactions {
+				d.add(key)
+			}
+		}
+	}
+}
+
+// forget drops all that is held.
+func (k *knownTransactions) forget() { k.days, k.asked = nil, nil }
+
+// transactionFilter is a Bloom filter that grows: a set of keys that may claim to have one that it
+// has not, of some 20,000 keys one. It takes 4 to 16 bytes for each. The zero value is empty.
+type transactionFilter struct {
+	layers [][]uint64 // of bits; each has four times as many as the one before, and all but the last are full
+	room   int        // keys that the last layer takes
+}
+
+const (
+	firstLayer  = 1 << 10 // words
+	keysPerWord = 2       // of 64 bits
+	probes      = 6       // bits of a key
+)
+
+// bitsOf gives the bits of a key in a layer.
+func bitsOf(key uint64, layer []uint64) iter.Seq2[int, uint64] {
+	return func(yield func(word int, bit uint64) bool) {
+		at, step := mix(key), mix(key+1)|1
+		for range probes {
+			if !yield(int(at>>6)&(len(layer)-1), 1<<(at&63)) {
+				return
+			}
+			at += step
+		}
+	}
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): files may name transactions whose
+// first bytes are not random.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// may reports whether the key may be in the set.
+func (f *transactionFilter) may(key uint64) bool {
+	return slices.ContainsFunc(f.layers, func(layer []uint64) bool {
+		for word, bit := range bitsOf(key, layer) {
+			if layer[word]&bit == 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (f *transactionFilter) add(key uint64) {
+	if f.may(key) {
+		return
+	}
+	if f.room == 0 {
+		words := firstLayer << (2 * len(f.layers))
+		f.layers, f.room = append(f.layers, make([]uint64, words)), words*keysPerWord
+	}
+	last := f.layers[len(f.layers)-1]
+	for word, bit := range bitsOf(key, last) {
+		last[word] |= bit
+	}
+	f.room--
+}
+
+// touchedDays are the days of the staged fills.
+func (s *stagedFills) touchedDays() (days []int64) {
+	for day := range s.days {
+		days = append(days, day)
+	}
+	slices.Sort(days)
+	return days
+}
+
+// transactions are the keys of all transactions that staged fills name.
+func (s *stagedFills) transactions() iter.Seq[uint64] {
+	if s.byLog != nil {
+		return maps.Keys(s.byLog.seen)
+	}
+	return func(yield func(uint64) bool) {
+		for fill := range s.fills {
+			if !yield(transactionKey(&fill.tx)) {
+				return
+			}
+		}
+	}
+}
+
+// noneHeld reports that no fact of the days touched is of a transaction of the staged fills, as far
+// as the importer holds them.
+func (j *fileImport) noneHeld() (bool, error) {
+	if j.came == nil {
+		return false, nil
+	}
+	return j.im.known.none(j.came.touchedDays(), j.came.transactions(), func(day int64, add func(key uint64)) error {
+		return transactionsOfDay(j.ctx, j.conn, day, add)
+	})
+}
+
+// holdTransactions has the importer hold the transactions of what becomes facts, or none any more
+// where these are not just staged fills at the times at which they came.
+func (j *fileImport) holdTransactions() {
+	r := &j.receipt
+	switch {
+	case j.lost || j.moving || r.Replaced+j.absorbed > 0 || r.Inserted > 0 && j.came == nil:
+		j.im.known.forget()
+	case r.Inserted > 0:
+		j.im.known.add(j.came.touchedDays(), j.came.transactions())
+	}
+}
+
+// transactionsOfDay gives the transactions of all facts of a day and of all lost fills.
+func transactionsOfDay(ctx context.Context, conn *sql.Conn, day int64, add func(key uint64)) error {
+	type transaction struct {
+		Tx data.Hash `sql:"tx"`
+	}
+	lo, hi := strconv.FormatInt(day*dayLength, 10), strconv.FormatInt((day+1)*dayLength, 10)
+	return engine.EachRow(ctx, conn, statements.Get("TransactionsOfDay", "@lo", lo, "@hi", hi), func(row *transaction) error {
+		add(transactionKey(&row.Tx))
+		return nil
+	})
+}
