@@ -124,3 +124,63 @@ func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 		t.Errorf("the second time %d MB stay and %d bytes are in temporary files; the first time %d MB stayed", again>>20, spilled, first>>20)
 	}
 }
+
+// TestMemoryIsBounded: DuckDB's limit is lowered to what is told and never above the usual one, what was read is evicted, giving
+// blocks back leaves the limit there, and 0 is the usual one.
+func TestMemoryIsBounded(t *testing.T) {
+	ctx, db := context.Background(), open(t, t.TempDir())
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() (blocks int64, limit string) {
+		t.Helper()
+		must(db.Read(ctx, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, current_setting('memory_limit')
+				FROM duckdb_memory()`).Scan(&blocks, &limit)
+		}))
+		return blocks, limit
+	}
+	bound := func(most int64) (err error) {
+		return db.Write(ctx, func(conn *sql.Conn) error { return db.BoundMemory(ctx, conn, most) })
+	}
+	must(db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CREATE TABLE kept AS SELECT (hash(range) >> 20)::BIGINT AS n FROM range(5_000_000)")
+		return err
+	}))
+	must(db.Checkpoint(ctx))
+	must(db.Read(ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, "SELECT (sum(n) % 2)::BIGINT FROM kept").Scan(new(int64))
+	}))
+	full, usual := look()
+	must(bound(1 << 50))
+	if _, limit := look(); limit != usual || full < 24<<20 {
+		t.Errorf("told to have very much, the limit is %s, before %s; %d MB are read", limit, usual, full>>20)
+	}
+	must(bound(16 << 20))
+	if blocks, limit := look(); limit != "16.0 MiB" || blocks > 16<<20 {
+		t.Errorf("the limit is %s, and %d MB of blocks are left of %d", limit, blocks>>20, full>>20)
+	}
+	if done, err := db.ReleaseBlocks(ctx, 0); !done || err != nil {
+		t.Errorf("%v, %v", done, err)
+	}
+	if _, limit := look(); limit != "16.0 MiB" {
+		t.Errorf("once blocks were given back, the limit is %s", limit)
+	}
+	must(db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE beside AS SELECT range AS n FROM range(100_000)")
+		return err
+	}))
+	if err := bound(1); err == nil {
+		t.Error("it can be lowered below what is in use")
+	}
+	if _, limit := look(); limit != "16.0 MiB" {
+		t.Errorf("where it cannot be lowered, it becomes %s", limit)
+	}
+	must(bound(0))
+	if _, limit := look(); limit != usual {
+		t.Errorf("the usual limit is %s, before %s", limit, usual)
+	}
+}

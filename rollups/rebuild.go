@@ -41,6 +41,12 @@ func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, 
 	})
 }
 
+// FillCount is how many fills there are.
+func FillCount(ctx context.Context, conn *sql.Conn) (n int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("FillCount")).Scan(&n)
+	return n, err
+}
+
 // rebuilder computes each rollup from the facts; suffix names the tables that
 // later rollups read earlier ones from. It lives for one rebuild, or verification, whose context it
 // keeps.

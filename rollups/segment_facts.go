@@ -18,7 +18,7 @@ import (
 )
 
 // factsPerRead is about how many facts are read at once.
-const factsPerRead = 500_000
+const factsPerRead = 250_000
 
 // NewestFills is how many of a token's fills are kept in a segment: more than an overview of its market
 // shows, and all of them for nine markets in ten.

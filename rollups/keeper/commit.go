@@ -24,9 +24,15 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	if err := errors.Join(k.needFills("an import"), k.checkDiskSpace()); err != nil {
 		return ingest.Receipt{}, err
 	}
+	if coming.Fills > 0 {
+		k.bound(ctx, 0) // batches come that need as much as a rebuild
+	}
 	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})
 	if err != nil {
 		k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be committed in spite of the error
+		if errors.Is(err, engine.ErrMemory) {
+			k.bound(ctx, 0) // for the next try
+		}
 		return r, err
 	}
 	k.imported(r)
@@ -50,60 +56,6 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, k.cycleDone(k.refresh(ctx, nil))
 	}
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
-}
-
-// How much garbage a server may hold while it follows and while it catches up, and how often the
-// live heap is measured and unused memory returned.
-const (
-	followedGarbage = 32 << 20
-	behindGarbage   = 48 << 20
-	behindBlocks    = 48 << 20 // that DuckDB has read or written
-	memoryLooks     = time.Minute
-)
-
-// boundMemoryBehind returns the memory that a batch of catching up needed: the next one allocates its
-// own.
-func (k *Keeper) boundMemoryBehind(ctx context.Context) {
-	engine.BoundGarbage(behindGarbage)
-	k.garbageAt = k.cfg.Now()
-	engine.TrimMemory()
-	k.releaseBlocks(ctx, behindBlocks)
-}
-
-// releaseBlocks returns the memory of blocks that DuckDB has read if they are more than most bytes and
-// nobody is reading; it reports whether nobody was.
-func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
-	done, err := k.db.ReleaseBlocks(ctx, most)
-	switch {
-	case errors.Is(err, engine.ErrLimitLow):
-		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
-	case err != nil && ctx.Err() == nil:
-		k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
-	}
-	return done
-}
-
-// boundMemory keeps Go's garbage and DuckDB's blocks small while batches come one by one.
-func (k *Keeper) boundMemory(ctx context.Context) {
-	if k.live == nil {
-		return
-	}
-	now := k.cfg.Now()
-	if now.Sub(k.garbageAt) >= memoryLooks {
-		k.garbageAt = now
-		engine.BoundGarbage(followedGarbage)
-	}
-	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
-		k.releasedAt = now // else after the next batch
-	}
-}
-
-// unboundGarbage restores Go's own bound of garbage, for importing files fast.
-func (k *Keeper) unboundGarbage() {
-	if k.live != nil && !k.garbageAt.IsZero() {
-		k.garbageAt = time.Time{}
-		engine.BoundGarbage(0)
-	}
 }
 
 // Quote shows quotes of open markets from the order book, and stores them for the next start. They

@@ -95,13 +95,13 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 
 func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
-	behind := !k.deferred.since.IsZero()
+	behind, fills, err := !k.deferred.since.IsZero(), int64(0), error(nil)
 	if behind {
-		k.unboundGarbage()
-		k.releaseBlocks(ctx, 0)
-		engine.ReturnMemory() // what the batches needed: a rebuild needs as much, elsewhere
+		fills, err = k.rebuildBehind(ctx, step)
+		defer k.endBehind()
+	} else {
+		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	}
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	if err != nil {
 		return err
 	}
@@ -111,10 +111,17 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
 	engine.TrimMemory() // what follows is Go's
+	if behind {
+		k.releaseBlocks(ctx, 0)
+		engine.TrimBlocks()
+	}
 	shown := k.show(ctx)
+	if behind {
+		k.shownBehind(ctx, fills)
+	}
 	err = k.checkpoint(ctx) // nobody waits for it
 	if behind {
-		k.releaseBlocks(ctx, 0) // behind the checkpoint: what is known of the rows that were deleted cannot be evicted
+		k.checkpointedBehind(ctx, fills)
 	}
 	engine.TrimMemory()
 	if shown == nil {

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"database/sql"
+	"testing"
 )
 
 // Bulk makes files of n fills and more count as large: they are left to a rebuild.
@@ -29,4 +30,14 @@ func (k *Keeper) Follow(on bool) {
 	if on {
 		k.importer.Rollups.Absorb = k.absorb
 	}
+}
+
+// Bound is bound.
+func (k *Keeper) Bound(most int64) { k.bound(context.Background(), most) }
+
+// RebuildIn has a rebuild behind a catch-up begin with so many bytes for a while.
+func RebuildIn(t *testing.T, least int64) {
+	before := rebuildMemory
+	rebuildMemory = share{least: least}
+	t.Cleanup(func() { rebuildMemory = before })
 }

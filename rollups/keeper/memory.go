@@ -1,0 +1,155 @@
+package keeper
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"pmx/engine"
+	"pmx/rollups"
+)
+
+// How much garbage a server may hold while it follows and while it catches up, and how often the
+// live heap is measured and unused memory returned.
+const (
+	followedGarbage = 32 << 20
+	behindGarbage   = 48 << 20
+	writingGarbage  = 16 << 20 // while files are written below segments/
+	behindBlocks    = 48 << 20 // that DuckDB has read or written
+	memoryLooks     = time.Minute
+)
+
+// boundMemoryBehind returns the memory that a batch of catching up needed: the next one allocates its
+// own.
+func (k *Keeper) boundMemoryBehind(ctx context.Context) {
+	engine.BoundGarbage(behindGarbage)
+	k.garbageAt = k.cfg.Now()
+	engine.TrimMemory()
+	k.releaseBlocks(ctx, behindBlocks)
+	engine.TrimBlocks()
+}
+
+// releaseBlocks returns the memory of blocks that DuckDB has read if they are more than most bytes and
+// nobody is reading; it reports whether nobody was.
+func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
+	done, err := k.db.ReleaseBlocks(ctx, most)
+	switch {
+	case errors.Is(err, engine.ErrLimitLow):
+		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
+	case err != nil && ctx.Err() == nil:
+		k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
+	}
+	return done
+}
+
+// boundMemory keeps Go's garbage and DuckDB's blocks small while batches come one by one.
+func (k *Keeper) boundMemory(ctx context.Context) {
+	if k.live == nil {
+		return
+	}
+	now := k.cfg.Now()
+	if now.Sub(k.garbageAt) >= memoryLooks {
+		k.garbageAt = now
+		engine.BoundGarbage(followedGarbage)
+	}
+	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
+		k.releasedAt = now // else after the next batch
+	}
+}
+
+// unboundGarbage restores Go's own bound of garbage, for importing files fast.
+func (k *Keeper) unboundGarbage() {
+	if k.live != nil && !k.garbageAt.IsZero() {
+		k.garbageAt = time.Time{}
+		engine.BoundGarbage(0)
+	}
+}
+
+// DuckDB's memory limits at the end of a catch-up: a number of bytes for each fill, and a minimum. DuckDB then keeps few
+// blocks, and writes to disk what does not fit.
+var (
+	rebuildMemory    = share{least: 352 << 20, each: 88}
+	checkpointMemory = share{least: 256 << 20, each: 64}
+	segmentsMemory   = share{least: 112 << 20, each: 32}
+)
+
+// share is an amount of memory by number of fills, in bytes.
+type share struct{ least, each int64 }
+
+func (s share) of(fills int64) int64 { return max(s.least, fills*s.each) }
+
+// bound lowers DuckDB's memory limit; 0 restores the usual one.
+func (k *Keeper) bound(ctx context.Context, most int64) {
+	if most == 0 && !k.bounded.Load() {
+		return
+	}
+	k.bounded.Store(true)
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.BoundMemory(ctx, conn, most) })
+	if err == nil && most == 0 {
+		k.bounded.Store(false)
+	}
+	if err != nil && ctx.Err() == nil {
+		k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
+	}
+}
+
+// rebuildBehind rebuilds in little memory after catching up, and returns the number of fills. If that is too
+// little, it rebuilds with the usual limit.
+func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err error) {
+	k.unboundGarbage()
+	k.releaseBlocks(ctx, 0)
+	engine.ReturnMemory() // the batches' memory: a rebuild allocates as much elsewhere
+	var tight error
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
+		var err error
+		if fills, err = rollups.FillCount(ctx, conn); err != nil {
+			return err
+		}
+		most := rebuildMemory.of(fills)
+		return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
+			if done == 0 { // the pieces are those of the usual limit: writing to disk costs less than more pieces do
+				k.bounded.Store(true)
+				tight = k.db.BoundMemory(ctx, conn, most)
+			}
+			engine.TrimBlocks()
+			if step != nil {
+				step(name, done, of)
+			}
+		})
+	})
+	if err != nil && (tight != nil || errors.Is(err, engine.ErrMemory)) {
+		k.cfg.Log.Debug().Err(err).Msg("the rebuild is done again with more memory")
+		k.bound(ctx, 0)
+		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
+	}
+	return fills, err
+}
+
+// shownBehind returns the memory that showing the figures needed, before the checkpoint.
+func (k *Keeper) shownBehind(ctx context.Context, fills int64) {
+	k.bound(ctx, checkpointMemory.of(fills))
+	engine.ReturnMemory()
+}
+
+// checkpointedBehind returns the memory that the checkpoint needed, before files are written below segments/.
+func (k *Keeper) checkpointedBehind(ctx context.Context, fills int64) {
+	k.releaseBlocks(ctx, 0) // after the checkpoint: before it, data about deleted rows cannot be evicted
+	k.bound(ctx, segmentsMemory.of(fills))
+	if k.live != nil {
+		k.garbageAt = k.cfg.Now()
+		engine.BoundGarbage(writingGarbage)
+	}
+}
+
+// endBehind restores the usual limit once the files are written.
+func (k *Keeper) endBehind() {
+	k.cfg.Watch.Begin(&k.background, "give memory back", func() {
+		if k.segments != nil {
+			k.segments.building.Lock()
+			defer k.segments.building.Unlock()
+		}
+		k.bound(k.ctx, 0)
+		engine.ReturnMemory()
+	})
+}

@@ -1,0 +1,122 @@
+package keeper_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+)
+
+// limits are DuckDB's limits of memory as they were set, and the checkpoints in between.
+type limits struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (l *limits) told(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if to, sets := strings.CutPrefix(text, "SET memory_limit = "); sets {
+		l.seen = append(l.seen, to)
+	} else if text == "CHECKPOINT" {
+		l.seen = append(l.seen, text)
+	}
+}
+
+// of gives those that are looked for, in order.
+func (l *limits) of(wanted ...string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.seen), func(s string) bool { return !slices.Contains(wanted, s) })
+}
+
+func openLimited(t *testing.T) (*keeper.Keeper, *limits) {
+	t.Helper()
+	opts, l := enginetest.Options(t, t.TempDir(), "2GB"), &limits{}
+	opts.OnStatement = l.told
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: opts, Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closedAtEnd(t, k)
+	k.Settle()
+	k.Bulk(100)
+	return k, l
+}
+
+func limitOf(t *testing.T, k *keeper.Keeper) (limit string) {
+	t.Helper()
+	if err := k.Read(t.Context(), func(conn *sql.Conn) error {
+		return conn.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit')").Scan(&limit)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return limit
+}
+
+// TestACatchUpIsRebuiltInLittleMemory: the rebuild, the checkpoint and the files behind it have a limit each, and the usual one
+// holds again at the end, or as soon as the next batch of a catch-up comes. A rebuild of which nobody is behind has the usual one.
+func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
+	k, l := openLimited(t)
+	usual := limitOf(t, k)
+	commit := func(first int, coming int64) {
+		t.Helper()
+		if _, err := k.Commit(t.Context(), batchOf(first, 100), ingest.Remaining{Fills: coming}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(0, 100)
+	commit(100, 0)
+	k.Settle()
+	wanted := []string{"'360448KiB'", "'262144KiB'", "CHECKPOINT", "'114688KiB'", "'2GB'"}
+	got := l.of(wanted...)
+	var at []int
+	for _, w := range wanted[:4] {
+		at = append(at, slices.Index(got, w))
+	}
+	if at[0] < 0 || !slices.IsSorted(at) || got[len(got)-1] != wanted[4] {
+		t.Errorf("limits and checkpoints were %q, want %q", got, wanted)
+	}
+	if c, limit := k.Snapshot().Counts.Fills, limitOf(t, k); c != 200 || limit != usual {
+		t.Errorf("%d fills are shown, the limit is %s, before %s", c, limit, usual)
+	}
+	before := len(l.of(wanted[:4]...))
+	if err := k.Rebuild(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if bounded := l.of(wanted[:4]...)[before:]; !slices.Equal(bounded, []string{"CHECKPOINT"}) {
+		t.Errorf("a rebuild of which nobody is behind: %q", bounded)
+	}
+	k.Bound(64 << 20)
+	commit(200, 100)
+	if limit := limitOf(t, k); limit != usual {
+		t.Errorf("where more is to come, the limit is %s, before %s", limit, usual)
+	}
+	alsoVerify(t, k)
+}
+
+// TestARebuildThatNeedsMoreMemoryGetsIt, whether that shows at once or on the way.
+func TestARebuildThatNeedsMoreMemoryGetsIt(t *testing.T) {
+	for _, least := range []int64{1 << 10, 12 << 20} {
+		k, l := openLimited(t)
+		keeper.RebuildIn(t, least)
+		for n, coming := range []int64{100, 0} {
+			if _, err := k.Commit(t.Context(), batchOf(5000*n, 5000), ingest.Remaining{Fills: coming}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.Settle()
+		if c := k.Snapshot().Counts.Fills; c != 10_000 || k.Freshness().Stale {
+			t.Errorf("with %d bytes %d fills are shown, stale %v: %q", least, c, k.Freshness().Stale, l.seen)
+		}
+		alsoVerify(t, k)
+	}
+}
