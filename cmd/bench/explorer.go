@@ -39,11 +39,11 @@ var explored = []struct {
 	{what: "a day's observations", path: "/weather/city/{city}/observations", turns: []string{"date={date}"}},
 	{what: "what a day's market implied", path: "/weather/city/{city}/implied", turns: []string{"date={date}", "date={date}&metric=tmin", "date={date}&include=prices"}},
 	{what: "large orders of a market by the hour of 30 days", path: "/whales/flow?market_id={condition_id}", turns: []string{"period=30d&interval=1h&limit=1"}},
-	{what: "board of a category with split and sparks", path: "/leaderboard/traders", turns: []string{"category=sports&include=split&include=previous_rank&include=spark&limit=50"}},
+	{what: "leaderboard of a category with split and sparks", path: "/leaderboard/traders", turns: []string{"category=sports&include=split&include=previous_rank&include=spark&limit=50"}},
 }
 
-// explorer measures what the pages of the explorer ask for, as endpoints are measured; and what the first of all
-// who ask for a board of a category waits, as it is read once for an epoch.
+// explorer measures the requests of the explorer's pages, as endpoints are measured; and how long the first request
+// for a leaderboard of a category takes, which is read once per epoch.
 func (b *bench) explorer() error {
 	s, err := b.serve("large")
 	if err != nil {
@@ -55,11 +55,11 @@ func (b *bench) explorer() error {
 
 func (b *bench) explore(s *service) error {
 	if strings.Contains("/leaderboard/traders", b.Path) {
-		if err := b.firstBoards(s); err != nil {
+		if err := b.firstLeaderboards(s); err != nil {
 			return err
 		}
 	}
-	// After a start the rows of boards are read in the background once. What is asked for then has a part of the processor; it is not what is measured.
+	// After a start the rows of leaderboards are read in the background once, which takes a part of the processor: it is awaited before measuring.
 	if err := s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})); err != nil {
 		return err
 	}
@@ -150,14 +150,14 @@ func (s *service) read(path, key string, into any) error {
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
-// firstBoards times the first request for a board in an epoch. Before that it times how long the very first board waits for
-// the rows of all boards, which the server reads in the background.
-func (b *bench) firstBoards(s *service) error {
+// firstLeaderboards times the first request for a leaderboard in an epoch. Before that it times how long the very first one waits for
+// the rows of all leaderboards, which the server reads in the background.
+func (b *bench) firstLeaderboards(s *service) error {
 	took, err := timed(func() error { return s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})) })
 	if err != nil {
 		return err
 	}
-	b.add("rows of all boards, read in the background: the first board waits at most", fmt.Sprint(short(took)), count(b.Fills)+" fills", "", "")
+	b.add("rows of all leaderboards, read in the background: the first leaderboard waits at most", fmt.Sprint(short(took)), count(b.Fills)+" fills", "", "")
 	for _, period := range []string{"1d", "7d", "30d"} {
 		var taken []time.Duration
 		for i, category := range []string{"sports", "politics", "crypto", "weather", "culture"} {
@@ -170,7 +170,7 @@ func (b *bench) firstBoards(s *service) error {
 			}
 			taken = append(taken, took)
 		}
-		b.add("first request for a board of a category, "+period+", with split, ranks before and sparks",
+		b.add("first request for a leaderboard of a category, "+period+", with split, previous ranks and sparks",
 			fmt.Sprintf("%s, at most %s", short(median(taken)), short(slices.Max(taken))), count(b.Fills)+" fills", "", "≤ 100 ms")
 	}
 	return nil

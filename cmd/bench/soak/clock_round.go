@@ -183,14 +183,14 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 	if err := t.useUp(ctx); err != nil {
 		return err
 	}
-	before, err := t.boards(ctx)
+	before, err := t.answers(ctx)
 	if err != nil {
 		return err
 	}
 	if err := t.jump(to); err != nil {
 		return err
 	}
-	after, err := t.boards(ctx)
+	after, err := t.answers(ctx)
 	if err != nil {
 		return err
 	}
@@ -236,8 +236,8 @@ func (t *clocked) useUp(ctx context.Context) error {
 	return errors.New("a key of the plan free is not at its limit after 100 requests")
 }
 
-// boards asks for what does not depend on the clock, and sees that it is known by its ETag.
-func (t *clocked) boards(ctx context.Context) (map[string]string, error) {
+// answers requests what does not depend on the clock, and checks that its ETag is known.
+func (t *clocked) answers(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
 	for _, path := range []string{"/leaderboard/traders?period=7d", "/leaderboard/markets?period=30d&limit=20", "/stats", "/stats/daily?days=7", "/whales?period=30d", "/pmx-index"} {
 		code, text, etag, err := t.server.ask(ctx, path, t.secrets()[0], "")

@@ -94,7 +94,7 @@ func (c *runCmd) window(ctx context.Context, v *venue, s *server, d time.Duratio
 	return one, nil
 }
 
-// readPaths are what is asked for: boards, one after the other.
+// readPaths are the paths that are requested, in turns.
 func readPaths() []string {
 	var all []string
 	for _, path := range []string{"/leaderboard/traders?period=7d", "/leaderboard/markets?period=30d&limit=20", "/stats", "/stats/daily?days=7",

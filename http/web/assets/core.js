@@ -133,7 +133,7 @@ export const short = (id) => (id.length > 14 ? id.slice(0, 6) + "…" + id.slice
 export const wallet = (row) => el("a", { href: "/trader/" + row.address, class: "id", title: row.address, translate: "no" }, row.username || short(row.address));
 export const market = (row) => el("a", { href: "/market/" + row.condition_id, "data-text": true }, row.question || short(row.condition_id));
 
-// The key is kept for this tab, or on this device where that was asked for.
+// The key is kept for this tab, or on this device if that was chosen.
 const KEY = "pmx-key";
 export const key = {
   get() {

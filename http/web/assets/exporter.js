@@ -4,8 +4,8 @@ import { copier, failed, state } from "./ui.js";
 
 const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-// exporter is a form for one file: path is where it is asked for, body makes the
-// request of a format, jobs is where jobs are read from.
+// exporter is a form for one file: path is where it is requested, body makes the
+// request for a format, jobs is where jobs are read from.
 export function exporter({ name, path, jobs, formats, body, fields }) {
   const out = el("div", { class: "job", role: "status" });
   const format = el("select", { "aria-label": "Format of " + name }, formats.map((f) => el("option", { value: f }, f)));

@@ -13,7 +13,7 @@ menu.closest(".bar").addEventListener("keydown", (event) => {
   menu.focus();
 });
 
-// How fresh the data is, in a word beside its dot, and above the page where it is far behind.
+// How fresh the data is, in a word beside its dot, and above the page if it is far behind.
 const words = { A: "Current", B: "A little behind", C: "Behind", D: "Far behind", F: "Out of date" };
 const stale = el("p", { class: "state", "data-kind": "stale", role: "status", hidden: true });
 byId("main").prepend(stale);

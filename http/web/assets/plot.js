@@ -200,7 +200,7 @@ class Plot extends HTMLElement {
     ctx.restore();
   }
 
-  // candles draws one per step: hollow where the price rose, filled where it fell.
+  // candles draws one per step: hollow if the price rose, filled if it fell.
   candles(u, s) {
     const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1, y = (v) => u.valToPos(Number(v), "y", true);
     const steps = this.x.slice(1).map((t, i) => t - this.x[i]), step = steps.length ? Math.min(...steps) : 86400;

@@ -19,8 +19,8 @@ const tight = (...words) => el("span", { class: "tight" }, words);
 export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", cls: "profit", form: "profit", bar: true, money: (r) => r[field], below: split });
 
 // leaderboardUrl is the address of the leaderboard of wallets with the split of each profit and
-// what else is asked for. A server without single trades has the plain leaderboard alone:
-// plainLeaderboard is told its problem, and whether that leaderboard would do.
+// what else is requested. A server without single trades has only the plain leaderboard:
+// plainLeaderboard takes the problem of a request, and returns whether to retry with the plain one.
 let plain = false;
 export const leaderboardUrl = (params, include = []) => {
   const filtered = params.category || params.min_resolved || params.sort;

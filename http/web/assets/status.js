@@ -60,7 +60,7 @@ tell();
 setInterval(look, every);
 setInterval(tell, 5000);
 
-// A bar a day, hollow where there is no sample of it.
+// One bar per day, hollow if there is no sample of it.
 const history = () => address("/status/history", { days: 90 });
 const letters = ["A", "B", "C", "D", "F"];
 function strip(graded, name) {

@@ -41,8 +41,8 @@ const head = panel({
       el("details", { class: "sheet" }, el("summary", {}, "How these are counted"), el("ul", { class: "note", "data-fixed": true },
         el("li", {}, "Profit is the cash of all fills and what resolutions settled."),
         el("li", {}, "Return on buys is the profit over what was paid for buys."),
-        el("li", {}, "A market is won where the profit in it, fills and settlement together, is above zero. Resolved markets count alone, however small."),
-        el("li", {}, "Forecast skill is explained where its calibration stands."))),
+        el("li", {}, "A market is won if the profit in it, fills and settlement together, is above zero. Only resolved markets count, however small."),
+        el("li", {}, "Forecast skill is explained next to its calibration."))),
       d.negative_legs > 0 ? el("p", { class: "note" }, num(d.negative_legs), d.negative_legs == 1 ? " position is" : " positions are", " below zero: tokens came from splits or transfers, which fills do not show. Markets settle them as debts.") : null,
     ];
   },
@@ -147,7 +147,7 @@ const markets = panel({
   draw: (answer, { heading }) => {
     heading.replaceChildren("Markets ", el("small", {}, num(answer.total)), category ? el("small", {}, " in ", el("span", { "data-text": true }, category), " ", el("button", { type: "button", class: "quiet small", onclick: () => { category = ""; shown(); markets.load(); } }, "all categories")) : "");
     pages.cursor = answer.next_cursor || null;
-    if (!answer.data.length) return state("empty", "No market of this wallet is like that.");
+    if (!answer.data.length) return state("empty", "No market of this wallet matches.");
     return table({
       name: "Markets of this wallet", rows: answer.data, per: 25, order: "as chosen", ranked: true,
       more: { left: () => Boolean(pages.cursor), load: async () => { const next = await ask(marketsUrl(pages.cursor)); pages.cursor = next.next_cursor || null; return next.data; } },

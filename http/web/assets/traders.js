@@ -38,7 +38,7 @@ const profit = panel({
       table({ name: "Wallets by " + sorts[sort], rows: data, per: rows, order: "rank", ranked: true,
         more: { left: () => full, load: async () => { const next = (await ask(pageUrl(taken))).data; taken += next.length; full = next.length === rows; return next; } },
         columns: [
-          markColumn, { ...rank, note: "below it the rank in the time of the same length before", cell: (r) => [num(r.rank), whole && el("small", { class: "split tight" }, r.previous_rank === null ? el("span", { title: "not on the board of the time before" }, "new") : ["was ", num(r.previous_rank)])] }, name, profitColumn(),
+          markColumn, { ...rank, note: "below it the rank in the previous period of the same length", cell: (r) => [num(r.rank), whole && el("small", { class: "split tight" }, r.previous_rank === null ? el("span", { title: "not on the previous leaderboard" }, "new") : ["was ", num(r.previous_rank)])] }, name, profitColumn(),
           whole && { name: "30 days", note: "profit from nothing on, all categories, over the last 30 days", phone: "hide", cell: (r) => (r.spark ? spark(r.spark, 0) : "–") },
           { name: "all time", form: "signed", money: (r) => r.real_pnl_all_time }, { name: "Volume", money: (r) => r.volume },
           { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },

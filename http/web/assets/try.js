@@ -3,8 +3,8 @@
 import { key } from "./core.js";
 import { copier } from "./ui.js";
 
-// flat gives the end of a list of plain values that starts at i; -1 where it
-// holds lists or objects.
+// flat returns the end of a list of plain values that starts at i; -1 if it
+// has lists or objects in it.
 function flat(text, i) {
   const found = /^\[(?:[^"[\]{}]|"(?:[^"\\]|\\.)*")*\]/.exec(text.slice(i, i + 2000));
   return found ? i + found[0].length : -1;
@@ -130,7 +130,7 @@ function sampled(name, text, first, form) {
   return text;
 }
 
-// forms brings the page's form and samples to life, where it has any.
+// forms makes the page's form and samples work, if it has any.
 export function forms() {
   for (const form of document.querySelectorAll("form.try")) {
     form.addEventListener("submit", (event) => {

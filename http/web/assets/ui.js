@@ -25,12 +25,12 @@ export function failed(problem, again) {
   return box;
 }
 
-// known asks for what a page is of. Where it does not exist, the page says so once, not in each part.
+// known requests the subject of a page. If it does not exist, the page says so once, not in each part.
 export const known = (url) => ask(url).catch((problem) => {
   if (problem.status === 404) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " The search above finds what there is."));
 });
 
-// limits says what the plan cut from an answer; nothing where it cut nothing.
+// limits says what the plan cut from an answer; null if it cut nothing.
 export function limits(answer) {
   if (!answer.truncated) return null;
   const what = answer.max_history_days ? ["at most ", many(answer.max_history_days, "day")] : [];
@@ -57,7 +57,7 @@ export function copier(text, label = "Copy") {
   return button;
 }
 
-// tools are the ways to the same answer without this page, behind one quiet control.
+// tools show how to get the same answer without this page, behind one quiet control.
 function tools(name, url) {
   const pre = (label, text) => el("pre", { tabindex: 0, "aria-label": label, "data-raw": true }, el("code", {}, text));
   const command = (kind, make) => async () => [el("p", { class: "note" }, copier(make(url())), " Put the key into PMX_KEY first."), pre("As " + kind, make(url()))];
@@ -99,8 +99,8 @@ const narrow = matchMedia("(max-width: 48rem)");
 let panels = 0;
 
 // panel is a section that shows one answer: url gives its address, draw its
-// content, which may be several nodes. size is about how high it becomes. instead is
-// told a problem and tells whether url gives another address now.
+// content, which may be several nodes. size is about how high it becomes. instead
+// takes a problem and returns whether url gives another address now.
 export function panel({ name, note, acts, url, draw, instead, size = 200, level = "h2", lone = false, cls = "" }) {
   const id = "p" + ++panels;
   const body = el("div", { class: "body" });
@@ -143,8 +143,8 @@ export function panel({ name, note, acts, url, draw, instead, size = 200, level 
   return section;
 }
 
-// money makes a column of dollars: whole ones where there are thousands, with
-// cents elsewhere, the same for all rows. A bar says how long a number is.
+// money makes a column of dollars: whole ones if there are thousands, else with
+// cents, the same for all rows. A bar says how long a number is.
 function money(c, rows) {
   const most = Math.max(0, ...rows.map((r) => Math.abs(c.money(r) ?? 0)));
   const form = (c.form || "usd") + (most >= 1000 || most === 0 ? "0" : "2");
@@ -155,10 +155,10 @@ function money(c, rows) {
 }
 
 // table shows rows. A column is { name, cell, sort, num, phone, note }: sort gives
-// what rows are ordered by, phone says where it stands on a narrow screen: main,
-// key, meta or hide; what says by itself what it is, is bare of its name there. A phone is shown ten rows at a time; rows that folded says are behind
-// a button there, whose text is of what they are. Where the API ranks, ranked says that a
-// phone needs no further order.
+// what rows are ordered by, phone its place on a narrow screen: main, key, meta or
+// hide. There a column that needs no name is bare, ten rows are shown at a time, and
+// rows for which folded is true are behind a button, whose text what makes. ranked says
+// that the API ranks the rows, so that a phone needs no further order.
 export function table({ name, columns, rows, per = 25, more, order, folded, what, ranked }) {
   if (narrow.matches) per = Math.min(per, folded ? per : 10);
   let shown = per, list = [...rows], by = -1, down = true;
@@ -237,7 +237,7 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
 // orderColumn is which side of which outcome a fill is.
 export const orderColumn = { name: "Order", bare: true, cell: (r) => [r.side === "BUY" ? "buys " : "sells ", el("span", { "data-text": true }, r.outcome || "an outcome")] };
 
-// choice is a row of buttons of which one is on: what a parameter may be.
+// choice is a row of buttons, one of which is on: the values of a parameter.
 export function choice(name, options, now, change) {
   const group = el("div", { class: "choice", role: "group", "aria-label": name }, options.map(([value, text]) => el("button", {
     type: "button", "data-value": value, "data-fixed": true, "aria-pressed": String(value === now), onclick: (event) => {
