@@ -101,14 +101,14 @@ func (b *bench) http() error {
 	if err != nil {
 		return err
 	}
-	board := "/api/v3/leaderboard/traders?limit=50"
+	leaderboard := "/api/v3/leaderboard/traders?limit=50"
 	stats := walletPaths(s)
 	for _, c := range []struct {
 		what  string
 		paths []string
 		bar   string
 	}{
-		{"leaderboard, 50 rows", []string{board}, "≥ 0.85"},
+		{"leaderboard, 50 rows", []string{leaderboard}, "≥ 0.85"},
 		{"leaderboard, 200 rows", []string{"/api/v3/leaderboard/traders?limit=200"}, "≥ 0.85"},
 		{"stats of random wallets", stats, "≥ 0.60"},
 	} {

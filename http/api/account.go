@@ -11,8 +11,7 @@ import (
 	"pmx/http/wire"
 )
 
-// accountTimeout bounds the read of an account: Fiber does not tell when a
-// client goes away.
+// accountTimeout bounds the read of an account: Fiber does not report when a client disconnects.
 const accountTimeout = 2 * time.Second
 
 func accountRoutes() []Route {
@@ -25,7 +24,7 @@ func accountRoutes() []Route {
 	}}
 }
 
-// endpointNames are what usage of the routes is counted under, in their order.
+// endpointNames are the names under which usage of the routes is counted, in their order.
 func endpointNames(routes []Route) []string {
 	names := make([]string, len(routes))
 	for i := range routes {

@@ -1,6 +1,6 @@
-// Package api answers the v3 REST API: one route table, strict parameters, the
-// tariff envelope, and handlers that read immutable snapshots. Bodies that many callers
-// get are encoded once per snapshot; a request copies a prefix of them.
+// Package api serves the v3 REST API: one route table, strict parameters, the tariff envelope, and
+// handlers that read immutable snapshots. Bodies that many callers get are encoded once per
+// snapshot; a request copies a prefix of them.
 package api
 
 import (
@@ -25,37 +25,37 @@ type Source interface {
 	Snapshot() *serving.Snapshot
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
-	// Freshness is what the status grades are computed from.
+	// Freshness has the values that the status grades are computed from.
 	Freshness() serving.Freshness
 }
 
-// Config is what an API is made of. All fields but Exports and Now are needed.
+// Config has the dependencies and settings of an API. All fields but Exports and Now are required.
 type Config struct {
 	Source    Source
 	Reader    Reader
 	Exports   Exports // nil: no exports are made
 	Gate      *access.Gate
-	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay good
+	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay valid
 	Version   string           // of the program
 	Now       func() time.Time // nil: the wall clock
-	Watch     *guard.Watch     // over what runs in the background; nil: none
-	// Historical tells that the venue is so on purpose: its trades and markets are
-	// graded against its own as_of.
+	Watch     *guard.Watch     // watches background work; nil: none
+	// Historical says that the venue is historical on purpose: its trades and markets are graded
+	// against its own as_of.
 	Historical bool
-	// Copies tells that the history of the service by days is another server's, which the store has:
-	// nothing is added to it.
+	// Copies says that the daily status history in the store is another server's: nothing is added
+	// to it.
 	Copies bool
 	// Sources gives the sources that are followed, in the order in which they are shown;
 	// nil: none is. It is called by any number of goroutines.
 	Sources func() []serving.Source
 	// Newest are trades that are not final; nil: none are followed.
 	Newest *serving.NewestTrades
-	// OpenPages tells that pages of this server may ask without a key: as on the plan free,
-	// with a limit per client address.
+	// OpenPages says that pages of this server may send requests without a key: as on the plan
+	// free, with a limit per client address.
 	OpenPages bool
 }
 
-// API answers requests from the snapshot that was published last.
+// API serves requests from the snapshot that was published last.
 type API struct {
 	source         Source
 	reader         Reader
@@ -84,8 +84,8 @@ type API struct {
 	pinger     pinger
 	history    statusHistory
 	days       statusDays
-	copies     bool                     // days are another server's
-	forgot     string                   // the day on which the store forgot what is too old; of the sampler alone
+	copies     bool                     // the daily history is another server's
+	forgot     string                   // the day on which the store last deleted what is too old; used only by the sampler
 	direct     map[string]fiber.Handler // of GET endpoints whose path has no parameter
 	scratch    scratchPool
 	published  atomic.Pointer[encodedSnapshot]
@@ -133,8 +133,8 @@ func New(cfg Config) (*API, error) {
 	return a, nil
 }
 
-// Publish makes snap what every later request is answered from. A snapshot older
-// than the published one is passed over.
+// Publish makes snap the source of all later responses. A snapshot older than the published one is
+// ignored.
 func (a *API) Publish(snap *serving.Snapshot) {
 	next := newEncodedSnapshot(snap)
 	for {
@@ -151,10 +151,10 @@ func (a *API) Publish(snap *serving.Snapshot) {
 	}
 }
 
-// OpenPages tells that pages of this server may ask without a key.
+// OpenPages reports whether pages of this server may send requests without a key.
 func (a *API) OpenPages() bool { return a.guests != nil }
 
-// Epoch is that of the published snapshot; false before the first one.
+// Epoch is the epoch of the published snapshot; false before the first one.
 func (a *API) Epoch() (uint64, bool) {
 	v := a.published.Load()
 	if v == nil {
@@ -163,7 +163,7 @@ func (a *API) Epoch() (uint64, bool) {
 	return v.snap.Epoch, true
 }
 
-// Mount registers every route, and an answer for all that is none.
+// Mount registers every route, and a handler for unknown paths.
 func (a *API) Mount(app fiber.Router) {
 	for i := range a.routes {
 		r := &a.routes[i]
@@ -175,8 +175,8 @@ func (a *API) Mount(app fiber.Router) {
 	app.Use(a.notFound)
 }
 
-// Direct returns the handler of the endpoint that c asks for with GET, where its path has no
-// parameter; else nil. It saves the busiest endpoints the router, which tries one route after
+// Direct returns the handler of the endpoint that c requests with GET, if its path has no
+// parameter; else nil. It spares the busiest endpoints the router, which tries one route after
 // another.
 func (a *API) Direct(c *fiber.Ctx) fiber.Handler {
 	if c.Method() != fiber.MethodGet {
@@ -188,7 +188,7 @@ func (a *API) Direct(c *fiber.Ctx) fiber.Handler {
 // CallOf returns the Call that Begin attached to c.
 func CallOf(c *fiber.Ctx) *Call { return c.Locals(callKey{}).(*Call) }
 
-// handler is the way of a request through route r.
+// handler is the handler of route r with everything around it.
 func (a *API) handler(r *Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		call := CallOf(c)
@@ -203,7 +203,7 @@ func (a *API) handler(r *Route) fiber.Handler {
 	}
 }
 
-// notFound answers what no route took: 405 where another method would do, else 404.
+// notFound answers requests that no route matches: 405 if another method would match, else 404.
 func (a *API) notFound(c *fiber.Ctx) error {
 	path, below := strings.CutPrefix(c.Path(), wire.Base)
 	if !below || path == "" || path[0] != '/' {

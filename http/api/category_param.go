@@ -16,8 +16,8 @@ func categoryParam() *Param {
 		Doc: "markets of this category; if repeated, of any of them" + categoryDoc}
 }
 
-// categories lists the categories of w's markets that a parameter means, nil if it is not given.
-// One that only the fixed table has stands for itself.
+// categories lists the categories of w's markets that a parameter selects, nil if it is not given.
+// A category that only the fixed table has is returned as it is.
 func (call *Call) categories(p *Param, w *marketEpoch) ([]string, *problem) {
 	asked := call.texts(p)
 	if asked == nil {
@@ -38,6 +38,6 @@ func (call *Call) categories(p *Param, w *marketEpoch) ([]string, *problem) {
 			return nil, invalid(p.Name, p.Name+" must be one of "+strings.Join(all, ", ")+".")
 		}
 	}
-	slices.Sort(list) // in whatever order and however often they are given, they are one filter
+	slices.Sort(list) // order and repetition make no difference to the filter
 	return slices.Compact(list), nil
 }

@@ -30,9 +30,9 @@ func (e encoding) name() string {
 	return [encodings]string{"identity", "br", "zstd", "gzip"}[e]
 }
 
-// negotiate picks the best coding an Accept-Encoding header allows: the highest
-// q, and among equals the one standing first in prefer. RFC 9110 section 12.5.3.
-// Identity is what remains, even where the client rules it out.
+// negotiate picks the best coding an Accept-Encoding header allows: the highest q, and among equals
+// the first in prefer. RFC 9110 section 12.5.3. Identity is the fallback, even if the client rules
+// it out.
 func negotiate(header []byte, prefer [encodings - 1]encoding) encoding {
 	if len(header) == 0 {
 		return identity

@@ -17,9 +17,9 @@ const (
 	MaxCursor = 512
 )
 
-// sealCursor makes the cursor that goes on behind position: the position and a
-// code that binds it to the route and to every other parameter of the call, so
-// that a cursor altered, or taken to another list, is known as such.
+// sealCursor makes the cursor that continues after position: the position and a code that binds it
+// to the route and to every other parameter of the call, so that a cursor that was altered, or used
+// with another list, is detected.
 func (a *API) sealCursor(call *Call, position []byte) string {
 	b := make([]byte, 0, 1+len(position)+cursorMAC)
 	b = append(append(b, cursorVersion), position...)
@@ -27,7 +27,7 @@ func (a *API) sealCursor(call *Call, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// openCursor returns the position of a cursor that sealCursor made for the same route and
+// openCursor returns the position in a cursor that sealCursor made for the same route and
 // parameters; an empty text gives nil: the start.
 func (a *API) openCursor(call *Call, text string) ([]byte, *problem) {
 	if text == "" {

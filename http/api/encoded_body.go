@@ -11,12 +11,12 @@ import (
 	"pmx/http/access"
 )
 
-// maxBodyBytes bounds the encoded bodies that one snapshot keeps; beyond it they
-// are put together for every request.
+// maxBodyBytes bounds the encoded bodies that one snapshot keeps; beyond it bodies are put together
+// for every request.
 const maxBodyBytes = 32 << 20
 
-// encodedBody is a whole answer of one snapshot to one tier: what stands around the
-// rows, the entity tag, and the body in every content coding that is kept.
+// encodedBody is a complete response from one snapshot for one tier: the text around the rows, the
+// entity tag, and the body in every content coding that is kept.
 type encodedBody struct {
 	etag    etag
 	prefix  []byte // up to the first row
@@ -35,17 +35,17 @@ func (r *encodedBody) append(b []byte) []byte {
 // rankedBody is a ranked list of a snapshot, encoded once: any limit is a prefix of one
 // buffer, and its entity tag comes from a prefix of chained sums.
 type rankedBody struct {
-	middle    []byte // from behind as_of to the bracket of the rows
+	middle    []byte // from after as_of to the bracket of the rows
 	middleSum uint64
 	rows      []byte
 	ends      []int    // ends[n]: where the first n rows end
 	sums      []uint64 // sums[n]: their chained fingerprint
-	total     int      // rows there are, also beyond leaderboardRows
+	total     int      // number of rows, including those beyond leaderboardRows
 	bodies    [access.Nobody][leaderboardRows + 1]atomic.Pointer[encodedBody]
 }
 
-// encode encodes a list of total rows, of which the first leaderboardRows are shown;
-// middle is what stands between as_of and data, from its comma on.
+// encode encodes a list of total rows, the first leaderboardRows of which are shown; middle is the
+// text between as_of and data, from its comma on.
 func (o *rankedBody) encode(middle []byte, total int, row func(i int) any) {
 	n := min(total, leaderboardRows)
 	o.total = total
@@ -63,7 +63,7 @@ func (o *rankedBody) encode(middle []byte, total int, row func(i int) any) {
 	o.middleSum = xxhash.Sum64(o.middle)
 }
 
-// bodyFor returns the answer to limit rows asked by call, made at its first use.
+// bodyFor returns the response with the limit rows that call requests, made at its first use.
 func (o *rankedBody) bodyFor(all *envelopes, asOf []byte, call *Call, limit int) *encodedBody {
 	slot := &o.bodies[call.tier][limit]
 	if r := slot.Load(); r != nil {
@@ -80,18 +80,18 @@ func (o *rankedBody) bodyFor(all *envelopes, asOf []byte, call *Call, limit int)
 	return r
 }
 
-// objectBody is the encoded answer about one object, the same for every caller of a tier.
+// objectBody is the encoded response about one object, the same for every caller of a tier.
 type objectBody struct {
-	payload []byte // from behind as_of to the last brace but one
+	payload []byte // from after as_of up to the closing brace of the response
 	sum     uint64
 	bodies  [access.Nobody + 1]atomic.Pointer[encodedBody]
 }
 
-// encode keeps payload, all that follows as_of, from its comma on.
+// encode keeps payload, everything after as_of, from its comma on.
 func (o *objectBody) encode(payload []byte) { o.payload, o.sum = payload, xxhash.Sum64(payload) }
 
-// bodyFor returns the answer to call, made at its first use; e is its envelope and must be the same
-// for every call of the tier.
+// bodyFor returns the response to call, made at its first use; e is its envelope and must be the
+// same for every call of the tier.
 func (o *objectBody) bodyFor(all *envelopes, asOf []byte, e envelope) *encodedBody {
 	slot := &o.bodies[e.tier]
 	if r := slot.Load(); r != nil {
@@ -124,7 +124,7 @@ func (a *API) sendEncoded(c *fiber.Ctx, call *Call, v *encodedSnapshot, r *encod
 	return nil
 }
 
-// bodyIn returns the body of r in the coding form and keeps it while the snapshot has room.
+// bodyIn returns the body of r in the coding form, and keeps it if the snapshot has room.
 func (a *API) bodyIn(v *encodedSnapshot, r *encodedBody, form encoding) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

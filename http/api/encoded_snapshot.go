@@ -7,8 +7,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// encodedSnapshot is a published snapshot with the bodies that were encoded from it. A body
-// is encoded when it is first asked for.
+// encodedSnapshot is a published snapshot with the bodies that were encoded from it. A body is
+// encoded when it is first requested.
 type encodedSnapshot struct {
 	snap           *serving.Snapshot
 	asOf           []byte // as JSON

@@ -15,11 +15,11 @@ const noRows = 0
 type envelope struct {
 	tier    access.Tier
 	trimmed bool        // by a plan cap
-	hint    access.Tier // the lowest tier that gives what was asked; Nobody: none
+	hint    access.Tier // the lowest tier that gives what was requested; Nobody: none
 	maxRows int         // noRows: null
 }
 
-// envelopeTemplate are the texts of a tier's envelope that no call changes.
+// envelopeTemplate has the texts of a tier's envelope that are the same for all calls.
 type envelopeTemplate struct{ head, tail []byte }
 
 // envelopes holds the parts of every tier, Nobody's too.

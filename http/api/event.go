@@ -14,14 +14,14 @@ import (
 
 // eventReader is what the event endpoints read from the database.
 type eventReader interface {
-	// EventTraders gives every wallet that traded some tokens, in no order, of
-	// imports up to batch, without some wallets.
+	// EventTraders returns every wallet that traded some tokens, in no order, of imports up to
+	// batch, without some wallets.
 	EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error)
 }
 
 const (
 	eventRows    = 200    // the most rows of a list about an event
-	firstTraders = 250    // that are kept of an event where no more are asked for
+	firstTraders = 250    // that are kept of an event if no more are requested
 	maxOffset    = 10_000 // of offsetParam
 )
 
@@ -107,9 +107,8 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	return a.sendPage(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
-// tradersOf returns the first traders of an event: firstTraders of them or, where upTo is more, as
-// many as any offset reaches. So what is kept is small where nobody reads far, and much of it is
-// kept.
+// tradersOf returns the first traders of an event: firstTraders of them or, if upTo is more, as
+// many as any offset reaches. So an entry is small unless somebody reads far, and many can be kept.
 func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving.EventTraders, error) {
 	n := firstTraders
 	if upTo > n {
@@ -122,7 +121,7 @@ func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving
 	})
 }
 
-// sendPart answers with the rows of a list of total that limit and offset ask for.
+// sendPage answers with the rows of a list of total that limit and offset ask for.
 func (a *API) sendPage(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, row func(b []byte, i int) []byte) error {
 	offset := call.number(eventOffset)
 	e, n := call.listEnvelope(call.number(eventLimit), max(total-offset, 0))

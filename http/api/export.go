@@ -25,11 +25,11 @@ type Exports interface {
 	Create(ctx context.Context, owner string, r job.Request, idempotencyKey string) (job.Job, error)
 	// Job returns a job of that kind; job.ErrNotFound.
 	Job(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
-	// Cancel ends a job and gives it as it is after; job.ErrNotFound.
+	// Cancel ends a job and returns it as it is afterwards; job.ErrNotFound.
 	Cancel(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
 	// Open opens the file of a done job; job.ErrGone.
 	Open(j job.Job) (*os.File, error)
-	// PerKey is how many jobs of one key may wait and run.
+	// PerKey is how many jobs of one key may be queued or running.
 	PerKey() int
 }
 
@@ -166,7 +166,7 @@ func (a *API) createTraderExport(c *fiber.Ctx, call *Call) error {
 	}, call.value(traderExportRepeat).text)
 }
 
-// createExport adds a job, or says which plan would.
+// createExport adds a job, or says which plan allows it.
 func (a *API) createExport(c *fiber.Ctx, call *Call, r job.Request, idempotencyKey string) error {
 	if !call.tier.Caps().Export {
 		return a.sendJob(c, call, envelope{tier: call.tier, maxRows: noRows, trimmed: true, hint: access.Trader}, nil)
@@ -226,7 +226,7 @@ func (a *API) exportProblem(err error) error {
 // tooManyRetry is the Retry-After, in seconds, of a key with too many jobs.
 const tooManyRetry = 10
 
-// sendJob answers with a job, null where the plan has no exports.
+// sendJob answers with a job, null if the plan has no exports.
 func (a *API) sendJob(c *fiber.Ctx, call *Call, e envelope, j *wire.ExportJob) error {
 	v, err := a.current()
 	if err != nil {
@@ -237,7 +237,7 @@ func (a *API) sendJob(c *fiber.Ctx, call *Call, e envelope, j *wire.ExportJob) e
 	return a.finishReply(c, call, mark, start, 1)
 }
 
-// wireJob is j as it travels.
+// wireJob is j as a wire type.
 func wireJob(j *job.Job) *wire.ExportJob {
 	w := &wire.ExportJob{
 		JobID: j.ID, Kind: string(j.Request.Kind), Dataset: textOrNull(j.Request.Dataset), Address: textOrNull(j.Request.Address),
@@ -278,7 +278,7 @@ func timeOrNull(t time.Time) *time.Time {
 
 func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// exportName is what a job's file is called once it is downloaded.
+// exportName is the name of a job's file for downloads.
 func exportName(j *job.Job) string {
 	at := "empty"
 	if !j.AsOf.IsZero() {
@@ -290,9 +290,9 @@ func exportName(j *job.Job) string {
 	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
 }
 
-// exportUsage returns lines that read the file of a done job. A CSV has no types: of it they name
-// the columns whose digits are ids, which readers would take for numbers, and for pandas those that
-// are times.
+// exportUsage returns lines of code that read the file of a done job. CSV has no types: for it they
+// name the columns whose digits are ids, which readers would take for numbers, and for pandas the
+// columns with times.
 func exportUsage(j *job.Job) *wire.ExportUsage {
 	name := exportName(j)
 	u := &wire.ExportUsage{FileName: name}
@@ -315,7 +315,7 @@ func exportUsage(j *job.Job) *wire.ExportUsage {
 	return u
 }
 
-// csvTypes returns what a reader of the job's CSV has to know about its columns, in the words of
+// csvTypes returns what a reader of the job's CSV has to know about its columns, in the syntax of
 // DuckDB and of pandas.
 func csvTypes(j *job.Job) (duck, python string) {
 	ids, times := []string{"event_id", "token_id"}, []string{"ts"} // of a wallet's trades

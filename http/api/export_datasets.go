@@ -48,7 +48,7 @@ func (v *encodedSnapshot) catalogue() (list []wire.Dataset) {
 	return list
 }
 
-// datasetOf describes a dataset as of a time. rows takes the venue's own wallets along.
+// datasetOf describes a dataset as of a time. rows includes the venue's own wallets.
 func datasetOf(d *datasets.Dataset, rows int64, asOf time.Time) wire.Dataset {
 	out := wire.Dataset{ID: d.ID, Title: d.Title, Description: d.Description, MaxRows: datasets.MaxRows, Formats: d.Formats, Periods: d.Periods,
 		Order: d.Order, ApproximateRows: rows, Method: d.Method}

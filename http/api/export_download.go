@@ -19,8 +19,8 @@ import (
 	"pmx/engine/export/job"
 )
 
-// downloadExport answers GET …/export-jobs/{job_id}/download with the file, or
-// the part of it that Range asks for, as it lies on the disk.
+// downloadExport answers GET …/export-jobs/{job_id}/download with the file, or the part of it that
+// Range requests, as stored on the disk.
 func (a *API) downloadExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 	if a.exports == nil {
 		return notReady("This server does not provide exports.", 60)
@@ -59,7 +59,7 @@ func fileGone() *problem {
 	return &problem{status: fiber.StatusGone, code: "export_expired", detail: "The file has expired and was removed. Create the job again."}
 }
 
-// notDownloadable reports why a job has no file to give; nil if it has.
+// notDownloadable says why a job has no file to download; nil if it has one.
 func notDownloadable(j *job.Job) *problem {
 	switch j.Status {
 	case job.Done:
@@ -108,15 +108,14 @@ func listsETag(header []byte, tag string) bool {
 	return false
 }
 
-// byteRange is a range of a file: bytes from and up to, which is not in it.
+// byteRange is a range of a file, excluding its end.
 type byteRange struct {
 	from, to, size int64
-	partial        bool // less than the whole was asked for
+	partial        bool // less than the whole file was requested
 }
 
-// requestedRange reads Range and If-Range. A range in a form that is not understood,
-// or several of them, is passed over, as RFC 9110 section 14.2 allows: the whole
-// file is sent.
+// requestedRange parses Range and If-Range. A range in an unknown form, or several ranges, are
+// ignored, as RFC 9110 section 14.2 allows: the whole file is sent.
 func requestedRange(c *fiber.Ctx, j *job.Job, tag string) (byteRange, *problem) {
 	whole := byteRange{to: j.Bytes, size: j.Bytes}
 	s, ok := parseRange(string(c.Request().Header.Peek(fiber.HeaderRange)), j.Bytes)
@@ -133,8 +132,8 @@ func requestedRange(c *fiber.Ctx, j *job.Job, tag string) (byteRange, *problem) 
 	return s, nil
 }
 
-// parseRange reads a single range of bytes; an empty span lies outside of the
-// file. RFC 9110 section 14.1.2.
+// parseRange parses a single range of bytes; an empty result is outside of the file. RFC 9110
+// section 14.1.2.
 func parseRange(header string, size int64) (byteRange, bool) {
 	set, ok := strings.CutPrefix(header, "bytes=")
 	first, last, dash := strings.Cut(strings.TrimSpace(set), "-")
@@ -167,8 +166,8 @@ func wholeNumber(text string) (int64, bool) {
 	return n, err == nil && n >= 0 && text[0] != '+' && n < 1<<62
 }
 
-// ifRangeHolds reports whether what If-Range names is the file that is there: by its strong tag or
-// its very time. RFC 9110 section 13.1.5.
+// ifRangeHolds reports whether If-Range names the present file: by its strong tag or its exact
+// time. RFC 9110 section 13.1.5.
 func ifRangeHolds(header, tag string, modified time.Time) bool {
 	header = strings.TrimSpace(header)
 	if header == "" || header == tag {
@@ -184,18 +183,18 @@ func sendFile(c *fiber.Ctx, f *os.File, s byteRange) error {
 	if s.partial {
 		c.Response().SetStatusCode(fiber.StatusPartialContent)
 		setHeader(h, fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", s.from, s.to-1, s.size))
-	} else { // of the whole file both digests are the same. RFC 9530
+	} else { // for the whole file both digests are the same. RFC 9530
 		h.SetBytesV("Content-Digest", h.Peek("Repr-Digest"))
 	}
 	c.Response().SetBodyStream(fileStream{io.NewSectionReader(f, s.from, s.to-s.from), f}, int(s.to-s.from))
 	return nil
 }
 
-// fileStream is a range of a file on its way to a client.
+// fileStream is a range of a file that is being sent to a client.
 type fileStream struct {
 	io.Reader
 	file *os.File
 }
 
-// Close gives the file back once all is sent or the client is gone.
+// Close closes the file once all is sent or the client is gone.
 func (f fileStream) Close() error { return f.file.Close() }

@@ -26,16 +26,16 @@ func encodeJSON(b []byte, v any) ([]byte, error) {
 	return text[:len(b)+unescape(text[len(b):])], nil
 }
 
-// unescaped is what encoding/json writes as an escape and appendString does not: the
-// separators of lines, and what stands for bytes that are no UTF-8.
+// unescaped is what encoding/json writes as an escape and appendString does not: line separators,
+// and the replacement for bytes that are not UTF-8.
 var unescaped = map[string]string{`\u2028`: "\u2028", `\u2029`: "\u2029", `\ufffd`: "\ufffd"}
 
-// unescape takes such escapes out of a JSON text and returns its length then.
+// unescape replaces such escapes in a JSON text and returns its new length.
 func unescape(text []byte) int {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return len(text)
 	}
-	b := text[:0] // what is put back is shorter
+	b := text[:0] // the replacement is shorter
 	for i := 0; i < len(text); {
 		n := 1
 		if text[i] == '\\' {
@@ -51,8 +51,7 @@ func unescape(text []byte) int {
 	return len(b)
 }
 
-// appendJSON is encodeJSON of a wire type: one that cannot be written is a fault of the
-// program, which tests find.
+// appendJSON is encodeJSON for a wire type: failing to encode one is a bug, which tests find.
 func appendJSON(b []byte, v any) []byte {
 	b, err := encodeJSON(b, v)
 	if err != nil {
@@ -64,14 +63,14 @@ func appendJSON(b []byte, v any) []byte {
 // marshal is v as JSON.
 func marshal(v any) []byte { return appendJSON(nil, v) }
 
-// membersOf gives the members of an object without its braces, from a comma on.
+// membersOf returns the members of an object without its braces, with a leading comma.
 func membersOf(v any) []byte {
 	b := marshal(v)
 	b[0] = ','
 	return b[:len(b)-1]
 }
 
-// dataOf returns v as the member data, from its comma on.
+// dataOf returns v as the member data, with a leading comma.
 func dataOf(v any) []byte { return appendJSON([]byte(`,"data":`), v) }
 
 // appendList adds a list of n wire types.
@@ -83,7 +82,7 @@ func appendList[T any](b []byte, n int, row func(i int) T) []byte {
 	return appendJSON(b, rows)
 }
 
-// appendString adds s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+// appendString adds s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -107,9 +106,8 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// plainPrefix is how many bytes of s, eight at a time, stand in JSON as they are:
-// most texts are plain to the end, and looking at every byte of a page of rows took
-// as long as all else of them.
+// plainPrefix is how many bytes of s, in steps of eight, need no escape in JSON: most texts need
+// none at all, and looking at every single byte took half of the time for a page of rows.
 func plainPrefix(s string) int {
 	const (
 		ones  = 0x0101010101010101
@@ -120,8 +118,8 @@ func plainPrefix(s string) int {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 		quote, backslash := w^'"'*ones, w^'\\'*ones
-		// The high bit of a byte of each term: below a space, a quote, a backslash,
-		// no ASCII. A borrow may mark a byte too many, never one too few.
+		// The high bit of a byte in each term: below a space, a quote, a backslash, not ASCII. A
+		// borrow may mark a byte too many, never one too few.
 		if ((w-' '*ones)|(quote-ones)|(backslash-ones)|w)&highs != 0 {
 			break
 		}
@@ -173,7 +171,7 @@ func appendMicros(b []byte, us int64) []byte {
 	return appendTime(b, time.UnixMicro(us))
 }
 
-// appendRatio adds num/den with at most 6 decimals, null where den is zero.
+// appendRatio adds num/den with at most 6 decimals, null if den is zero.
 func appendRatio(b []byte, num, den data.Micro) []byte {
 	ratio, ok := data.Ratio(num, den)
 	if !ok {
@@ -190,7 +188,7 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, "false"...)
 }
 
-// ratioOrNull returns num/den with at most 6 decimals, nil where den is zero.
+// ratioOrNull returns num/den with at most 6 decimals, nil if den is zero.
 func ratioOrNull(num, den data.Micro) *data.Micro {
 	ratio, ok := data.Ratio(num, den)
 	return microOrNull(ratio, ok)

@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// leaderboardRows is the most rows a leaderboard gives.
+// leaderboardRows is the maximum number of rows of a leaderboard.
 const leaderboardRows = 200
 
 // The parameters of a leaderboard.

@@ -11,10 +11,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// leaderboardReader reads what a leaderboard needs that no snapshot ranks.
+// leaderboardReader reads the data of leaderboards that no snapshot ranks.
 type leaderboardReader interface {
 	// Leaderboards returns the figures of all wallets in the windows up to a time in unix µs, as of a batch;
-	// what resolutions paid may be of a later one. It is slow. They take most bytes; 0: any number.
+	// what resolutions paid may be of a later one. It is slow. They take at most most bytes; 0: no limit.
 	Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error)
 	// ProfitDays returns what some wallets made on each UTC day from first up to a time in unix µs,
 	// by wallet and day.
@@ -24,7 +24,7 @@ type leaderboardReader interface {
 // sparkDays is how many UTC days a spark has.
 const sparkDays = 30
 
-// What rows of a leaderboard may have besides.
+// What rows of a leaderboard can include.
 const (
 	includeSplit = iota
 	includePrevious
@@ -42,7 +42,8 @@ var (
 		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
-// rankedTraders answers GET /leaderboard/traders if it is asked for more than the snapshot ranks.
+// rankedTraders answers GET /leaderboard/traders for requests that the snapshot's ranking does not
+// cover.
 func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	v, err := a.current()
 	if err != nil {
@@ -60,8 +61,8 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	if set.epoch > v.snap.Epoch { // it was read meanwhile, and has wallets that v has not
-		if v, err = a.current(); err == nil && !set.follows(v) { // which is of another database by now
+	if set.epoch > v.snap.Epoch { // it was read meanwhile, and may have wallets that v does not have
+		if v, err = a.current(); err == nil && !set.follows(v) { // the snapshot may be of another database by now
 			set, err = a.leaderboardSet(v)
 		}
 		if err != nil {
@@ -89,7 +90,8 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// rankedText is rows of a leaderboard as JSON: encoding them, with a spark each, takes far longer than sending them.
+// rankedText returns rows of a leaderboard as JSON, which are kept: encoding them, with a spark each, takes far
+// longer than sending them.
 func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *leaderboardSet, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
 	var sparks [][]data.Micro
 	if include[includeSpark] {
@@ -107,12 +109,12 @@ func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *leaderboa
 	}), nil
 }
 
-// leaderboard is which leaderboard is asked for.
+// leaderboard says which leaderboard is requested.
 type leaderboard struct {
 	period      serving.Period
 	sort        serving.LeaderboardSort
 	minResolved int64
-	previous    bool     // with the ranks in the window before
+	previous    bool     // with the ranks in the previous window
 	categories  []string // nil: all
 }
 
@@ -126,7 +128,8 @@ func (set *leaderboardSet) rank(snap *serving.Snapshot, b leaderboard) []serving
 	return now
 }
 
-// sparks returns what each wallet made up to the end of each of the last days, from nothing on.
+// sparks returns the cumulative profit of each wallet at the end of each of the last days, starting
+// from zero.
 func (a *API) sparks(ctx context.Context, set *leaderboardSet, rows []serving.RankedRow) ([][]data.Micro, error) {
 	if len(rows) == 0 {
 		return [][]data.Micro{}, nil

@@ -31,7 +31,7 @@ const (
 	leaderboardDivisor = 16
 )
 
-// leaderboardBytes is what one set may take, given what Go may; 0: any number.
+// leaderboardBytes is how many bytes one set may take, given Go's limit; 0: no limit.
 func leaderboardBytes(limit int64) int64 {
 	if limit == math.MaxInt64 {
 		return 0
@@ -39,7 +39,7 @@ func leaderboardBytes(limit int64) int64 {
 	return limit / leaderboardDivisor
 }
 
-// leaderboardSet is what leaderboards of one snapshot are ranked from.
+// leaderboardSet has the data that leaderboards of one snapshot are ranked from.
 type leaderboardSet struct {
 	epoch        uint64 // of the snapshot
 	lineage      uint64 // of the snapshot
@@ -53,11 +53,11 @@ type leaderboardSet struct {
 type leaderboardSets struct {
 	newest  atomic.Pointer[leaderboardSet]
 	kept    atomic.Bool               // KeepLeaderboards runs
-	asked   atomic.Pointer[time.Time] // when somebody asked last; nil: nobody has
+	asked   atomic.Pointer[time.Time] // time of the last request; nil: none
 	refused atomic.Pointer[time.Time] // until when leaderboards that were too large are not read again; nil: they never were
 	reading chan struct{}             // holds a value while somebody reads
 	wake    chan struct{}
-	// Of the last reading by KeepLeaderboards, which alone looks at them.
+	// About the last reading by KeepLeaderboards; used only there.
 	ended  time.Time
 	took   time.Duration
 	failed bool
@@ -75,8 +75,8 @@ func (b *leaderboardSets) nudge() {
 	}
 }
 
-// leaderboardSet returns the newest set. If that is small, or KeepLeaderboards does not run, it is first read for a newer snapshot;
-// if this fails, the older set is given.
+// leaderboardSet returns the newest set. If that is small, or KeepLeaderboards does not run, it is first read for a newer
+// snapshot; if this fails, the older set is returned.
 func (a *API) leaderboardSet(v *encodedSnapshot) (*leaderboardSet, error) {
 	b := a.leaderboards
 	now := time.Now()

@@ -17,10 +17,11 @@ type marketReader interface {
 	// MarketTexts returns what the snapshot leaves out of a market, as of batch or later.
 	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
 	// MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest first, of
-	// imports up to batch; those behind after, as serving.Fill.CompareInBlock orders them, if that is given.
+	// imports up to batch; if after is given, those that follow it in the order of
+	// serving.Fill.CompareInBlock.
 	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, after *serving.Fill, n int) ([]serving.Fill, error)
 	// Candles returns the n newest candles of tokens, newest first and then by outcome, in
-	// intervals of so many hours; those behind after if that is given. They are as of batch or
+	// intervals of so many hours; if after is given, those that follow it. They are as of batch or
 	// later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
 	// Holders returns who holds tokens of one market according to the fills of imports up to batch,
@@ -93,13 +94,13 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// marketRead is what of an overview the snapshot does not hold.
+// marketRead is the part of an overview that is not in the snapshot.
 type marketRead struct {
 	texts serving.MarketTexts
 	fills []serving.Fill
 }
 
-// marketRead reads into w, or keeps what was read for the epoch where reading takes long.
+// marketRead reads into w, or, if reading takes long, keeps what was read for the epoch.
 func (a *API) marketRead(v *encodedSnapshot, w *scratch, m *serving.Market) (marketRead, error) {
 	if a.reader.MarketInMemory(m.ID, v.snap.Catalog.Tokens(m.ID), v.snap.Batch) {
 		r, err := a.readMarket(context.Background(), v, w.filled[:0], m)
@@ -280,7 +281,7 @@ func appendMarketSummary(b []byte, c *serving.Catalog, m *serving.Market) []byte
 	return append(appendMicros(append(b, `,"end_date":`...), m.EndTS), '}')
 }
 
-// appendResolvedAt adds when a market was resolved, and what says so.
+// appendResolvedAt adds when a market was resolved, and the source of that time.
 func appendResolvedAt(b []byte, ts int64, by data.TimeSource) []byte {
 	b = appendMicros(append(b, `,"resolved_at":`...), ts)
 	if ts == 0 {

@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// candleRows is the most candles of one reply.
+// candleRows is the maximum number of candles in a response.
 const candleRows = 1000
 
 // The parameters of GET /market/{condition_id}/candles.
@@ -77,7 +77,7 @@ func (a *API) candles(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// candleTokens are the tokens of the outcomes that call asks for.
+// candleTokens are the tokens of the outcomes that call requests.
 func (call *Call) candleTokens(c *serving.Catalog, m *serving.Market) (tokens []serving.OutcomeToken) {
 	only := call.value(candleOutcome)
 	for _, id := range c.Tokens(m.ID) {
@@ -102,8 +102,8 @@ func (a *API) candleRead(v *encodedSnapshot, m *serving.Market, tokens []serving
 	})
 }
 
-// shownCandles takes a page of n out of rows, of which there is one more where any follow: those of
-// which the plan shows a part. more reports whether such rows follow.
+// shownCandles takes a page of n rows from rows, which has one more if any follow, and drops those
+// that are entirely outside the plan's history. more reports whether shown rows follow.
 func (call *Call) shownCandles(snap *serving.Snapshot, rows []serving.Candle, hours int64, n int, e *envelope) (shown []serving.Candle, more bool) {
 	oldest := historyStart(call.tier, snap)
 	for i := range rows {

@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// holderRows is the most holders of one reply.
+// holderRows is the maximum number of holders in a response.
 const holderRows = 200
 
 // The parameters of GET /market/{condition_id}/holders.

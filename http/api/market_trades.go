@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// marketTradeRows is the most fills of a market that one reply shows.
+// marketTradeRows is the maximum number of fills of a market in a response.
 const marketTradeRows = 200
 
 // The parameters of GET /market/{condition_id}/trades.
@@ -58,7 +58,7 @@ func (a *API) marketTrades(c *fiber.Ctx, call *Call) error {
 		func(b []byte, f *serving.Fill) []byte { return appendMarketFill(b, v.snap, f) })
 }
 
-// marketPage reads fills of a market into w, or keeps what was read for the epoch where reading takes long.
+// marketPage reads fills of a market into w, or, if reading takes long, keeps what was read for the epoch.
 func (a *API) marketPage(v *encodedSnapshot, w *scratch, m *serving.Market, after *serving.Fill, n int) ([]serving.Fill, error) {
 	tokens, figures := v.snap.Catalog.Tokens(m.ID), v.snap.Catalog.Figures(m.ID)
 	if after == nil && n <= recentFills && a.reader.MarketInMemory(m.ID, tokens, v.snap.Batch) {
@@ -78,8 +78,8 @@ func (a *API) marketPage(v *encodedSnapshot, w *scratch, m *serving.Market, afte
 // marketFillPositionSize is the size of a position among a market's fills.
 const marketFillPositionSize = fillPositionSize + 4 + 8
 
-// appendMarketFillPosition adds the position of f among the fills of its market: that among the
-// fills of its wallet, and the wallet, which is named as tokens are.
+// appendMarketFillPosition adds the position of f among the fills of its market: its position among
+// the fills of its wallet, and the wallet, identified like tokens are.
 func appendMarketFillPosition(b []byte, snap *serving.Snapshot, f *serving.Fill) []byte {
 	b = appendFillPosition(b, snap.Catalog, f)
 	address := snap.WalletAt(f.Wallet)

@@ -8,10 +8,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// newestRows is the most newest trades that an answer has.
+// newestRows is the maximum number of newest trades in a response.
 const newestRows = 200
 
-// newestAge is how long an answer may be kept, in seconds.
+// newestAge is how long a response may be cached, in seconds.
 const newestAge = 1
 
 // The parameters of GET /trades/newest.
@@ -20,7 +20,7 @@ var (
 	newestMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only trades in this market, which need not be known yet"}
 )
 
-// newestRoutes are of what no import has: trades that are not final.
+// newestRoutes serve trades that are not final, which no import has.
 func newestRoutes() []Route {
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/trades/newest", Section: wire.Market, MaxRows: newestRows,

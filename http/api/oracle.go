@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// oracleRows is the most rows that a leaderboard of forecasters shows.
+// oracleRows is the maximum number of rows of a leaderboard of forecasters.
 const oracleRows = 200
 
 // The parameters of GET /oracle/leaderboard.
@@ -46,7 +46,7 @@ func oracleRoutes() []Route {
 	}
 }
 
-// oracleBodies is what is encoded of a snapshot's Oracle: the leaderboard of the default
+// oracleBodies has the encoded responses from a snapshot's Oracle: the leaderboard with default
 // parameters.
 type oracleBodies struct {
 	leaderboard rankedBody
@@ -80,7 +80,7 @@ func (a *API) oracleLeaderboard(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// oracleHead adds what stands before the rows of a leaderboard.
+// oracleHead adds the members before the rows of a leaderboard.
 func oracleHead(b []byte, atLeast, total int) []byte {
 	b = strconv.AppendInt(append(b, `,"min_resolved":`...), int64(atLeast), 10)
 	return strconv.AppendInt(append(b, `,"total":`...), int64(total), 10)
@@ -101,8 +101,8 @@ func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// accuracy scores all that a wallet holds of resolved markets. It is kept for the
-// epoch: the answer is small, and the work grows with the wallet's markets.
+// accuracy scores all of a wallet's holdings in resolved markets. It is kept for the epoch: the
+// result is small, and the work grows with the wallet's markets.
 func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy, error) {
 	if v.snap.Oracle.Score(t.ID).Forecasts == 0 {
 		return serving.Accuracy{}, nil
@@ -120,7 +120,7 @@ func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy,
 	})
 }
 
-// oracleRow is the i-th row of r, of which every wallet has forecasts.
+// oracleRow is the i-th row of r, all of whose wallets have forecasts.
 func oracleRow(snap *serving.Snapshot, r *serving.Ranking, i int) wire.OracleRow {
 	id := r.Wallets[i]
 	score, wallet := snap.Oracle.Score(id), snap.WalletAt(id)

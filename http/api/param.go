@@ -29,15 +29,15 @@ const (
 	Choice                   // one of Choices
 	Text                     // Min to Max characters, no control characters
 	WalletArg                // 0x + 40 hex digits in any letter case
-	ConditionArg             // 0x + 64 hex digits in any letter case, or 62 where 00 belongs behind
+	ConditionArg             // 0x + 64 hex digits in any letter case, or 62, to which 00 is appended
 	Moment                   // RFC 3339 time, or YYYY-MM-DD for its midnight, UTC; µs
-	CursorArg                // what next_cursor said
+	CursorArg                // a value of next_cursor
 	DayArg                   // YYYY-MM-DD; a data.Date
 )
 
-// Param is one parameter of a route, and the handle by which its value is read: see
-// Call.value. A parameter in the path is always there; one in the query, or in a header,
-// may be left out, and then Default holds.
+// Param is one parameter of a route, and the handle by which its value is read: see Call.value. A
+// parameter in the path is always there; one in the query, or in a header, may be left out, and
+// then Default applies.
 type Param struct {
 	Name     string
 	InPath   bool
@@ -47,27 +47,27 @@ type Param struct {
 	Default  string
 	Choices  []string // of a Choice
 	Min, Max int64    // of an Integer, a Decimal in millionths, the length of a Text
-	Pattern  string   // what the document says of the characters of a Text; "": no control characters
+	Pattern  string   // pattern of a Text in the OpenAPI document; "": no control characters
 	Many     int      // how often a query parameter may be repeated; 0 and 1: once
 	Required bool     // a query parameter that must be given
 
 	place int // in Params of every route that lists it: see prepareRoutes
 }
 
-// value is what a parameter holds in one call.
+// value is the value of a parameter in one call.
 type value struct {
 	n     int64     // Integer, Decimal in millionths, index of a Choice, Moment in unix µs, DayArg as a data.Date
 	hash  data.Hash // ConditionArg; a WalletArg in its first 20 bytes
 	text  string    // Text and CursorArg; a copy
 	given bool
-	more  []value // those after the first, where Many allows
+	more  []value // those after the first, if Many allows
 }
 
 // wallet is the value of a WalletArg.
 func (v *value) wallet() data.Address { return data.Address(v.hash[:20]) }
 
-// value is what p holds in this call, whose route must list p. It panics where the
-// route does not: it never gives the value of another parameter.
+// value is the value of p in this call. The route must list p, otherwise it panics, so it can never
+// return the value of another parameter.
 func (call *Call) value(p *Param) *value {
 	if call.route.Params[p.place] != p {
 		panic("route " + call.route.Path + " does not list parameter " + p.Name)
@@ -89,7 +89,7 @@ func (call *Call) all(p *Param) iter.Seq[*value] {
 	}
 }
 
-// texts lists what a Text that may be repeated holds; nil if it is not given.
+// texts lists the values of a Text that may be repeated; nil if it is not given.
 func (call *Call) texts(p *Param) (list []string) {
 	for v := range call.all(p) {
 		list = append(list, v.text)
@@ -97,7 +97,7 @@ func (call *Call) texts(p *Param) (list []string) {
 	return list
 }
 
-// choices lists what a Choice that may be repeated holds; nil if it is not given.
+// choices lists the values of a Choice that may be repeated; nil if it is not given.
 func (call *Call) choices(p *Param) (list []string) {
 	for v := range call.all(p) {
 		list = append(list, p.Choices[v.n])
@@ -105,7 +105,7 @@ func (call *Call) choices(p *Param) (list []string) {
 	return list
 }
 
-// givesNoneBut reports whether call gives no parameter, or p alone.
+// givesNoneBut reports whether call has no parameters, or only p.
 func (call *Call) givesNoneBut(p *Param) bool {
 	for i, other := range call.route.Params {
 		if other != p && call.values[i].given {
@@ -115,10 +115,10 @@ func (call *Call) givesNoneBut(p *Param) bool {
 	return true
 }
 
-// maxParams is how many parameters a route has at most.
+// maxParams is the maximum number of parameters of a route.
 const maxParams = 48
 
-// parse reads text as p. The text is not kept.
+// parse parses text as a value of p. The text is not kept.
 func (p *Param) parse(text string) (value, *problem) {
 	v := value{given: true}
 	switch p.Kind {
@@ -151,7 +151,7 @@ func (p *Param) parse(text string) (value, *problem) {
 	return v, nil
 }
 
-// parseText reads the kinds whose value is a longer text.
+// parseText parses the kinds whose value is a longer text.
 func (p *Param) parseText(text string) (value, *problem) {
 	v := value{given: true}
 	switch p.Kind {
@@ -188,10 +188,11 @@ func (p *Param) parseText(text string) (value, *problem) {
 	return v, nil
 }
 
-// The days that may be asked for.
+// The days that may be requested.
 var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2199, time.December, 31)
 
-// parseMoment returns unix µs of an RFC 3339 time or of the midnight a UTC day begins with.
+// parseMoment returns the unix µs of an RFC 3339 time, or of the midnight at which a UTC day
+// begins.
 func parseMoment(s string) (int64, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil && at.Year() >= 1970 && at.Year() < 2200 {
@@ -208,7 +209,7 @@ func parseCondition(s string) (data.Hash, error) {
 	return data.ParseCondition(s)
 }
 
-// parseInteger reads plain digits: no sign but a minus, no blanks, no exponent.
+// parseInteger parses plain digits: no sign except a minus, no blanks, no exponent.
 func parseInteger(s string) (int64, bool) {
 	if s == "" || s[0] == '+' || len(s) > 19 {
 		return 0, false
@@ -217,8 +218,8 @@ func parseInteger(s string) (int64, bool) {
 	return n, err == nil && n != math.MinInt64
 }
 
-// parseDecimal reads plain digits with at most six decimals behind a point: what
-// would have to be rounded is no value that was meant.
+// parseDecimal parses plain digits with at most six decimals after a point: a value that would have
+// to be rounded is an error.
 func parseDecimal(s string) (data.Micro, bool) {
 	whole, frac, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	if whole == "" || point && frac == "" || len(frac) > 6 || strings.Trim(whole+frac, "0123456789") != "" {
@@ -238,7 +239,8 @@ func parseWallet(s string) (data.Address, error) {
 	return data.ParseAddress(s)
 }
 
-// readParams fills call with the parameters of its route, or reports which one is at fault.
+// readParams fills call with the parameters of its route, or returns a problem that names the
+// invalid one.
 func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	copy(call.values[:len(r.Params)], r.defaults)
 	for i, p := range r.Params {
@@ -269,8 +271,8 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	return bad
 }
 
-// pathOrHeader returns the text of a parameter that does not stand in the query; false where p
-// does, and for a header that was not sent.
+// pathOrHeader returns the text of a parameter in the path or in a header; false for one in the
+// query, and for a header that was not sent.
 func (p *Param) pathOrHeader(c *fiber.Ctx) (text string, given bool) {
 	switch {
 	case p.InPath:
@@ -286,7 +288,7 @@ func (p *Param) pathOrHeader(c *fiber.Ctx) (text string, given bool) {
 	return "", false
 }
 
-// joinLines is a header that was sent on several lines, as one.
+// joinLines joins a header that was sent on several lines.
 func joinLines(lines [][]byte) []byte { return bytes.Join(lines, []byte(", ")) }
 
 func (r *Route) readQuery(call *Call, name, text []byte) *problem {

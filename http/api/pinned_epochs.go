@@ -13,20 +13,20 @@ import (
 const (
 	// pinIdle is how long an epoch stays pinned after the last page that was read from it.
 	pinIdle = 10 * time.Minute
-	// maxPinned and maxPinnedBytes bound what is kept in memory for pinned epochs alone: for scans of
+	// maxPinned and maxPinnedBytes bound what is kept in memory only for pinned epochs: for scans of
 	// the screener, and as much again for those of wallets' markets.
 	maxPinned      = 64
 	maxPinnedBytes = 256 << 20
 )
 
-// marketEpoch is the markets of one epoch. A scan stays in the epoch it began in, so that
+// marketEpoch has the markets of one epoch. A scan stays in the epoch in which it began, so that
 // imports do not shift its pages. The data never changes.
 type marketEpoch struct {
-	screener *serving.Screener // nil: of scans that do not need it
+	screener *serving.Screener // nil for scans that do not need it
 	catalog  *serving.Catalog
 	asOf     []byte // as JSON
 	epoch    uint64 // of the snapshot
-	batch    int64  // the last import that is in it
+	batch    int64  // the last import in it
 
 	// Guarded by pinnedEpochs.mu.
 	id       uint64 // 0: no cursor refers to it yet
@@ -38,13 +38,14 @@ func newMarketEpoch(snap *serving.Snapshot, asOf []byte) *marketEpoch {
 	return &marketEpoch{screener: snap.Screener, catalog: snap.Catalog, asOf: asOf, epoch: snap.Epoch, batch: snap.Batch}
 }
 
-// withoutScreener is the epoch for scans of wallets' markets, which read the catalog alone: a commit changes ten
-// times as many bytes of the screener's columns as of the catalog, and a pinned epoch keeps what was there before.
+// withoutScreener is the epoch for scans of wallets' markets, which read only the catalog: a commit changes ten
+// times as many bytes in the screener's columns as in the catalog, and a pinned epoch keeps the old version of
+// both.
 func (w *marketEpoch) withoutScreener() *marketEpoch {
 	return &marketEpoch{catalog: w.catalog, asOf: w.asOf, epoch: w.epoch, batch: w.batch}
 }
 
-// ownBytes is about how many bytes w keeps that o does not.
+// ownBytes is about how many bytes w keeps in memory that o does not.
 func (w *marketEpoch) ownBytes(o *marketEpoch) int64 {
 	n := w.catalog.UnsharedBytes(o.catalog)
 	if w.screener != nil && o.screener != nil {
@@ -56,9 +57,9 @@ func (w *marketEpoch) ownBytes(o *marketEpoch) int64 {
 // pinnedEpochs keeps the epochs that scans of one kind are reading.
 type pinnedEpochs struct {
 	mu       sync.Mutex
-	boot     uint64 // when the process started: cursors of an earlier one have expired
+	boot     uint64 // when the process started: cursors of earlier processes have expired
 	lastID   uint64 // the newest id
-	maxBytes int64  // that may be kept for pinned epochs alone
+	maxBytes int64  // that may be kept only for pinned epochs
 	epochs   []*marketEpoch
 }
 
@@ -66,8 +67,7 @@ func newPinnedEpochs(started time.Time) *pinnedEpochs {
 	return &pinnedEpochs{boot: uint64(started.UnixNano()), maxBytes: maxPinnedBytes}
 }
 
-// pin keeps w, because a cursor that refers to it is given out. current is the
-// epoch that is published now.
+// pin keeps w, because a cursor that refers to it is sent. current is the published epoch.
 func (k *pinnedEpochs) pin(w, current *marketEpoch, now time.Time) (id uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,7 +101,7 @@ func (k *pinnedEpochs) lookUp(id uint64, current *marketEpoch, now time.Time) *m
 	return w
 }
 
-// sweep drops epochs that are idle and, now that current is published, those that exceed the bounds.
+// sweep drops epochs that are idle and, since current is published, those that exceed the bounds.
 func (k *pinnedEpochs) sweep(current *marketEpoch, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -137,8 +137,8 @@ func (w *marketEpoch) evictBefore(o *marketEpoch) bool {
 	return w.lastUsed.Before(o.lastUsed)
 }
 
-// pinnedBytes is the memory of the pinned epochs that current does not share: of each what the
-// next newer one does not share.
+// pinnedBytes is the memory of the pinned epochs that is not shared with current: for each epoch,
+// what it does not share with the next newer one.
 func (k *pinnedEpochs) pinnedBytes(current *marketEpoch) int64 {
 	n := int64(0)
 	for i, w := range k.epochs {
@@ -153,10 +153,10 @@ func (k *pinnedEpochs) pinnedBytes(current *marketEpoch) int64 {
 	return n
 }
 
-// pinSize is the size of what names a pinned epoch in a cursor.
+// pinSize is the size of the reference to a pinned epoch in a cursor.
 const pinSize = 8 + 8
 
-// appendPin adds what names the epoch id in a cursor.
+// appendPin adds the reference to the epoch id to a cursor.
 func (k *pinnedEpochs) appendPin(b []byte, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, k.boot), id)
 }
@@ -180,7 +180,7 @@ func (k *pinnedEpochs) readPin(b []byte, size int, current *marketEpoch, now tim
 	return w, b[pinSize:], nil
 }
 
-// screenerPositionSize is the size of a position in a scan of the screener, behind the epoch.
+// screenerPositionSize is the size of a position in a scan of the screener, after the epoch.
 const screenerPositionSize = 8 + 8 + 32
 
 // appendPosition adds the position p in the epoch id.

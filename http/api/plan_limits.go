@@ -7,9 +7,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// listEnvelope returns the envelope of a list and how many of total rows it shows: limit rows asked
-// by the caller, at most what the tier and the endpoint allow. A list that the tier cut short says
-// so.
+// listEnvelope returns the envelope of a list and how many of total rows it shows: limit rows as
+// requested, at most what the tier and the endpoint allow. The envelope says if the tier cut the
+// list short.
 func (call *Call) listEnvelope(limit, total int) (envelope, int) {
 	most := call.route.MaxRows
 	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, most), hint: access.Nobody}
@@ -29,8 +29,9 @@ func (call *Call) pageRows(limit int) int {
 	return min(limit, call.tier.Caps().Rows, call.route.MaxRows)
 }
 
-// pageEnvelope returns the envelope of a page of a scan. more reports whether rows follow it: then
-// a page that the tier made shorter than asked says so, while one that is merely full does not.
+// pageEnvelope returns the envelope of a page of a scan. more says that rows follow it: then the
+// envelope of a page that the tier made shorter than requested says so, while a full page is not
+// truncated.
 func (call *Call) pageEnvelope(limit int, more bool) envelope {
 	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, call.route.MaxRows), hint: access.Nobody}
 	if more && limit > e.maxRows {
@@ -42,8 +43,8 @@ func (call *Call) pageEnvelope(limit int, more bool) envelope {
 	return e
 }
 
-// historyStart is the oldest time, in unix µs, that a plan shows: rows before it are left
-// out, one of that very time is shown. 0: all history.
+// historyStart is the oldest time, in unix µs, that a plan shows: rows before it are left out, one
+// at exactly that time is shown. 0: all history.
 func historyStart(tier access.Tier, snap *serving.Snapshot) int64 {
 	days := tier.Caps().HistoryDays
 	if days == 0 || snap.AsOf.IsZero() {
@@ -52,10 +53,10 @@ func historyStart(tier access.Tier, snap *serving.Snapshot) int64 {
 	return snap.AsOf.Add(-time.Duration(days) * 24 * time.Hour).UnixMicro()
 }
 
-// trimHistory marks an answer from which rows were left out for their age and hints
-// at the lowest plan that shows one of a time, in unix µs. Of an answer that the
-// caller can have as a whole, that is the oldest row; where a scan ends,
-// the next one. A bucket's time is its last instant: see lastInstant.
+// trimHistory marks a response from which rows were left out for their age, and hints at the lowest
+// plan that shows a row of a time, in unix µs. For a complete list, pass the time of the oldest
+// row; at the end of a scan, that of the next row. A bucket's time is its last instant: see
+// lastInstant.
 func (e *envelope) trimHistory(snap *serving.Snapshot, ts int64) {
 	for _, t := range access.Tiers() {
 		if historyStart(t, snap) <= ts {
@@ -69,10 +70,10 @@ func (e *envelope) trimHistory(snap *serving.Snapshot, ts int64) {
 // while any part of it is within the history.
 func lastInstant(end int64) int64 { return end - 1 }
 
-// trimDays is trimHistory of a row that a plan with so many days shows.
+// trimDays is trimHistory for a row that a plan with so many days shows.
 func (e *envelope) trimDays(days int) { e.trimFor(access.LowestWithHistory(days)) }
 
-// trimFor marks an answer from which rows were left out that a better plan shows.
+// trimFor marks a response from which rows were left out that a better plan shows.
 func (e *envelope) trimFor(better access.Tier) {
 	if !e.trimmed || better > e.hint && e.hint != access.Nobody {
 		e.hint = better

@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// indexRows is the most rows of an index history.
+// indexRows is the maximum number of rows of an index history.
 const indexRows = 2000
 
 // The parameters of GET /pmx-index/{name}/history.
@@ -101,7 +101,7 @@ func inputsOf(n index.Name, in *index.Inputs) wire.PMXInputs {
 	return out
 }
 
-// subIndexOf is what all indices have: their inputs are left out.
+// subIndexOf has what all indices have in common, without their inputs.
 func subIndexOf(n index.Name, in *index.Inputs, now, before *index.Values) wire.PMXSubIndex {
 	return wire.PMXSubIndex{Name: n.String(), Value: indexValue(now[n]),
 		Change24h:  microOrNull(now[n]-before[n], now[n] != index.None && before[n] != index.None),
@@ -172,7 +172,7 @@ type bars struct {
 	name        index.Name
 	interval    string
 	hours       int64
-	oldest, end int64 // the first row, and the one behind the last
+	oldest, end int64 // the first row, and the one after the last
 }
 
 func (v *encodedSnapshot) barsOf(name index.Name, interval int64) bars {
@@ -186,8 +186,8 @@ func (v *encodedSnapshot) barsOf(name index.Name, interval int64) bars {
 
 func (h *bars) length() int64 { return h.hours * microsPerHour }
 
-// shown is the first row from one on that the plan shows, and says in e what it
-// leaves out. A row that lies partly within the plan's history is shown.
+// shown is the first row from from on that the plan shows; it notes in e what is left out. A row
+// that is partly within the plan's history is shown.
 func (h *bars) shown(call *Call, from int64, e *envelope) int64 {
 	if start := historyStart(call.tier, h.v.snap) / h.length(); from < min(start, h.end) {
 		e.trimHistory(h.v.snap, lastInstant((from+1)*h.length()))

@@ -52,7 +52,7 @@ func (a *API) indexHistories(c *fiber.Ctx, call *Call) error {
 	}
 	interval, limit := call.value(indicesInterval).n, call.value(indicesLimit).n
 	e := envelope{tier: call.tier, maxRows: indexRows, hint: access.Nobody}
-	h := v.barsOf(index.Composite, interval) // all indices begin and end alike
+	h := v.barsOf(index.Composite, interval) // all indices begin and end at the same time
 	from, to := max(h.oldest, h.end-limit), h.end
 	if f := call.value(indicesFrom); f.given {
 		from = max(h.oldest, (f.n+h.length()-1)/h.length())
@@ -78,7 +78,7 @@ func (a *API) indexHistories(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// wantsIndex reports whether call asks for an index.
+// wantsIndex reports whether call requests an index.
 func (call *Call) wantsIndex(n index.Name) bool {
 	none := true
 	for v := range call.all(indicesName) {
@@ -90,8 +90,8 @@ func (call *Call) wantsIndex(n index.Name) bool {
 	return none
 }
 
-// appendPoints adds the points of an index from one row of its bars up to another: those that
-// are encoded, or all of them where some are older.
+// appendPoints adds the points of an index from one row of its bars up to another: the encoded
+// ones, or, if some are older, newly encoded ones.
 func (v *encodedSnapshot) appendPoints(b []byte, n index.Name, interval, from, to int64) []byte {
 	h := v.barsOf(n, interval)
 	point := func(i int64) any {

@@ -53,8 +53,8 @@ func HTTPSRequired() error {
 	}
 }
 
-// OriginNotAllowed is the problem of a browser that asks for a page of an origin which
-// the server was not told to allow; "" is an origin that none can be.
+// OriginNotAllowed is the problem of a request by a page of an origin that is not allowed; ""
+// stands for an invalid origin.
 func OriginNotAllowed(origin string) error {
 	p := &problem{status: fiber.StatusForbidden, code: "origin_not_allowed"}
 	if origin == "" {
@@ -66,8 +66,8 @@ func OriginNotAllowed(origin string) error {
 	return p
 }
 
-// problemOf turns any error into what the caller is shown: of what took too long, that the server
-// is busy. An error that nobody foresaw becomes internal and tells nothing.
+// problemOf turns any error into what the caller is shown: for a timeout, that the server is busy.
+// An unexpected error becomes internal and reveals nothing.
 func problemOf(err error) *problem {
 	switch e := err.(type) {
 	case *problem:
@@ -85,10 +85,10 @@ func problemOf(err error) *problem {
 	return internal()
 }
 
-// busyRetry is the Retry-After, in seconds, of what took too long.
+// busyRetry is the Retry-After, in seconds, of requests that took too long.
 const busyRetry = 5
 
-// transportProblem is for what Fiber refuses before a route is looked for.
+// transportProblem is for requests that Fiber refuses before routing.
 func transportProblem(e *fiber.Error) *problem {
 	p := &problem{status: e.Code}
 	switch e.Code {
@@ -111,7 +111,7 @@ func transportProblem(e *fiber.Error) *problem {
 	return p
 }
 
-// Fail answers call with the problem that err stands for.
+// Fail answers call with the problem for err.
 func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	p := problemOf(err)
 	call.code = p.code
@@ -119,9 +119,9 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	p.answer(c.Response(), call.buf)
 }
 
-// FailKnown is Fail for a request that is refused before its endpoint is asked, but
-// whose headers were read: a key counts the request, and the refusal tells its plan
-// and what is left. One that has used up its requests gets that message instead.
+// FailKnown is Fail for a request that is refused before it reaches its endpoint, but whose headers
+// were read: it counts for its key, and the response has the key's plan and what is left. A key
+// that has used up its requests gets that problem instead.
 func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
 	if p := a.authenticate(c, call, true); p != nil {
 		err = p
@@ -129,8 +129,7 @@ func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
 	a.Fail(c, call, err)
 }
 
-// Opening answers requests that come before there is an API to take them: the
-// data is still being opened.
+// Opening answers requests that come before there is an API, while the data is still being opened.
 func Opening() fasthttp.RequestHandler {
 	ids, all := newCalls(), newEnvelopes()
 	p := notReady("The service is starting and opening its data. Retry after the number of seconds in Retry-After.", 2)
@@ -157,7 +156,7 @@ func (p *problem) append(b []byte, id string, all *envelopes, tier access.Tier) 
 	return append(all.append(append(b, ','), envelope{tier: tier}), '}')
 }
 
-// answer makes res the answer with the problem, whose text is body.
+// answer makes res the response with the problem, whose encoded text is body.
 func (p *problem) answer(res *fasthttp.Response, body []byte) {
 	res.ResetBody()
 	h := &res.Header

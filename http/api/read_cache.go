@@ -10,8 +10,8 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Reader answers what the snapshot in memory does not hold. Every method is
-// called with a deadline and gives rows in a total order.
+// Reader reads what the snapshot in memory does not hold. Every method is called with a deadline
+// and returns rows in a total order.
 type Reader interface {
 	traderReader
 	marketReader
@@ -22,8 +22,7 @@ type Reader interface {
 }
 
 const (
-	// readTimeout bounds a read of the database: Fiber does not tell when a
-	// client goes away.
+	// readTimeout bounds a read of the database: Fiber does not report when a client disconnects.
 	readTimeout = 5 * time.Second
 	// maxReadCacheBytes bounds the results of reads that are kept for equal requests.
 	maxReadCacheBytes = 64 << 20
@@ -50,13 +49,13 @@ func newReadCache() (*readCache, error) {
 	return &readCache{cache: cache}, nil
 }
 
-// cachedRead returns what load gave for key in the epoch of v; concurrent callers share one call of
-// load. The result is shared and must not be changed.
+// cachedRead returns the result of load for key in the epoch of v; concurrent callers share one
+// call of load. The result is shared and must not be changed.
 func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx context.Context) (T, error)) (T, error) {
 	return cachedReadOf(a, v.snap.Epoch, key, load)
 }
 
-// cachedReadOf is cachedRead of the snapshot with a given epoch.
+// cachedReadOf is cachedRead for a given epoch.
 func cachedReadOf[T any](a *API, epoch uint64, key string, load func(ctx context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -77,9 +76,9 @@ func cachedReadOf[T any](a *API, epoch uint64, key string, load func(ctx context
 	return got.value.(T), nil
 }
 
-// CachedReads counts, since the start, the reads of the database that were asked for, and
-// those of them that were done: the others had a result that was kept, or shared one.
+// CachedReads counts, since the start, the requested reads of the database, and those that were
+// done: the others used a cached result, or shared one.
 func (a *API) CachedReads() (asked, done uint64) {
-	done = a.readCache.reads.Load() // first: one that is asked for meanwhile must not be done before
+	done = a.readCache.reads.Load() // first: otherwise a read in between could count as done and not as asked
 	return a.readCache.asked.Load(), done
 }

@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// entryOverhead is about what the cache holds of an entry beside its key and value.
+// entryOverhead is about how many bytes the cache takes for an entry in addition to its key and
+// value.
 const entryOverhead = 128
 
 // cacheEntry is the result of a read and how many bytes it holds.
@@ -23,8 +24,9 @@ func newCacheEntry(v any) cacheEntry {
 	return cacheEntry{v, uint32(min(n, math.MaxUint32))}
 }
 
-// referencedBytes is how many bytes v refers to beside its own: the arrays of its slices, used
-// or not, and its texts. A pointer is to what the snapshot holds anyway.
+// referencedBytes is how many bytes v refers to in addition to its own: the arrays of its slices,
+// used or not, and its texts. Pointers are not followed: they point to what the snapshot holds
+// anyway.
 func referencedBytes(v reflect.Value) (n uint64) {
 	switch v.Kind() {
 	case reflect.String:
@@ -45,7 +47,7 @@ func referencedBytes(v reflect.Value) (n uint64) {
 		}
 	case reflect.Map:
 		entry := v.Type().Key().Size() + v.Type().Elem().Size()
-		n = 2 * uint64(v.Len()) * uint64(entry+1) // its table is half full at times
+		n = 2 * uint64(v.Len()) * uint64(entry+1) // its table may be half full
 		for it := v.MapRange(); it.Next(); {
 			n += referencedBytes(it.Key()) + referencedBytes(it.Value())
 		}
@@ -57,7 +59,7 @@ func referencedBytes(v reflect.Value) (n uint64) {
 	return n
 }
 
-// hasReferences reports whether values of t have anything behind them.
+// hasReferences reports whether values of t refer to other memory.
 func hasReferences(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Interface:

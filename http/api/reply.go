@@ -15,8 +15,8 @@ import (
 
 const jsonType = "application/json; charset=utf-8"
 
-// Bodies that are compressed once and sent often take the densest coding,
-// bodies made for one request the cheapest.
+// Bodies that are compressed once and sent often use the densest coding, bodies made for one
+// request the cheapest.
 var (
 	denseFirst = [encodings - 1]encoding{brotliCoding, zstdCoding, gzipCoding}
 	cheapFirst = [encodings - 1]encoding{zstdCoding, gzipCoding, brotliCoding}
@@ -25,9 +25,9 @@ var (
 // etag is a weak entity tag with its quotes: W/"16 hex digits".
 type etag [20]byte
 
-// etagOf makes a tag of a body's fingerprint. Everything in the body but as_of
-// goes into it, so it changes when and only when something else would.
-// window_start and window_end are in the body and therefore in the tag.
+// etagOf makes a tag of a body's fingerprint. It covers everything in the body except as_of, so it
+// changes if and only if something else does. window_start and window_end are in the body and
+// therefore in the tag.
 func etagOf(sum uint64) etag {
 	var t etag
 	b := append(t[:0], `W/"`...)
@@ -75,8 +75,8 @@ func etagMatches(header []byte, t *etag) bool {
 	return false
 }
 
-// setSuccessHeaders sets the headers of a 200 or 304 and reports whether a body is wanted. What a
-// POST or DELETE did is not to be kept and has no tag.
+// setSuccessHeaders sets the headers of a 200 or 304 and reports whether a body is wanted. The
+// response to a POST or DELETE is not cacheable and has no tag.
 func setSuccessHeaders(c *fiber.Ctx, t *etag, maxAge int) bool {
 	h := &c.Response().Header
 	if method := c.Method(); method != fiber.MethodGet && method != fiber.MethodHead {
@@ -98,9 +98,8 @@ func setSuccessHeaders(c *fiber.Ctx, t *etag, maxAge int) bool {
 	return true
 }
 
-// secondsToRefresh is the max-age of what the next cycle replaces: the seconds until
-// then, at least 1, and no more than from one cycle to the next, whatever the clock
-// was set to.
+// secondsToRefresh is the max-age of responses that the next cycle replaces: the seconds until
+// then, at least 1, and no more than from one cycle to the next, whatever the clock was set to.
 func (a *API) secondsToRefresh(call *Call) int {
 	fresh := a.source.Freshness()
 	most := longestAge
@@ -110,19 +109,19 @@ func (a *API) secondsToRefresh(call *Call) int {
 	return max(1, int(min(fresh.NextCycle.Sub(call.Start), most)/time.Second))
 }
 
-// longestAge is the longest that an answer may be kept.
+// longestAge is the longest time that a response may be cached.
 const longestAge = time.Hour
 
-// beginObject starts the answer about one thing in call.buf: the envelope, as_of and
-// the key of the payload. The tag leaves out what mark and start enclose.
+// beginObject starts the response about one object in call.buf: the envelope, as_of and the key of
+// the payload. The tag does not cover the bytes between mark and start.
 func (a *API) beginObject(call *Call, asOf []byte) (mark, start int) {
 	mark, start = a.beginReply(call, asOf, envelope{tier: call.tier, maxRows: noRows})
 	call.buf = append(call.buf, `,"data":`...)
 	return mark, start
 }
 
-// beginReply starts an answer in call.buf with envelope e and as_of; response-level
-// members and data follow, each from its comma on.
+// beginReply starts a response in call.buf with envelope e and as_of; response-level members and
+// data follow, each with a leading comma.
 func (a *API) beginReply(call *Call, asOf []byte, e envelope) (mark, start int) {
 	b := append(call.buf[:0], '{')
 	b = a.envelopes.append(b, e)
@@ -160,7 +159,7 @@ func negotiateBody(c *fiber.Ctx, size int, prefer [encodings - 1]encoding) encod
 	return negotiate(c.Request().Header.Peek(fiber.HeaderAcceptEncoding), prefer)
 }
 
-// sendBody sends body, which nobody may change afterwards.
+// sendBody sends body, which must not be changed afterwards.
 func sendBody(res *fasthttp.Response, form encoding, body []byte) {
 	if form != identity {
 		res.Header.SetContentEncoding(form.name())

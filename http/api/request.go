@@ -26,16 +26,16 @@ const (
 	maxRequestID       = 128
 )
 
-// Call is what is known of one request while it is answered. It is reused
-// afterwards: keep nothing of it.
+// Call is the state of one request while it is answered. It is reused afterwards, so nothing of it
+// may be kept.
 type Call struct {
 	Start time.Time
-	Addr  netip.Addr // of the client, behind a trusted proxy too
+	Addr  netip.Addr // of the client, even behind a trusted proxy
 
 	id     []byte
 	key    *access.Key
 	tier   access.Tier
-	guest  bool          // without a key, from a page of this server that is open to everybody
+	guest  bool          // a request without a key, from a page of this server that is open to everybody
 	window access.Window // of key, or of the guest's address, once this request was counted
 	route  *Route
 	code   string // of the problem that was answered, "" for none
@@ -43,7 +43,7 @@ type Call struct {
 	buf    []byte // the response under construction
 }
 
-// calls holds spent Calls. A big buffer is not kept.
+// calls is a pool of Calls. Big buffers are not kept.
 type calls struct {
 	pool sync.Pool
 	seed uint64
@@ -58,18 +58,18 @@ func newCalls() *calls {
 	return c
 }
 
-// callKey is where a request keeps its Call.
+// callKey is the key under which a request keeps its Call.
 type callKey struct{}
 
-// Begin starts the answer to c: it gives the request its id and the response the
-// header that says so. The caller ends it with End.
+// Begin starts the response to c: it gives the request its id and sets the header with it. The
+// caller ends it with End.
 func (a *API) Begin(c *fiber.Ctx) *Call { return a.begin(c, a.startOf(c)) }
 
-// BeginRefusal is Begin for a request that was no request for the server yet.
+// BeginRefusal is Begin for a request that the server refused before reading it.
 func (a *API) BeginRefusal(c *fiber.Ctx) *Call { return a.begin(c, a.now()) }
 
-// startOf is when the server had the whole request: it has looked at the clock then, except for a
-// request that it makes itself.
+// startOf is when the server had the whole request: it read the clock then, except for a request
+// that it makes itself.
 func (a *API) startOf(c *fiber.Ctx) time.Time {
 	if at := c.Context().Time(); a.wall && !at.IsZero() {
 		return at
@@ -88,7 +88,7 @@ func (a *API) begin(c *fiber.Ctx, start time.Time) *Call {
 	return call
 }
 
-// End gives call back. It must not be used any more.
+// End releases call, which must not be used any more.
 func (a *API) End(call *Call) {
 	if cap(call.buf) > keepBuffer {
 		call.buf = nil
@@ -127,10 +127,10 @@ func usableID(id []byte) bool {
 	return true
 }
 
-// RequestID is the id of the request, as X-Request-ID tells it.
+// RequestID is the id of the request, as in X-Request-ID.
 func (call *Call) RequestID() string { return string(call.id) }
 
-// Route is the path pattern of the endpoint, "" if no route took the request.
+// Route is the path pattern of the endpoint, "" if no route matched the request.
 func (call *Call) Route() string {
 	if call.route == nil {
 		return ""
@@ -160,15 +160,15 @@ func (call *Call) Plan() string { return call.tier.String() }
 // Code is the code of the problem that was answered, "" for none.
 func (call *Call) Code() string { return call.code }
 
-// Keyed reports whether a key was given that holds.
+// Keyed reports whether the request has a valid key.
 func (call *Call) Keyed() bool { return call.key != nil }
 
 // Guest reports whether the request was answered without a key because the pages of this server are
 // open to everybody.
 func (call *Call) Guest() bool { return call.guest }
 
-// authenticate finds the caller's key and counts the request against its window.
-// On a public route a key is optional: one that does not hold is passed over.
+// authenticate finds the caller's key and counts the request against its window. On a public route
+// a key is optional, and an invalid one is ignored.
 func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	secret := c.Request().Header.Peek("X-Api-Key")
 	if public && len(secret) == 0 {
@@ -203,14 +203,14 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 }
 
 // admits reports whether a request without a key is answered: one that a browser sends for a page
-// of this server, where these are open to everybody. An export belongs to a key.
+// of this server, if these are open to everybody. Exports need a key, to which they belong.
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 func (a *API) admits(c *fiber.Ctx, call *Call) bool {
 	return a.guests != nil && string(c.Request().Header.Peek(headerFetchSite)) == "same-origin" &&
 		(call.route == nil || call.route.Section != wire.Export)
 }
 
-// countGuest counts a request that admits let in against the window of its address.
+// countGuest counts a request that was admitted without a key against the window of its address.
 func (a *API) countGuest(c *fiber.Ctx, call *Call) *problem {
 	call.guest, call.tier = true, access.Free
 	call.window = a.guests.Take(call.Addr, call.Start)
@@ -244,13 +244,13 @@ func refusal(v access.Verdict, now time.Time) *problem {
 	return p
 }
 
-// setHeader sets a header whose name is spelled the way fasthttp would, so that
-// it need not look.
+// setHeader sets a header whose name is spelled the way fasthttp would, so that it need not be
+// normalised.
 func setHeader(h *fasthttp.ResponseHeader, name, value string) {
 	h.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
-// ratePolicy is the texts of one limit.
+// ratePolicy has the header texts of one limit.
 type ratePolicy struct{ number, policy, name string }
 
 func newRatePolicy(name string, rate int) ratePolicy {
@@ -258,7 +258,7 @@ func newRatePolicy(name string, rate int) ratePolicy {
 	return ratePolicy{n, `"` + name + `";q=` + n + `;w=60`, `"` + name + `"`}
 }
 
-// policies are those of the tiers.
+// policies are the ones of the tiers.
 var policies = func() (all [access.Nobody]ratePolicy) {
 	for _, t := range access.Tiers() {
 		all[t] = newRatePolicy("minute", t.Caps().Rate)
@@ -266,12 +266,12 @@ var policies = func() (all [access.Nobody]ratePolicy) {
 	return all
 }()
 
-// guestPolicy is that of requests without a key.
+// guestPolicy is the policy of requests without a key.
 var guestPolicy = newRatePolicy("guest", access.GuestRate)
 
-// rateHeaders tells the state of the window: RateLimit-Policy and RateLimit as in
-// draft-ietf-httpapi-ratelimit-headers, and the widely read X-RateLimit ones,
-// whose Reset is in unix seconds.
+// rateHeaders sets headers with the state of the window: RateLimit-Policy and RateLimit as in
+// draft-ietf-httpapi-ratelimit-headers, and the widely read X-RateLimit ones, whose Reset is in
+// unix seconds.
 func rateHeaders(h *fasthttp.ResponseHeader, limit *ratePolicy, w access.Window) {
 	setHeader(h, "X-Ratelimit-Limit", limit.number)
 	setHeader(h, "Ratelimit-Policy", limit.policy)

@@ -16,8 +16,8 @@ import (
 )
 
 // readBody decodes the JSON body of c into dst, a pointer to the type of the route's Body. Unknown,
-// repeated and mistyped members are problems that name them. given is false if an optional body was
-// left out.
+// repeated and mistyped members are problems that name the member. given is false if an optional
+// body was left out.
 func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 	req := c.Request()
 	body := req.Body()
@@ -79,7 +79,7 @@ func members(dst any) string {
 }
 
 // unknownMember returns the first member of a flat JSON object that the struct dst points to does
-// not have; "" if it has all, or body is no object.
+// not have; "" if it has all, or body is not an object.
 func unknownMember(body []byte, dst any) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(body, &all) != nil {
@@ -94,8 +94,8 @@ func unknownMember(body []byte, dst any) string {
 	return ""
 }
 
-// repeatedMember returns the first member that stands twice in a flat JSON object, of which a
-// decoder would silently take the last; "" if none does or body is no object.
+// repeatedMember returns the first member that is there twice in a flat JSON object, of which a
+// decoder would silently take the last; "" if none is, or body is not an object.
 func repeatedMember(body []byte) string {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

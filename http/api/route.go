@@ -20,20 +20,20 @@ type Route struct {
 	Section wire.Section
 	Summary string
 	Public  bool // answers without a key
-	MaxRows int  // the most that limit takes, and max_rows of a plan without a cap; 0 for single objects
-	// MaxItems is the most rows of an answer where limit counts what has several rows,
-	// such as days; 0: MaxRows.
+	MaxRows int  // maximum of limit, and max_rows of a plan without a cap; 0 for single objects
+	// MaxItems is the maximum number of rows if limit counts things with several rows each, such as
+	// days; 0: MaxRows.
 	MaxItems int
 	Params   []*Param
-	Doc      string   // what the summary has no room for, in Markdown
+	Doc      string   // more than the summary has room for, in Markdown
 	Reply    any      // a value of the wire type that a 200 carries; nil for a file
-	Media    []string // media types of a 200 that is a file and no JSON
+	Media    []string // media types of a 200 that is a file and not JSON
 	Codes    []string // problem codes beyond those that every endpoint has
-	// Body is a value of the wire type that a request carries as JSON; nil for a
-	// request without one. BodyOptional: an empty body stands for the type's zero value.
+	// Body is a value of the wire type of the request's JSON body; nil for a request without one.
+	// With BodyOptional an empty body stands for the type's zero value.
 	Body         any
 	BodyOptional bool
-	// Aliases: another name of what the path means answers 308 with the right path.
+	// Aliases says that other names in the path are answered with 308 and the right path.
 	Aliases bool
 
 	serve      func(a *API, c *fiber.Ctx, call *Call) error
@@ -46,7 +46,7 @@ func limitParam(def string, most int64) *Param {
 	return &Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "maximum number of rows; the plan's row limit may reduce it"}
 }
 
-// about describes a parameter in other words than its kind has.
+// about replaces a parameter's description.
 func (p *Param) about(doc string) *Param {
 	p.Doc = doc
 	return p
@@ -57,7 +57,7 @@ func offsetParam() *Param {
 	return &Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "number of rows to skip"}
 }
 
-// cursorParam goes on where an earlier page ended.
+// cursorParam continues where an earlier page ended.
 func cursorParam() *Param {
 	return &Param{Name: "cursor", Kind: CursorArg, Doc: "`next_cursor` of the previous page; all other parameters must stay the same"}
 }
@@ -75,15 +75,15 @@ func periodParam() *Param {
 // must not be changed.
 func Routes() []Route { return routeTable() }
 
-// routeTable makes the table once: what it lists as parameters are variables of the package.
+// routeTable makes the table once: its parameters are variables of the package.
 var routeTable = sync.OnceValue(func() []Route {
 	return prepareRoutes(slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), newestRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
 		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), weatherRoutes(), weatherSeriesRoutes(), weatherTraderRoutes(),
 		accountRoutes()))
 })
 
-// transportCodes are what any request may be answered with before its endpoint is
-// asked: see transportProblem, HTTPSRequired and Opening.
+// transportCodes are the codes with which any request may be answered before it reaches its
+// endpoint: see transportProblem, HTTPSRequired and Opening.
 func transportCodes() []string {
 	return []string{"invalid_request", "https_required", "request_timeout", "body_too_large", "headers_too_large", "not_ready"}
 }
@@ -114,8 +114,8 @@ func (r *Route) ProblemCodes() []string {
 	return codes
 }
 
-// prepareRoutes works out what the table implies: the places of parameters, parsed
-// defaults and advice. It panics on a table that is wrong, which is a fault of the program.
+// prepareRoutes works out what the table implies: the places of parameters, parsed defaults and
+// advice. It panics on an invalid table, which is a bug.
 func prepareRoutes(routes []Route) []Route {
 	for i := range routes {
 		for place, p := range routes[i].Params {

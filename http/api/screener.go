@@ -14,10 +14,10 @@ import (
 	"pmx/rollups/serving/screen"
 )
 
-// screenRows is the most rows a page of the screener has.
+// screenRows is the maximum number of rows of a page of the screener.
 const screenRows = 200
 
-// The parameters of GET /screener behind its filters.
+// The parameters of GET /screener in addition to its filters.
 var (
 	screenSort      = sortParam()
 	screenOrder     = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "desc: largest first; asc: smallest first; unknown values come last in both"}
@@ -103,14 +103,14 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// nextScreenerCursor makes the cursor that goes on behind market id of epoch w.
+// nextScreenerCursor makes the cursor that continues after market id of epoch w.
 func (a *API) nextScreenerCursor(call *Call, v *encodedSnapshot, w *marketEpoch, id int32, o screen.Order) string {
 	place := w.columns().PlaceOf(id, o, w.condition(id))
 	scan := a.pinned.pin(w, v.markets, call.Start)
 	return a.sealCursor(call, a.pinned.appendPosition(nil, scan, &place))
 }
 
-// columns are the figures of w's markets; nil if there are none.
+// columns are the columns of w's markets; nil if there are none.
 func (w *marketEpoch) columns() *screen.Columns {
 	if w.screener == nil {
 		return nil
@@ -120,17 +120,16 @@ func (w *marketEpoch) columns() *screen.Columns {
 
 func (w *marketEpoch) condition(id int32) data.Hash { return w.catalog.Market(id).Condition }
 
-// screenerFirstPage is the first page of the screener that is asked without filters,
-// encoded once.
+// screenerFirstPage is the first page of the screener without filters, encoded once.
 type screenerFirstPage struct {
 	once    sync.Once
-	ids     []int32 // one more than a page has, if there is one
+	ids     []int32 // one more than a page has, if there are so many
 	rows    []byte
 	ends    []int // ends[n]: where the first n rows end
 	replies [access.Nobody][screenRows + 1]atomic.Pointer[encodedBody]
 }
 
-// screenerFirstPage returns the answer to call, made at its first use.
+// screenerFirstPage returns the response to call, made at its first use.
 func (a *API) screenerFirstPage(v *encodedSnapshot, call *Call) *encodedBody {
 	f, w := &v.screener, v.markets
 	limit := call.number(screenLimit)

@@ -37,10 +37,10 @@ func yesNo() []string { return []string{"true", "false"} }
 // parameters: those before the times.
 const figures = int(screen.CreatedAt)
 
-// figure is what a field is called, and how it is written.
+// figure is the name of a field, and how it is written.
 type figure struct {
 	name  string
-	least int64 // that a parameter may have
+	least int64 // minimum that a parameter may have
 	most  int64
 	count bool // a whole number
 	time  bool
@@ -118,14 +118,14 @@ type screening struct {
 	matches *search.Matches // of q; nil: there is no q
 }
 
-// release gives back what the filter borrowed.
+// release returns what the filter borrowed.
 func (s *screening) release() {
 	if s.matches != nil {
 		s.matches.Release()
 	}
 }
 
-// screening reads the filters of call for the markets of w. The caller releases it.
+// screening parses the filters of call for the markets of w. The caller releases it.
 func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 	s := &screening{}
 	words, bad := call.words(screenQ)
@@ -149,7 +149,7 @@ func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 	return s, nil
 }
 
-// words are those of a query; nil if it is not given.
+// words are the words of a query; nil if it is not given.
 func (call *Call) words(p *Param) ([]string, *problem) {
 	v := call.value(p)
 	if !v.given {
@@ -173,7 +173,7 @@ func eventSet(c *serving.Catalog, key string) screen.Set {
 	return set
 }
 
-// ranges adds the ranges of figures and times that call gives.
+// ranges adds the ranges of figures and times in call.
 func (call *Call) ranges(f *screen.Filter) *problem {
 	for i, p := range screenRanges {
 		low, high := call.value(p.least), call.value(p.most)
@@ -217,7 +217,7 @@ func (call *Call) ranges(f *screen.Filter) *problem {
 	return nil
 }
 
-// classes is what the filter asks of a market's class; nil: nothing.
+// classes is the filter's condition on a market's class; nil: none.
 func (call *Call) classes(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 	categories, bad := call.categories(screenCategory, w)
 	if bad != nil {

@@ -28,7 +28,7 @@ type rowMember struct {
 	write func(b []byte, r *screenRow) []byte
 }
 
-// rowMembers are those of wire.ScreenerRow, in order.
+// rowMembers are the members of wire.ScreenerRow, in order.
 func rowMembers() []rowMember {
 	text := func(name string, of func(m *serving.Market) string) rowMember {
 		return rowMember{name, func(b []byte, r *screenRow) []byte { return appendText(b, of(r.market)) }}
@@ -86,8 +86,8 @@ func appendRow(b []byte, members []rowMember, r *screenRow) []byte {
 	return b
 }
 
-// members reads the names that the parameter fields lists: all if it is not given. Their order is
-// that of the row, whatever order they are asked in.
+// members returns the members listed in the parameter fields; all if it is not given. Their order
+// is that of the row, whatever the order of the parameter.
 func (a *API) members(call *Call) ([]rowMember, *problem) {
 	lists := call.texts(screenFieldList)
 	if lists == nil {

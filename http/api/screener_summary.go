@@ -15,8 +15,8 @@ import (
 // topTags is how many tags a summary lists.
 const topTags = 50
 
-// endBuckets are the intervals after as_of by which a summary sorts ends, each
-// without the ones before it.
+// endBuckets are the intervals after as_of by which a summary groups ends, each without the ones
+// before it.
 func endBuckets() []time.Duration {
 	const day = 24 * time.Hour
 	return []time.Duration{0, day, 7 * day, 30 * day, 90 * day}
@@ -47,7 +47,7 @@ func (a *API) screenerSummary(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// summaryOf adds up what f keeps.
+// summaryOf sums up the markets that f keeps.
 func summaryOf(snap *serving.Snapshot, columns *screen.Columns, f *screen.Filter) wire.ScreenerSummary {
 	var ends []int64
 	for _, d := range endBuckets() {
@@ -78,7 +78,7 @@ func summaryOf(snap *serving.Snapshot, columns *screen.Columns, f *screen.Filter
 	return out
 }
 
-// everyStatus lists the four states in a fixed order, those of no market too.
+// everyStatus lists all statuses in a fixed order, including those of no market.
 func everyStatus(known []screen.Facet) []screen.Facet {
 	var all []screen.Facet
 	for _, name := range screenStatus.Choices {

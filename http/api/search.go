@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/serving/search"
 )
 
-// searchRows is the most rows a search gives.
+// searchRows is the maximum number of rows of a search.
 const searchRows = 200
 
 // The parameters of GET /markets/search.
@@ -34,7 +34,7 @@ func searchRoutes() []Route {
 	}, searchAllRoute()}
 }
 
-// matchName is how a level is called.
+// matchName is the wire name of a level.
 func matchName(l search.Level) string {
 	return [search.Levels]string{
 		search.Whole: "whole_title", search.Title: "title", search.Exact: "exact", search.TitlePrefix: "title_prefix",
@@ -75,7 +75,7 @@ func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// titled is what a search asks of a market's class; nil: nothing.
+// titled is the search's condition on a market's class; nil: none.
 func (call *Call) titled(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 	categories, bad := call.categories(searchCategory, w)
 	states := call.choices(searchStatus)

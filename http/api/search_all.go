@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// foundRows is the most rows of each kind that a search over all kinds gives: as many as
+	// foundRows is the maximum number of rows of each kind in a search over all kinds: as many as
 	// every plan shows.
 	foundRows = 20
-	// foundAmong is among how many markets, and wallets, the rows of a kind are looked for.
+	// foundAmong is among how many markets, and wallets, the rows of a kind are searched.
 	foundAmong = 200
-	// leastPrefix is how many hexadecimal digits of an address find wallets.
+	// leastPrefix is the minimum number of hexadecimal digits of an address to find wallets by.
 	leastPrefix = 4
 )
 
-// foundKind is what a search over all kinds finds.
+// foundKind is a kind of result of a search over all kinds.
 type foundKind int
 
 // The kinds, in the order of a reply.
@@ -96,7 +96,7 @@ func (a *API) searchAll(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// wantsFound reports whether call asks for a kind.
+// wantsFound reports whether call requests a kind.
 func (call *Call) wantsFound(kind foundKind) bool {
 	none := true
 	for v := range call.all(foundOf) {
@@ -108,7 +108,7 @@ func (call *Call) wantsFound(kind foundKind) bool {
 	return none
 }
 
-// marketsFound lists the best markets for words, or the one whose condition id text is.
+// marketsFound lists the best markets for words, or the one with the condition id text.
 func (v *encodedSnapshot) marketsFound(words []string, text string) (ids []int32) {
 	if condition, err := parseCondition(text); err == nil {
 		if m := v.snap.Catalog.Find(condition); m != nil {
@@ -156,7 +156,7 @@ func (v *encodedSnapshot) eventsOf(markets []int32, n int) (rows []wire.Found) {
 	return rows
 }
 
-// tradersFound lists the first n wallets that text finds, by volume.
+// tradersFound lists the first n wallets that match text, by volume.
 func (a *API) tradersFound(v *encodedSnapshot, text string, n int) (rows []wire.Found, err error) {
 	list, err := a.walletsFound(v, text)
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *API) tradersFound(v *encodedSnapshot, text string, n int) (rows []wire.
 	return rows, nil
 }
 
-// walletsFound lists wallets by address, by the beginning of one, or by that of a name.
+// walletsFound lists wallets by address, or by the beginning of an address or a name.
 func (a *API) walletsFound(v *encodedSnapshot, text string) ([]data.Address, error) {
 	if wallet, err := parseWallet(text); err == nil {
 		return []data.Address{wallet}, nil
@@ -210,7 +210,7 @@ func addressRange(text string) (lo, hi data.Address, ok bool) {
 	return lo, hi, errLo == nil && errHi == nil
 }
 
-// citiesFound lists the first n cities of which text is the beginning of a name or a word of one.
+// citiesFound lists the first n cities with a name, or a word of a name, that begins with text.
 func (v *encodedSnapshot) citiesFound(text string, n int) (rows []wire.Found) {
 	if v.snap.Desk == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 
 // encodedRows is a list of rows, encoded once.
 type encodedRows struct {
-	rows   []byte // each with the comma behind it
-	starts []int  // of each row, and where the last one ends
+	rows   []byte // each with the comma after it
+	starts []int  // start of each row, and the end of the last one
 }
 
 // encodeRows encodes n rows.
@@ -34,12 +34,11 @@ func (o *encodedRows) between(from, to int) []byte {
 type seriesBody struct {
 	encodedRows
 	once   sync.Once
-	middle []byte // from behind as_of to the bracket of the rows
+	middle []byte // from after as_of to the bracket of the rows
 	bodies [access.Nobody + 1][]atomic.Pointer[encodedBody]
 }
 
-// encode encodes n rows; middle is what stands between as_of and the
-// first of them, from its comma on.
+// encode encodes n rows; middle is the text between as_of and the first of them, from its comma on.
 func (o *seriesBody) encode(middle []byte, n int, row func(i int) any) {
 	o.middle = middle
 	o.encodeRows(n, row)
@@ -48,9 +47,9 @@ func (o *seriesBody) encode(middle []byte, n int, row func(i int) any) {
 	}
 }
 
-// bodyFor returns the answer with the n newest rows, made at its first use. shown gives the first
-// row that the plan shows of those from one on, and says in the envelope what it leaves out; it and
-// e must be the same for every call of the tier.
+// bodyFor returns the response with the n newest rows, made at its first use. shown returns the
+// first row that the plan shows from a row on, and notes in the envelope what is left out; it and e
+// must be the same for every call of the tier.
 func (o *seriesBody) bodyFor(all *envelopes, asOf []byte, n int, e envelope, shown func(from int, e *envelope) int) *encodedBody {
 	from := max(0, len(o.starts)-1-n)
 	slot := &o.bodies[e.tier][from]

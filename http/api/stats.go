@@ -14,7 +14,7 @@ import (
 const (
 	// hourlyRows is how many hours a snapshot keeps.
 	hourlyRows = 24
-	// dailyStatsRows is the most days of GET /stats/daily: ten years.
+	// dailyStatsRows is the maximum number of days of GET /stats/daily: ten years.
 	dailyStatsRows = 3650
 
 	microsPerHour = 3_600_000_000
@@ -65,7 +65,7 @@ func statsRoutes() []Route {
 	}
 }
 
-// statsBodies is what is encoded of a snapshot's Stats.
+// statsBodies has the encoded responses from a snapshot's Stats.
 type statsBodies struct {
 	overview, hourly         objectBody
 	overviewOnce, hourlyOnce sync.Once
@@ -127,9 +127,8 @@ func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
 	return a.sendEncoded(c, call, v, a.daysReply(v, call, call.number(statsDays)))
 }
 
-// countOlder counts the buckets at the beginning of list that were over before start
-// or at it, in unix µs: of a bucket that the history cap shows any part is after
-// it.
+// countOlder counts the buckets at the beginning of list that ended at or before start, in unix µs:
+// a bucket is shown if any part of it is after start.
 func countOlder[T any](list []T, start int64, end func(*T) int64) (n int) {
 	for n < len(list) && end(&list[n]) <= start {
 		n++
@@ -139,8 +138,8 @@ func countOlder[T any](list []T, start int64, end func(*T) int64) (n int) {
 
 func endOfDay(d *serving.DayStats) int64 { return (d.Day + 1) * microsPerDay }
 
-// endOfFirstDay returns where the first day of a week or month ends, or the first day of all if
-// that is later: the bucket is shown where that day is.
+// endOfFirstDay returns the end of the first day of a week or month, or of the venue's first day if
+// that is later: the bucket is shown if that day is.
 func endOfFirstDay(days []serving.DayStats) func(*serving.SpanStats) int64 {
 	return func(s *serving.SpanStats) int64 { return (max(s.First, days[0].Day) + 1) * microsPerDay }
 }
@@ -177,7 +176,7 @@ func hourOf(h *serving.HourStats, partial bool) wire.StatsHour {
 		ActiveWallets: h.ActiveWallets, IsPartial: partial}
 }
 
-// changeOf returns by how many percent now is more than before, nil if that is 0.
+// changeOf returns by how many percent now is more than before, nil if before is 0.
 func changeOf(now, before data.Micro) *data.Micro {
 	if before == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// daysReply returns the answer to n days asked by call.
+// daysReply returns the response with the n days that call requests.
 func (a *API) daysReply(v *encodedSnapshot, call *Call, n int) *encodedBody {
 	days, o := v.statsOf().Days, &v.stats.days
 	o.once.Do(func() {

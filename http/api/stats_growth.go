@@ -13,18 +13,18 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The most buckets of each series of GET /stats/growth.
+// The maximum number of buckets of each series of GET /stats/growth.
 const (
 	growthDays   = 90
 	growthWeeks  = 53
 	growthMonths = 36
 )
 
-// averageDays is over how many days a mean is taken.
+// averageDays is the number of days of a mean.
 const averageDays = 7
 
-// growthBody is the answer to one tier, whose history cuts the series; which of them it cuts is
-// the same whether the days are asked for or not.
+// growthBody is the response for one tier, whose history cuts the series; which of them are cut
+// does not depend on whether days are requested.
 type growthBody struct {
 	objectBody
 	once sync.Once
@@ -50,8 +50,8 @@ func (a *API) statsGrowth(c *fiber.Ctx, call *Call) error {
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, o.e))
 }
 
-// newestShown is the part of a series that is shown: its last most buckets, less
-// those whose end, or that of whose first day, lies before start.
+// newestShown is the part of a series that is shown: its last most buckets, without those whose
+// end, or the end of whose first day, is before start.
 func newestShown[T any](v *encodedSnapshot, e *envelope, list []T, most int, start int64, end func(*T) int64) []T {
 	list = list[max(0, len(list)-most):]
 	n := countOlder(list, start, end)
@@ -61,7 +61,7 @@ func newestShown[T any](v *encodedSnapshot, e *envelope, list []T, most int, sta
 	return list[n:]
 }
 
-// growthOf is the payload of GET /stats/growth; it notes in e what start cuts off.
+// growthOf is the payload of GET /stats/growth; it notes in e what is cut off by start.
 func (v *encodedSnapshot) growthOf(e *envelope, start int64) wire.StatsGrowth {
 	s, born := v.statsOf(), v.newWallets()
 	g := wire.StatsGrowth{VolumeBasis: string(v.basis()), WeekOverWeek: v.rolling(serving.Week, born), MonthOverMonth: v.rolling(serving.Month, born),
@@ -74,8 +74,7 @@ func (v *encodedSnapshot) growthOf(e *envelope, start int64) wire.StatsGrowth {
 	return g
 }
 
-// newWalletCounts counts the wallets whose first fill lies in a window and in the one
-// before.
+// newWalletCounts counts the wallets whose first fill is in a window, and in the one before.
 type newWalletCounts [serving.Periods]struct{ now, before int64 }
 
 // newWallets counts the new wallets of every window.
@@ -95,7 +94,7 @@ func (v *encodedSnapshot) newWallets() *newWalletCounts {
 	return &s.newWallets
 }
 
-// rolling holds the last window of p against the one before.
+// rolling compares the last window of p with the one before.
 func (v *encodedSnapshot) rolling(p serving.Period, born *newWalletCounts) wire.StatsRolling {
 	w, b := &v.statsOf().Windows[p], &born[p]
 	r := wire.StatsRolling{
@@ -136,7 +135,7 @@ func (v *encodedSnapshot) openMarkets() wire.StatsOpen {
 	return s.open
 }
 
-// averageOf is the mean of the finished days: all but the last.
+// averageOf is the mean over the finished days: all but the last.
 func averageOf(days []serving.DayStats) wire.StatsAverage {
 	last := len(days) - 2
 	if last < averageDays-1 {
@@ -154,8 +153,8 @@ func dayTrades(d *serving.DayStats) data.Micro     { return data.Micro(d.Trades)
 func dayWallets(d *serving.DayStats) data.Micro    { return data.Micro(d.ActiveWallets) * data.One }
 func dayNewWallets(d *serving.DayStats) data.Micro { return data.Micro(d.NewWallets) * data.One }
 
-// meanOf is the mean of a figure over day i and the six before it, nil where day i is not
-// over or where there are fewer.
+// meanOf is the mean of a figure over day i and the six before it, nil if day i is not over, or if
+// there are fewer days.
 func meanOf(days []serving.DayStats, i int, figure func(*serving.DayStats) data.Micro) *data.Micro {
 	if i == len(days)-1 || i < averageDays-1 {
 		return nil
@@ -185,7 +184,7 @@ func growthDayOf(days []serving.DayStats, i int) wire.GrowthDay {
 func growthBuckets(spans []serving.SpanStats, n int, name func(first time.Time) string) []wire.GrowthBucket {
 	rows := make([]wire.GrowthBucket, 0, n)
 	for i := len(spans) - n; i < len(spans); i++ {
-		s, before := &spans[i], &serving.SpanStats{} // no change is known to an empty one
+		s, before := &spans[i], &serving.SpanStats{} // no change from an empty one is known
 		partial := i == len(spans)-1
 		if i > 0 && !partial {
 			before = &spans[i-1]

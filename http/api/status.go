@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	pingEvery   = time.Second // the database is asked at most this often
+	pingEvery   = time.Second // the database is pinged at most this often
 	pingTimeout = 2 * time.Second
-	// statusAge is the max-age of what the wall clock is part of.
+	// statusAge is the max-age of responses that depend on the wall clock.
 	statusAge = 1
 )
 
-// pinger asks the database whether it answers, for any number of callers at
-// once but not more often than pingEvery.
+// pinger checks whether the database answers, for any number of concurrent callers but at most
+// every pingEvery.
 type pinger struct {
 	ping func(context.Context) error
 	busy sync.Mutex
@@ -33,7 +33,7 @@ func (p *pinger) check(now time.Time) error {
 	if age := now.Sub(p.at); !p.at.IsZero() && age >= 0 && age < pingEvery {
 		return p.err
 	}
-	// Fiber does not tell when a client goes away: a deadline has to do.
+	// Fiber does not report when a client disconnects, so a deadline has to do.
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	p.err, p.at = p.ping(ctx), now
@@ -91,9 +91,9 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, statusAge)
 }
 
-// gradeAll grades every subsystem at now; newest is the time of the newest fill,
-// trouble what failureText gave. With historical, trades and markets are graded as they
-// were at the time of the newest fill.
+// gradeAll grades every subsystem at now; newest is the time of the newest fill, trouble the result
+// of failureText. With historical, trades and markets are graded as they were at the time of the
+// newest fill.
 func gradeAll(f serving.Freshness, trouble string, newest, now time.Time, historical bool) [3]subsystem {
 	trades, markets, present := &tradesRule, &marketsRule, now
 	if historical {

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// StatusDays is how many days the history by days has, today included.
+	// StatusDays is how many days the daily history has, including today.
 	StatusDays = 90
-	// StatusEvents is how many events are kept, the newest.
+	// StatusEvents is how many events are kept: the newest ones.
 	StatusEvents = 1000
-	sourcePrefix = "source:" // stands before the name of a source, to tell it from a subsystem
+	sourcePrefix = "source:" // prefix of the name of a source, to distinguish it from a subsystem
 )
 
-// statusDays is what samples come to by day, and what happened.
+// statusDays sums up samples by day, and has the events.
 type statusDays struct {
 	mu      sync.Mutex
-	loaded  bool // what was kept is in: before, nothing is counted that would replace it
+	loaded  bool // the stored history was loaded: before that nothing is stored, as it would replace it
 	days    map[statusKey]record.StatusDay
 	events  []record.StatusEvent // in order of time
-	changed map[statusKey]bool   // days that no store has as they are
-	news    []record.StatusEvent // events that no store has as they are; later ones stand for earlier ones
+	changed map[statusKey]bool   // days whose current state is not stored
+	news    []record.StatusEvent // events whose current state is not stored; later ones replace earlier ones
 	seen    statusMarks
-	encoded map[int][]byte // replies by how many days they have, of the minute made
+	encoded map[int][]byte // responses by their number of days, for the minute made
 	made    int64
 }
 
-// statusKey names a row of the history by days.
+// statusKey identifies a row of the daily history.
 type statusKey struct{ day, subsystem string }
 
-// load makes kept the history.
+// load adds the stored history kept.
 func (h *statusDays) load(kept record.StatusChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,19 +44,19 @@ func (h *statusDays) load(kept record.StatusChange) {
 		h.days[statusKey{d.Day, d.Subsystem}] = d
 	}
 	h.events, h.encoded, h.loaded = kept.Events, nil, true
-	for _, e := range h.news { // of before it was read
+	for _, e := range h.news { // from before it was loaded
 		h.insert(e)
 	}
 }
 
-// isLoaded reports whether what was kept is in.
+// isLoaded reports whether the stored history was loaded.
 func (h *statusDays) isLoaded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.loaded
 }
 
-// add counts a sample, and takes off those in whose place it is.
+// add counts a sample, and subtracts those that it replaces.
 func (h *statusDays) add(s *record.Status, replaced []record.Status) {
 	for i := range replaced {
 		h.count(&replaced[i], -1)
@@ -97,7 +97,7 @@ func (h *statusDays) countSample(k statusKey, grade byte, lag, n int64) {
 	h.days[k], h.changed[k] = d, true
 }
 
-// put adds an event, or puts it in the place of the one that it continues.
+// put adds an event, or replaces the one that it continues.
 func (h *statusDays) put(e record.StatusEvent) {
 	h.insert(e)
 	h.news, h.encoded = append(h.news, e), nil
@@ -120,7 +120,7 @@ func (h *statusDays) insert(e record.StatusEvent) {
 	}
 }
 
-// open returns the event of a kind and subsystem that goes on, nil if there is none.
+// open returns the ongoing event of a kind and subsystem, nil if there is none.
 func (h *statusDays) open(kind, name string) *record.StatusEvent {
 	for i := range slices.Backward(h.events) {
 		if e := &h.events[i]; e.Kind == kind && e.Subsystem == name {
@@ -134,7 +134,7 @@ func (h *statusDays) open(kind, name string) *record.StatusEvent {
 	return nil
 }
 
-// change returns what no store has yet.
+// change returns what is not stored yet.
 func (h *statusDays) change() record.StatusChange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,7 +150,7 @@ func (h *statusDays) change() record.StatusChange {
 	return c
 }
 
-// stored tells that a store has c.
+// stored notes that c is stored.
 func (h *statusDays) stored(c record.StatusChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -162,5 +162,5 @@ func (h *statusDays) stored(c record.StatusChange) {
 	}
 }
 
-// dayText is a UTC day as the history has it.
+// dayText is a UTC day as written in the history.
 func dayText(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -17,7 +17,7 @@ const (
 	secondsPerSample = int64(sampleEvery / time.Second)
 )
 
-// historyDays is how many days a reply of GET /status/history has.
+// historyDays is the parameter of GET /status/history.
 var historyDays = &Param{Name: "days", Kind: Integer, Default: "90", Min: 1, Max: StatusDays, Doc: "number of UTC days, the present one included"}
 
 func statusHistoryRoute() Route {
@@ -45,7 +45,8 @@ func (a *API) statusHistory(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, statusAge)
 }
 
-// reply is the members of wire.StatusHistory behind as_of, from their comma on. It must not be changed.
+// reply returns the members of wire.StatusHistory after as_of, with a leading comma. It must not be
+// changed.
 func (h *statusDays) reply(now time.Time, n int) []byte {
 	minute := now.Unix() / secondsPerSample
 	h.mu.Lock()
@@ -69,7 +70,7 @@ func (h *statusDays) reply(now time.Time, n int) []byte {
 	return h.encoded[n]
 }
 
-// statusHistoryMembers are the members of wire.StatusHistory behind as_of.
+// statusHistoryMembers are the members of wire.StatusHistory after as_of.
 type statusHistoryMembers struct {
 	SampleSeconds int64               `json:"sample_seconds"`
 	Days          int                 `json:"days"`
@@ -77,7 +78,7 @@ type statusHistoryMembers struct {
 	Data          []wire.GradeHistory `json:"data"`
 }
 
-// subsystems lists the subsystems, and the sources that there is anything of from a day on.
+// subsystems lists the subsystems, and the sources with any data from a day on.
 func (h *statusDays) subsystems(first string) []string {
 	all := []string{servingRule.name, tradesRule.name, marketsRule.name}
 	own := len(all)

@@ -11,29 +11,29 @@ import (
 // Kinds of events in the history of the service.
 const (
 	eventGrade   = "grade"   // a subsystem or source had the grade C or worse
-	eventImport  = "import"  // files came in
+	eventImport  = "import"  // files were imported
 	eventRefresh = "refresh" // refreshes failed
 	eventVerify  = "verify"  // the database was verified
 	eventStart   = "start"
 	eventStop    = "stop"
 )
 
-// goodGrades are the grades that are no event.
+// goodGrades are the grades that make no event.
 const goodGrades = "AB"
 
-// importPause is how long nothing may come in within one event.
+// importPause is the longest pause without imports within one event.
 const importPause = 2 * sampleEvery
 
-// statusMarks is what the sample before found, to notice what happened since.
+// statusMarks is what the previous sample found, to notice what happened since.
 type statusMarks struct {
 	taken                  bool // there was one
 	fills                  int64
 	lastFills, lastMarkets time.Time
 	verified               time.Time
-	imported               int64 // fills of the import that goes on
+	imported               int64 // fills of the ongoing import
 }
 
-// note adds what happened since the sample before to the history. The caller holds the lock.
+// note adds what happened since the previous sample to the history. The caller holds the lock.
 func (a *API) note(h *statusDays, at time.Time, subsystems []subsystem, sources []sourceStatus) {
 	for i := range subsystems {
 		h.noteGrade(at, subsystems[i].rule.name, subsystems[i].grade, subsystems[i].detail())
@@ -55,7 +55,7 @@ func (a *API) note(h *statusDays, at time.Time, subsystems []subsystem, sources 
 		}
 		h.put(record.StatusEvent{At: wholeSeconds(marks.verified), Kind: eventVerify, Text: text})
 	}
-	if h.seen.taken && len(sources) == 0 { // of what is followed, something comes in all the time
+	if h.seen.taken && len(sources) == 0 { // from followed sources something comes in all the time
 		h.noteImport(&marks)
 	}
 	h.seen = marks
@@ -80,7 +80,7 @@ func (h *statusDays) noteGrade(at time.Time, name string, place int, detail stri
 	}
 }
 
-// noteLasting begins or ends an event that lasts as long as it is found.
+// noteLasting begins or ends an event that lasts while goesOn is true.
 func (h *statusDays) noteLasting(at time.Time, goesOn bool, e record.StatusEvent) {
 	switch last := h.open(e.Kind, e.Subsystem); {
 	case goesOn && last == nil:
@@ -91,7 +91,8 @@ func (h *statusDays) noteLasting(at time.Time, goesOn bool, e record.StatusEvent
 	}
 }
 
-// noteImport adds what came in since the sample before: to the import before it, where there was hardly a pause.
+// noteImport adds what was imported since the previous sample, to the previous import event if there was hardly
+// a pause.
 func (h *statusDays) noteImport(now *statusMarks) {
 	end := laterOf(now.lastFills, now.lastMarkets)
 	if !end.After(laterOf(h.seen.lastFills, h.seen.lastMarkets)) {
@@ -116,14 +117,14 @@ func importText(fills int64) string {
 	return "Files were imported: " + humanize.Comma(fills) + " new fills."
 }
 
-// noteStart says that the server runs.
+// noteStart adds the start of the server.
 func (h *statusDays) noteStart(at time.Time, version string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.put(record.StatusEvent{At: wholeSeconds(at), Kind: eventStart, Text: "The server was started, version " + version + "."})
 }
 
-// noteStop says that the server ends.
+// noteStop adds the stop of the server.
 func (h *statusDays) noteStop(at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"pmx/rollups/serving"
 )
 
-// gradeRule grades one subsystem by its lag: the first grade whose bound the lag does not exceed, F
-// beyond the last or if there is no as_of.
+// gradeRule grades one subsystem by its lag: the first grade whose bound the lag does not exceed; F
+// beyond the last bound, or if there is no as_of.
 type gradeRule struct {
 	name   string
 	asOf   string // what as_of stands for
 	bounds [4]time.Duration
 	cycle  bool   // pending and failed count, see the caps
-	still  bool   // of a historical venue: the lag is that behind the venue's own as_of
-	none   string // said where there is no as_of
-	late   string // said where the lag costs the best grade; %s is as_of
+	still  bool   // for a historical venue: the lag is measured from the venue's own as_of
+	none   string // text if there is no as_of
+	late   string // text if the lag costs the best grade; %s is as_of
 
-	sources []string // any of which brings what is graded, where it is followed
-	waiting string   // said instead of late where one is followed; %s is as_of
+	sources []string // sources, any of which delivers what is graded if it is followed
+	waiting string   // text instead of late if one of these is followed; %s is as_of
 }
 
 const grades = "ABCDF"
@@ -53,15 +53,14 @@ var (
 	}
 )
 
-// historical is the rule for a venue that is historical on purpose, whose present is
-// its own as_of.
+// historical is the rule for a venue that is historical on purpose, whose as_of counts as now.
 func (r gradeRule) historical() *gradeRule {
 	r.still = true
 	r.late = strings.Replace(r.late, "; if the venue is historical on purpose, serve it with --historical", "", 1)
 	return &r
 }
 
-// The rules of a historical venue: that of the serving tables is the same.
+// The rules of a historical venue. The one of the serving tables stays the same.
 var historicalTrades, historicalMarkets = tradesRule.historical(), marketsRule.historical()
 
 // Caps on the grade of the serving tables, as places in grades.
@@ -70,7 +69,7 @@ const (
 	failedCap  = 3 // D: the last cycle failed
 )
 
-// text says the rule in words, out of the same bounds.
+// text is the rule in words, made from the same bounds.
 func (r *gradeRule) text() string {
 	var b strings.Builder
 	present := "checked_at"
@@ -88,18 +87,18 @@ func (r *gradeRule) text() string {
 	return b.String()
 }
 
-// subsystem is what one grade is computed from, and the grade.
+// subsystem has the inputs of one grade, and the grade.
 type subsystem struct {
 	rule            *gradeRule
 	asOf, updated   time.Time
 	pending, failed bool
-	followed        bool   // a source that brings it is
-	trouble         string // why failed, in words; "": the last cycle did
+	followed        bool   // a source that delivers it is followed
+	trouble         string // the reason for failed, in words; "": the last cycle failed
 	lag             int64  // seconds
 	grade           int    // place in grades
 }
 
-// failureText says in words what is wrong beside a cycle that failed, "" for nothing.
+// failureText says in words what is wrong besides a failed cycle, "" for nothing.
 func failureText(f serving.Freshness, watch *guard.Watch) string {
 	if f.DiskFull {
 		return "The disk is full: imports are refused, and responses show the data stored before. Free some space on the disk of the data directory."
@@ -139,8 +138,8 @@ func (s *subsystem) computeGrade(now time.Time) {
 	}
 }
 
-// detail says in plain words what keeps the subsystem from the best grade and what to
-// do about it, "" where nothing does.
+// detail says in plain words what keeps the subsystem from the best grade and what to do about it,
+// "" if it has it.
 func (s *subsystem) detail() string {
 	switch {
 	case s.grade == 0:
@@ -172,7 +171,7 @@ func worstGrade(subsystems []subsystem) (grade, detail string) {
 	return grades[low.grade : low.grade+1], low.detail()
 }
 
-// wire is the subsystem as it travels.
+// wire is the subsystem as a wire type.
 func (s *subsystem) wire() wire.Subsystem {
 	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text(), Detail: textOrNull(s.detail()),
 		AsOf: timeOrNull(s.asOf), UpdatedAt: timeOrNull(s.updated)}

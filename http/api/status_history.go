@@ -19,14 +19,14 @@ const (
 	sampleEvery = time.Minute
 )
 
-// StatusStore keeps samples beyond the life of the process.
+// StatusStore keeps samples across restarts.
 type StatusStore interface {
-	// AddStatus keeps s, and what it changed of the history by days, and forgets samples older than keep
-	// before it.
+	// AddStatus stores s and its changes to the daily history, and deletes samples that are older than
+	// it by more than keep.
 	AddStatus(ctx context.Context, s record.Status, change record.StatusChange, keep time.Duration) error
-	// AddStatusChange keeps what changed of the history by days.
+	// AddStatusChange stores changes of the daily history.
 	AddStatusChange(ctx context.Context, change record.StatusChange) error
-	// StatusDays returns the history from a day on, with so many of the newest events, and forgets the
+	// StatusDays returns the history from a day on, with so many of the newest events, and deletes the
 	// rest.
 	StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error)
 	// StatusSince returns the samples after since, oldest first.
@@ -39,8 +39,8 @@ type statusHistory struct {
 	samples []record.Status
 }
 
-// add appends s, in place of those of the same minute or later, which it gives back, and drops what is too
-// old. The samples given out before stay as they are.
+// add appends s, replacing samples of the same minute or later, which it returns, and drops what is too
+// old. Lists returned before are not changed.
 func (h *statusHistory) add(s record.Status) (replaced []record.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,7 +65,7 @@ func (a *API) StatusHistory() []record.Status {
 	return a.history.samples
 }
 
-// StatusNow is what GET /status/public would answer now.
+// StatusNow is the current payload of GET /status/public.
 func (a *API) StatusNow() wire.PublicStatus { return a.statusAt(a.now()) }
 
 // statusAt is the payload of GET /status/public.
@@ -79,7 +79,7 @@ func (a *API) statusAt(now time.Time) wire.PublicStatus {
 	worst := s.Grade[0]
 	for _, g := range a.gradeSources(now) {
 		s.Sources = append(s.Sources, g.wire())
-		if !g.Shown && grades[g.grade] > worst { // the letters' order is that of the grades
+		if !g.Shown && grades[g.grade] > worst { // letters order like grades
 			worst, s.Detail = grades[g.grade], textOrNull(g.detail())
 		}
 	}
@@ -103,8 +103,8 @@ func (a *API) grade(now time.Time) [3]subsystem {
 	return subsystems
 }
 
-// SampleStatus takes the sample of this minute and gives it to store, with what happened
-// since the one before. It counts in memory also where store fails.
+// SampleStatus takes the sample of this minute and stores it, with what happened since the previous
+// one. It counts in memory even if storing fails.
 func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	now := a.now()
 	s := record.Status{At: now.UTC().Truncate(sampleEvery)}
@@ -137,7 +137,7 @@ func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	return a.forgetDays(ctx, store, s.At)
 }
 
-// forgetDays has the store forget, once a day, what is too old.
+// forgetDays makes the store delete, once a day, what is too old.
 func (a *API) forgetDays(ctx context.Context, store StatusStore, at time.Time) error {
 	if a.forgot == dayText(at) {
 		return nil
@@ -149,7 +149,7 @@ func (a *API) forgetDays(ctx context.Context, store StatusStore, at time.Time) e
 	return err
 }
 
-// loadDays makes the history by days that store kept the one that is shown.
+// loadDays loads the daily history from store.
 func (a *API) loadDays(ctx context.Context, store StatusStore) error {
 	kept, err := store.StatusDays(ctx, a.now().AddDate(0, 0, 1-StatusDays), StatusEvents)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *API) loadDays(ctx context.Context, store StatusStore) error {
 	return nil
 }
 
-// LoadStatus makes the samples that store kept the history.
+// LoadStatus loads the stored samples into the history.
 func (a *API) LoadStatus(ctx context.Context, store StatusStore) error {
 	kept, err := store.StatusSince(ctx, a.now().Add(-StatusKept))
 	if err != nil {
@@ -171,11 +171,11 @@ func (a *API) LoadStatus(ctx context.Context, store StatusStore) error {
 	return a.loadDays(ctx, store)
 }
 
-// stopTime bounds how long a server that stops waits until its history says so.
+// stopTime bounds how long a stopping server waits for its history to be written.
 const stopTime = 2 * time.Second
 
-// RecordStatus takes a sample now and every minute until ctx ends. A store that
-// fails is logged once and tried again.
+// RecordStatus takes a sample now and every minute until ctx ends. A failing store is logged once
+// and retried.
 func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.Logger) error {
 	if err := a.LoadStatus(ctx, store); err != nil && ctx.Err() == nil {
 		log.Error().Err(err).Msg("status_history_unreadable")
@@ -201,7 +201,7 @@ func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.L
 	}
 }
 
-// recordStop says in the history that the server was stopped.
+// recordStop records in the history that the server was stopped.
 func (a *API) recordStop(ctx context.Context, store StatusStore, log zerolog.Logger) {
 	if a.copies {
 		return

@@ -15,14 +15,14 @@ import (
 // The best grades of sources that are in trouble, as places in grades.
 const (
 	quarantineCap = 2 // C: something is held back
-	incompleteCap = 1 // B: some is missing by the nature of the source
+	incompleteCap = 1 // B: the source is incomplete by its nature
 	quietCap      = 3 // D: much less comes in than usual
 )
 
 // sourceStatus is a source with its grade.
 type sourceStatus struct {
 	*serving.Source
-	lag   int64 // seconds; -1 where there is no as_of
+	lag   int64 // seconds; -1 if there is no as_of
 	grade int   // place in grades
 }
 
@@ -52,7 +52,7 @@ func gradeSource(s *serving.Source, now time.Time) sourceStatus {
 	return g
 }
 
-// rule says in words how the grade comes about, out of the same bounds.
+// rule says in words how the grade is computed, from the same bounds.
 func (g *sourceStatus) rule() string {
 	var b strings.Builder
 	b.WriteString("as_of is the time up to which everything is stored; lag_seconds is checked_at minus as_of; ")
@@ -88,7 +88,7 @@ func (g *sourceStatus) detail() string {
 	return fmt.Sprintf("Source %q is complete up to %s only: if this lasts, the server's log says why.", g.Name, g.AsOf.UTC().Format(time.RFC3339))
 }
 
-// wire is the source as it travels.
+// wire is the source as a wire type.
 func (g *sourceStatus) wire() wire.FollowedSource {
 	out := wire.FollowedSource{
 		Name: g.Name, Grade: grades[g.grade : g.grade+1], State: string(g.State), AsOf: timeOrNull(g.AsOf), UpdatedAt: timeOrNull(g.Changed),
@@ -136,7 +136,7 @@ func (a *API) gradeSources(now time.Time) []sourceStatus {
 	return graded
 }
 
-// sourceSamples is what the history keeps of sources; nil if there are none.
+// sourceSamples are the sources' part of a sample; nil if there are none.
 func sourceSamples(all []sourceStatus) map[string]record.SourceStatus {
 	if len(all) == 0 {
 		return nil

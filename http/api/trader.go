@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// traderAddress is the wallet in the path, which stands first wherever it does.
+// traderAddress is the wallet in the path. Routes list it first.
 var traderAddress = &Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, case-insensitive"}
 
 func traderRoutes() []Route {
@@ -61,8 +61,7 @@ func appendStats(b []byte, trader *serving.Trader) []byte {
 	return appendFigures(append(b, '"'), trader)
 }
 
-// appendFigures writes all members behind those that say which wallet it is, and
-// the closing brace.
+// appendFigures writes all members after those that identify the wallet, and the closing brace.
 func appendFigures(b []byte, trader *serving.Trader) []byte {
 	t := trader.Totals
 	pnl := t.RealPnL()

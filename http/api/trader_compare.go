@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// maxCompared is how many wallets can be compared at most, on any plan.
+// maxCompared is the maximum number of wallets to compare, on any plan.
 const maxCompared = 10
 
 // The parameters of GET /trader/compare.
@@ -53,7 +53,7 @@ func (a *API) traderCompare(c *fiber.Ctx, call *Call) error {
 		e.trimmed, e.hint = true, access.LowestWithCompare(len(wallets))
 		wallets = wallets[:e.maxRows]
 	}
-	days := make([][]walletDay, len(wallets)) // nil: not asked for, or not known
+	days := make([][]walletDay, len(wallets)) // nil: not requested, or not known
 	for i := range wallets {
 		if trader, known := v.snap.Trader(wallets[i]); known && call.value(comparedSeries).n == 1 {
 			if days[i], err = a.comparedDays(call, v, &trader, &e); err != nil {
@@ -81,7 +81,7 @@ func (a *API) traderCompare(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// comparedDays returns the days of a wallet that are asked for and that the plan shows, oldest first; never
+// comparedDays returns the days of a wallet that are requested and that the plan shows, oldest first; never
 // nil.
 func (a *API) comparedDays(call *Call, v *encodedSnapshot, t *serving.Trader, e *envelope) ([]walletDay, error) {
 	w := a.scratch.get()
@@ -95,7 +95,7 @@ func (a *API) comparedDays(call *Call, v *encodedSnapshot, t *serving.Trader, e 
 	for i := range all {
 		switch {
 		case all[i].Day < first:
-		case all[i].Day < shown: // the best plan that any of them needs is hinted at
+		case all[i].Day < shown: // the hint is the best plan that any of them needs
 			e.trimHistory(v.snap, lastInstant(int64(all[i].Day+1)*microsPerDay))
 		default:
 			days = append(days, all[i])
@@ -112,7 +112,7 @@ func appendProfitDay(b []byte, d *walletDay, today int32) []byte {
 	return append(d.cumulative.Append(append(b, `,"cumulative_pnl":`...)), '}')
 }
 
-// unknownStats is what appendFigures would write of a wallet that never traded.
+// unknownStats is what appendFigures would write for a wallet that never traded.
 const unknownStats = `,"username":null,"trades":null,"volume":null,"buy_volume_usd":null,"sell_volume_usd":null,` +
 	`"maker_trades":null,"taker_trades":null,"active_days":null,"unique_markets":null,"first_trade_at":null,"last_trade_at":null,` +
 	`"fees_usd":null,"realized_pnl":null,"real_pnl":null,"roi":null,"win_rate":null,"resolved_markets":null,"winning_markets":null,` +

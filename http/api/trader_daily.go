@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// dailyRows is the most days that a reply shows.
+// dailyRows is the maximum number of days in a response.
 const dailyRows = 365
 
 var dailyLimit = limitParam("90", dailyRows).about("number of newest days; the plan's history limit may reduce it")
@@ -31,7 +31,7 @@ func dailyRoute() Route {
 	}
 }
 
-// walletDay is what a wallet did on one day, and made of all days up to it.
+// walletDay is what a wallet did on one day, and its profit over all days up to it.
 type walletDay struct {
 	serving.DaySum
 	redemption, cumulative data.Micro
@@ -96,8 +96,8 @@ func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPa
 	return rows
 }
 
-// shownDays takes the newest rows that were asked for, of those that the plan
-// shows: days of which any part is within its history.
+// shownDays takes the newest requested rows among those that the plan shows: days of which any part
+// is within its history.
 func shownDays(call *Call, snap *serving.Snapshot, rows []walletDay) ([]walletDay, envelope) {
 	asked := rows[max(0, len(rows)-call.number(dailyLimit)):]
 	e := envelope{tier: call.tier, maxRows: dailyRows, hint: access.Nobody}
@@ -129,7 +129,7 @@ func appendWalletDay(b []byte, d *walletDay, today int32) []byte {
 	return append(b, '}')
 }
 
-// appendUndated adds what markets pay that were resolved at an unknown time.
+// appendUndated adds the redemptions of markets that were resolved at an unknown time.
 func appendUndated(b []byte, usd data.Micro, markets int64) []byte {
 	b = usd.Append(append(b, `,"undated_redemption":`...))
 	return strconv.AppendInt(append(b, `,"undated_markets":`...), markets, 10)

@@ -27,7 +27,7 @@ var (
 	holdingsLimit, holdingsCursor = limitParam("50", walletRows), cursorParam()
 )
 
-// holdingFigures are the names of what holdings can be sorted by.
+// holdingFigures are the names of the figures that holdings can be sorted by.
 func holdingFigures() []string {
 	names := [serving.HoldingFigures]string{serving.HoldingVolume: "volume", serving.HoldingRealPnL: "real_pnl",
 		serving.HoldingAbsRealPnL: "abs_real_pnl", serving.HoldingLastTrade: "last_trade_at", serving.HoldingResolved: "resolved_at"}
@@ -96,7 +96,7 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// holdingFilter is what the caller asks of a market, by the categories there are in m; nil: nothing. key tells filters apart.
+// holdingFilter is the caller's condition on markets, given the categories in m; nil: none. key identifies the filter.
 func (call *Call) holdingFilter(m *marketEpoch) (keep func(*serving.Holding) bool, key string, bad *problem) {
 	categories, bad := call.categories(holdingsCategory, m)
 	states := call.choices(holdingsStatus)
@@ -109,8 +109,8 @@ func (call *Call) holdingFilter(m *marketEpoch) (keep func(*serving.Holding) boo
 	}, fmt.Sprintf("%q %q", categories, states), nil
 }
 
-// categoryAndStatus are those of a holding's market. Of one that is not known no payout is
-// known, and nobody said that it is closed.
+// categoryAndStatus are those of a holding's market. An unknown market has no known payout, and no
+// source said that it is closed.
 func categoryAndStatus(h *serving.Holding) (string, serving.Status) {
 	if h.Market == nil {
 		return "", serving.Open
@@ -118,7 +118,7 @@ func categoryAndStatus(h *serving.Holding) (string, serving.Status) {
 	return h.Market.Category, h.Market.Status()
 }
 
-// holdingPositionSize is the size of a position among a wallet's markets, behind the epoch.
+// holdingPositionSize is the size of a position among a wallet's markets, after the epoch.
 const holdingPositionSize = 8 + 8 + 1 + 32
 
 // appendHoldingPosition adds a place among the markets of a wallet.
@@ -132,7 +132,7 @@ func appendHoldingPosition(b []byte, p *serving.HoldingPlace) []byte {
 	return append(append(b, unmapped), p.Condition[:]...)
 }
 
-// readHoldingPosition reads what appendHoldingPosition wrote behind an epoch, and finds that.
+// readHoldingPosition reads what appendHoldingPosition wrote after an epoch, and finds the epoch.
 func (a *API) readHoldingPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *serving.HoldingPlace, *problem) {
 	m, b, bad := a.pinnedHoldings.readPin(b, holdingPositionSize, v.holdings, now)
 	if bad != nil {

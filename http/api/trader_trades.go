@@ -54,8 +54,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 		func(b []byte, f *serving.Fill) []byte { return appendTrade(b, v.snap.Catalog, f) })
 }
 
-// sendFills sends a page of fills, of which one more was read than fits, if there is one: position gives
-// the place behind the last row, and row writes one.
+// sendFills sends a page of fills. position returns the place after the last row, and row writes one.
 func (a *API) sendFills(c *fiber.Ctx, call *Call, v *encodedSnapshot, fills []serving.Fill, limit int, position, row func([]byte, *serving.Fill) []byte) error {
 	p := cutPage(fills, call.pageRows(limit), historyStart(call.tier, v.snap))
 	e := call.pageEnvelope(limit, p.more)
@@ -81,8 +80,8 @@ type fillPage struct {
 	next  int64 // unix µs of the first of these
 }
 
-// cutPage takes a page of n out of fills, of which there is one more where any
-// follow; fills before start are not shown.
+// cutPage takes a page of n from fills, which has one more if any follow; fills before start are
+// not shown.
 func cutPage(fills []serving.Fill, n int, start int64) fillPage {
 	for i := range fills {
 		if fills[i].TS < start {
@@ -95,13 +94,13 @@ func cutPage(fills []serving.Fill, n int, start int64) fillPage {
 const (
 	// fillPositionSize is the size of a position among a wallet's fills.
 	fillPositionSize = 1 + 8 + 32 + 1 + 8 + 8 + 4 + 2 + 4 + 8
-	// fillPositionVersion says which order a place belongs to. In the first one tokens stood by
+	// fillPositionVersion says which order a place belongs to. The first one ordered tokens by
 	// their numbers, and a place began with a time, whose first byte is 0.
 	fillPositionVersion = 2
 )
 
-// appendFillPosition adds the position of f among the fills of its wallet. A token is named by its
-// number, with a sum of its id: in another database the number may be another token's.
+// appendFillPosition adds the position of f among the fills of its wallet. A token is identified by
+// its number, with a checksum of its id: in another database the number may be another token's.
 func appendFillPosition(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, fillPositionVersion), uint64(f.TS))
 	b = append(append(b, f.Tx[:]...), byte(f.Side))
@@ -159,9 +158,8 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	return append(appendPayout(append(b, `,"payout":`...), m, token.Outcome), '}')
 }
 
-// ordinal numbers the fills that equal each other in all that is shown. A log
-// index already tells a fill apart, and there the number may hang on the order of
-// imports.
+// ordinal numbers the fills that are equal in everything that is shown. A fill with a log index
+// needs no number, and its number might depend on the order of imports.
 func ordinal(f *serving.Fill) int64 {
 	if f.LogIndex != data.NoIndex {
 		return 1
@@ -169,7 +167,7 @@ func ordinal(f *serving.Fill) int64 {
 	return int64(f.Repeat)
 }
 
-// appendLogIndex adds a log index, null where the source had none.
+// appendLogIndex adds a log index, null if the source had none.
 func appendLogIndex(b []byte, index int32) []byte {
 	if index == data.NoIndex {
 		return append(b, "null"...)
@@ -214,8 +212,8 @@ func appendSide(b []byte, s data.Side) []byte {
 	return append(b, "SELL"...)
 }
 
-// feeOf is the fee of a fill and what it is counted in. A buy without one might have had it
-// in shares, as the older exchanges take it.
+// feeOf is the fee of a fill and its unit. For a buy without a fee the unit is shares, in which the
+// older exchanges take it.
 func feeOf(f *serving.Fill) (fee data.Micro, asset string) {
 	if f.Side == data.Buy && f.Fee >= 0 {
 		return data.FeeShares(f.Side, f.Fee), "shares"

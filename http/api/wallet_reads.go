@@ -10,8 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// traderReader reads what one wallet did in imports up to batch. The rows are
-// added to dst.
+// traderReader reads what one wallet did in imports up to batch. Rows are added to dst.
 type traderReader interface {
 	// WalletFills returns the n newest fills, newest first; those before after, as
 	// serving.Fill.Compare orders them, if that is given.
@@ -31,9 +30,9 @@ type traderReader interface {
 }
 
 const (
-	// walletRows is the most markets and fills of a wallet that one reply shows.
+	// walletRows is the maximum number of markets, or fills, of a wallet in a response.
 	walletRows = 200
-	// bigPortfolio is from how many markets on a wallet's portfolio is kept for the epoch.
+	// bigPortfolio is the number of markets from which a wallet's portfolio is kept for the epoch.
 	bigPortfolio = 2000
 )
 
@@ -68,8 +67,8 @@ func (d *scratchPool) put(w *scratch) {
 	}
 }
 
-// portfolioPage returns a page of the wallet's markets as of m: computed in w, or kept for the
-// epoch where computing takes long. key tells q from every other query.
+// portfolioPage returns a page of the wallet's markets as of m: computed in w, or, if computing
+// takes long, kept for the epoch. key identifies q.
 func (a *API) portfolioPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.HoldingQuery, key string) (serving.HoldingPage, error) {
 	return wholePortfolio(a, m, w, t, key, func(b *serving.Portfolio) serving.HoldingPage { return b.Select(q) },
 		func(p *serving.HoldingPage) {
@@ -80,8 +79,8 @@ func (a *API) portfolioPage(m *marketEpoch, w *scratch, t *serving.Trader, q ser
 		})
 }
 
-// wholePortfolio computes something from all that a wallet ever traded, as of m: in w, or kept for
-// the epoch under key where it takes long. own makes a result independent of its portfolio.
+// wholePortfolio computes something from everything that a wallet ever traded, as of m: in w, or,
+// if it takes long, kept for the epoch under key. own makes a result independent of its portfolio.
 func wholePortfolio[T any](a *API, m *marketEpoch, w *scratch, t *serving.Trader, key string, compute func(*serving.Portfolio) T, own func(*T)) (T, error) {
 	load := func(ctx context.Context, w *scratch) (got T, err error) {
 		if err := a.walletTokens(ctx, m.batch, w, t.ID); err != nil {
@@ -109,7 +108,7 @@ func (a *API) walletTokens(ctx context.Context, batch int64, w *scratch, wallet 
 	return nil
 }
 
-// paidDays is what resolutions brought a wallet day by day.
+// paidDays is what resolutions paid a wallet, day by day.
 type paidDays []serving.DayPaid
 
 // walletPaid returns the days on which resolutions paid a wallet, oldest first.
@@ -141,9 +140,9 @@ func (a *API) walletDays(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]s
 	})
 }
 
-// walletFills returns a page of a wallet's fills. A place without a log index says by its repeat
-// how many equal fills are left to show. Where a source gave log indexes since then, what was shown
-// may have moved behind the place: it is passed over.
+// walletFills returns a page of a wallet's fills. The repeat number of a place without a log index
+// says how many equal fills are left to show. If a source has given log indexes since then, fills
+// that were shown may have moved after the place: they are skipped.
 func (a *API) walletFills(v *encodedSnapshot, w *scratch, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for most := n; ; {
 		fills, err := a.readFills(v, w, t, after, most)

@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// bracketRows is the most rows of a list of brackets.
+// bracketRows is the maximum number of rows of a list of brackets.
 const bracketRows = 200
 
 const deskDoc = "The weather desk is the set of events on the highest or lowest temperature of one city's local day. Volumes are " +
@@ -55,7 +55,7 @@ func weatherRoutes() []Route {
 	}
 }
 
-// weatherBodies is what is encoded of a snapshot's weather desk.
+// weatherBodies has the encoded responses from a snapshot's weather desk.
 type weatherBodies struct {
 	grid     objectBody
 	gridOnce sync.Once
@@ -65,8 +65,7 @@ type weatherBodies struct {
 	cities   map[string]*cityBodies
 }
 
-// cityBodies is what is worked out and encoded of one city; each part at its first
-// use.
+// cityBodies has what is computed and encoded for one city; each part at its first use.
 type cityBodies struct {
 	open        []openEvent
 	openOnce    sync.Once
@@ -78,14 +77,14 @@ type cityBodies struct {
 	bundleOnce  sync.Once
 }
 
-// openEvent is an event that can be traded with what weather and market say of it.
+// openEvent is an event that can be traded, with what weather and market say about it.
 type openEvent struct {
 	*serving.DeskEvent
 	outlook   serving.Outlook
 	canonical bool
 }
 
-// city returns what is encoded of a city.
+// city returns the bodies of a city.
 func (d *weatherBodies) city(slug string) *cityBodies {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,8 +152,8 @@ func difference(t data.Temp, u data.Unit) data.Micro {
 	return data.MulDiv(data.Micro(t), 100, data.Micro(u.Degree())) * (data.One / 100)
 }
 
-// anomalyOf is how far a value is from what is usual, both as they are printed, so that the
-// three agree to the last digit.
+// anomalyOf is how far a value is from normal, both as printed, so that the three agree to the last
+// digit.
 func anomalyOf(value, normal wire.Degrees) data.Micro {
 	return data.Micro(value-normal) * (data.One / 100)
 }
@@ -164,8 +163,8 @@ func weatherPlaceOf(c data.City) wire.WeatherPlace {
 		Lat: coordinate(c.Lat), Lon: coordinate(c.Lon)}
 }
 
-// coordinate returns degrees of latitude or longitude to a ten thousandth, which is what tables of
-// stations have.
+// coordinate returns degrees of latitude or longitude to a ten thousandth, the precision of station
+// tables.
 func coordinate(deg float64) data.Micro {
 	n := deg * 10_000
 	if n < 0 {
@@ -174,7 +173,7 @@ func coordinate(deg float64) data.Micro {
 	return data.Micro(n+0.5) * (data.One / 10_000)
 }
 
-// localDate returns the city's day; nil where nothing tells the time.
+// localDate returns the city's current day; nil if the time is not known.
 func localDate(c *serving.DeskCity) *string {
 	if c.Today == 0 {
 		return nil
@@ -227,7 +226,7 @@ func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 	return row
 }
 
-// highOrLow returns the one of two that a metric is about.
+// highOrLow returns the one of two values that a metric selects.
 func highOrLow[T any](m data.Metric, high, low *T) *T {
 	if m == data.TMin {
 		return low
@@ -242,8 +241,8 @@ func unitOf(c data.City) data.Unit {
 	return data.Celsius
 }
 
-// consensusOn returns what the sources say together of the extremes of a day, else why they say
-// nothing.
+// consensusOn returns the consensus of the sources for the extremes of a day, or the reason why
+// there is none.
 func consensusOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus, why [2]serving.MissingReason) {
 	for m := range all {
 		all[m], why[m] = c.Weather.Extreme(day, data.Metric(m)).Consensus(c.Clock)

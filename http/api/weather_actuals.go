@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// actualDays is the most days of a list of past days.
+	// actualDays is the maximum number of days in a list of past days.
 	actualDays = 365
-	// actualRows is the most rows of one: of every day a few sources.
+	// actualRows is the maximum number of rows of such a list: a few sources for every day.
 	actualRows = 10 * actualDays
 )
 
@@ -28,7 +28,7 @@ var (
 	actualsSource = sourceParam()
 )
 
-// settledKind is the kind of what an event's settlement tells.
+// settledKind is the kind of values that follow from an event's settlement.
 const settledKind = "settled"
 
 func pastDaysParam() *Param {
@@ -48,37 +48,37 @@ func actualsRoute() Route {
 	}
 }
 
-// dayQuery asks for the newest past days of a city.
+// dayQuery is a query of the newest past days of a city.
 type dayQuery struct {
 	city    *serving.DeskCity
 	metrics []data.Metric
-	kinds   []data.ActualKind // that are read from the database
+	kinds   []data.ActualKind // kinds that are read from the database
 	source  string            // "" for all
 	limit   int
 	first   data.Date // the oldest day that the plan shows
-	// narrowed tells that the query asks for less than there is.
+	// narrowed says that the query is restricted.
 	narrowed bool
 }
 
-// dayQuery reads the parameters that lists of past days share.
+// dayQuery parses the parameters that lists of past days share.
 func (call *Call) dayQuery(city *serving.DeskCity, limit, metric, source *Param) dayQuery {
 	return dayQuery{city: city, limit: call.number(limit), first: call.firstDay(city), metrics: call.metrics(metric),
 		kinds: []data.ActualKind{data.KindStation, data.KindReanalysis}, source: call.value(source).text,
 		narrowed: call.value(metric).given || call.value(source).given}
 }
 
-// restrictToKind leaves one kind, or none if it is another.
+// restrictToKind keeps only one kind, or none if it is not among the kinds.
 func (q *dayQuery) restrictToKind(kind string) {
 	q.kinds = slices.DeleteFunc(q.kinds, func(k data.ActualKind) bool { return k.String() != kind })
 	q.narrowed = true
 }
 
-// key is all that the answer to q depends on.
+// key has everything that the response to q depends on.
 func (q *dayQuery) key() string {
 	return fmt.Sprintf("%s %d %v %v %d %s", q.city.City.Slug, q.limit, q.metrics, q.kinds, q.first, q.source)
 }
 
-// metrics are those that p leaves.
+// metrics are the metrics that p selects.
 func (call *Call) metrics(p *Param) []data.Metric {
 	if m := call.value(p); m.given {
 		return []data.Metric{data.Metric(m.n)}
@@ -86,8 +86,8 @@ func (call *Call) metrics(p *Param) []data.Metric {
 	return []data.Metric{data.TMax, data.TMin}
 }
 
-// pastDays returns the newest days of which there is anything, newest first, further ones among
-// them; of those that are too old for the plan the oldest as cut, 0 for none.
+// pastDays returns the newest days with any data, newest first, including the days further; cut is
+// the oldest one that is too old for the plan, 0 for none.
 func (a *API) pastDays(ctx context.Context, q *dayQuery, further []data.Date) (days []data.Date, cut data.Date, err error) {
 	if len(q.kinds) > 0 {
 		if days, err = a.reader.ActualDays(ctx, q.city.City.Slug, firstDay, lastDay, q.metrics, q.kinds, q.source, q.limit); err != nil {
@@ -108,7 +108,7 @@ func (a *API) pastDays(ctx context.Context, q *dayQuery, further []data.Date) (d
 	return shown, cut, nil
 }
 
-// readDayActuals reads what is known of days, newest first, as the query asks for it.
+// readDayActuals reads the values of days, newest first, that the query selects.
 func (a *API) readDayActuals(ctx context.Context, q *dayQuery, days []data.Date) ([]serving.DayActual, error) {
 	if len(days) == 0 || len(q.kinds) == 0 {
 		return nil, nil
@@ -189,8 +189,8 @@ func (v *encodedSnapshot) wonEvents(q *dayQuery) (won []*serving.DeskEvent) {
 	return won
 }
 
-// actualRows are the rows of days, newest first: of each what settled, in the order of the desk,
-// then what is known. left is the newest day for which there is no room; nil if there is for all.
+// actualRows are the rows of days, newest first: for each day settlements, in the order of the
+// desk, then measurements. left is the newest day for which there is no room; nil if all fit.
 func (v *encodedSnapshot) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEvent, known []serving.DayActual) (rows []wire.ActualRow, left *string) {
 	rows = []wire.ActualRow{}
 	for _, day := range days {
@@ -256,7 +256,7 @@ func (q *dayQuery) measuredRows(known []serving.DayActual) (rows []wire.ActualRo
 	return rows
 }
 
-// measuredRow is the row of one source's high and low, of which one may be nil.
+// measuredRow is the row of one source's high and low, one of which may be nil.
 func (q *dayQuery) measuredRow(both [2]*serving.DayActual) wire.ActualRow {
 	u := unitOf(q.city.City)
 	row := wire.ActualRow{Unit: q.city.City.Unit, NullReasons: map[string]string{}}

@@ -24,7 +24,7 @@ var (
 	anomaliesSource = sourceParam()
 )
 
-// aheadDays is how many days from today on forecasts are shown of at most.
+// aheadDays is for how many days from today on forecasts are shown at most.
 const aheadDays = 16
 
 // The bases of an anomaly.
@@ -92,15 +92,15 @@ func (a *API) cityAnomalies(c *fiber.Ctx, call *Call) error {
 	})
 }
 
-// dayForecasts is what sources said last of one extreme of a day.
+// dayForecasts has the last forecasts of sources for one extreme of a day.
 type dayForecasts struct {
 	day    data.Date
 	metric data.Metric
-	said   []serving.ForecastChange // the newest of each source, by source
-	clock  int64                    // by which sources are current: the desk's, or the end of a day that is over
+	said   []serving.ForecastChange // the newest one of each source, by source
+	clock  int64                    // the clock by which forecasts are current: the desk's, or the end of a day that is over
 }
 
-// consensus is what the current ones say together; nil if none is.
+// consensus is the consensus of the current ones; nil if none is current.
 func (f *dayForecasts) consensus() *weather.Consensus {
 	readings := make([]weather.Reading, len(f.said))
 	for i := range f.said {
@@ -112,7 +112,7 @@ func (f *dayForecasts) consensus() *weather.Consensus {
 	return nil
 }
 
-// readDayForecasts reads the last word of every source on days from first up to last, by day
+// readDayForecasts reads the last forecast of every source for days from first up to last, by day
 // and metric.
 func (a *API) readDayForecasts(ctx context.Context, city *serving.DeskCity, first, last data.Date, metrics []data.Metric) ([]dayForecasts, error) {
 	changes, err := a.reader.ForecastChanges(ctx, city.City.Slug, first, last, metrics)
@@ -143,7 +143,7 @@ func (a *API) readDayForecasts(ctx context.Context, city *serving.DeskCity, firs
 	return out, nil
 }
 
-// normalKey names the normals of an extreme of a calendar day.
+// normalKey identifies the normals of an extreme of a calendar day.
 type normalKey struct {
 	monthDay int
 	metric   data.Metric
@@ -177,7 +177,7 @@ type anomalyMaker struct {
 }
 
 // rows are all rows, newest day first. left is the newest day for which there is no room; nil if
-// there is for all.
+// all fit.
 func (m *anomalyMaker) rows(known []serving.DayActual) (rows []wire.AnomalyRow, left *string) {
 	type dated struct {
 		day  data.Date
@@ -212,7 +212,7 @@ func (m *anomalyMaker) rows(known []serving.DayActual) (rows []wire.AnomalyRow, 
 // unit is the scale of all rows.
 func (m *anomalyMaker) unit() data.Unit { return unitOf(m.q.city.City) }
 
-// actual is the row of a measurement, beside the normal of its own data set.
+// actual is the row of a measurement, with the normal of its own data set.
 func (m *anomalyMaker) actual(a *serving.DayActual) wire.AnomalyRow {
 	kind := a.Kind.String()
 	row := wire.AnomalyRow{Date: a.Day.String(), Metric: a.Metric.String(), Basis: "actual", Kind: &kind, Source: a.Source, Station: textOrNull(a.Station),
@@ -236,7 +236,7 @@ func (m *anomalyMaker) actual(a *serving.DayActual) wire.AnomalyRow {
 	return row
 }
 
-// forecasts are the rows of what is foretold of a day: the consensus, then by source.
+// forecasts are the rows of the forecasts of a day: the consensus, then by source.
 func (m *anomalyMaker) forecasts(f *dayForecasts) (rows []wire.AnomalyRow) {
 	station := dayRules(m.q.city, f.day, m.v.dayEvent(m.q.city, f.metric, f.day)).Station
 	x := serving.WeatherExtreme{Normals: serving.SortNormals(m.normals[normalKey{f.day.MonthDay(), f.metric}], station)}
@@ -258,7 +258,7 @@ func (m *anomalyMaker) forecasts(f *dayForecasts) (rows []wire.AnomalyRow) {
 	return rows
 }
 
-// compare fills in what follows from value and normal, and why something does not.
+// compare fills in what follows from value and normal, and the reasons for nulls.
 func (m *anomalyMaker) compare(row *wire.AnomalyRow, value data.Temp, normal *serving.WeatherNormal) {
 	u := m.unit()
 	row.Value, row.Unit, row.NullReasons = wire.DegreesOf(value, u), u.String(), map[string]string{}

@@ -13,8 +13,8 @@ import (
 	"pmx/rollups/weather"
 )
 
-// bundleVersion is the version of the bundle's shape: it changes when a member goes
-// or comes to mean something else.
+// bundleVersion is the version of the bundle's format: it changes when a member is removed or
+// changes its meaning.
 const bundleVersion = 1
 
 // The parameters of GET /weather/bot-bundle.
@@ -27,7 +27,7 @@ var (
 	bundleInclude   = &Param{Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: also return the condition and token ids of the brackets"}
 )
 
-// cityBundle is a city's part of the bundle: the text up to its events, and they.
+// cityBundle is a city's part of the bundle: the text up to its events, and the events.
 type cityBundle struct {
 	head   []byte
 	events []bundleEvent
@@ -53,7 +53,7 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// bundleCities returns the cities that are asked for, nil for all.
+// bundleCities returns the requested cities, nil for all.
 func (v *encodedSnapshot) bundleCities(asked []string) (map[string]bool, error) {
 	if asked == nil {
 		return nil, nil

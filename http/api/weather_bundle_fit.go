@@ -12,16 +12,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// maxBundleBytes is how many bytes a bundle has at most, its envelope among them.
+// maxBundleBytes is the maximum size of a bundle in bytes, including its envelope.
 const maxBundleBytes = 200_000
 
-// maxEnvelopeBytes is more than an envelope, as_of and what stands before the rows take if nothing
-// is left out.
+// maxEnvelopeBytes is more than an envelope, as_of and the text before the rows take if nothing is
+// left out.
 const maxEnvelopeBytes = 1_000
 
-// What an event of the bundle is short of where it would not fit otherwise: nothing, the
-// forecasts of single sources, or beside them what was traded. What is still too long then
-// is short of events.
+// What is left out of the bundle's events if they would not fit otherwise: nothing, the forecasts
+// of single sources, or those and the trading figures. If that is still too long, events are left
+// out.
 const (
 	bundleWhole = iota
 	bundleWithoutSources
@@ -32,7 +32,7 @@ const (
 // reasonTooLarge is why a member was left out.
 const reasonTooLarge = "bundle_size"
 
-// maxNamedCities is how many cities a bundle names of which events are left out.
+// maxNamedCities is how many cities a bundle names whose events are left out.
 const maxNamedCities = 200
 
 // leftOutHint says how to ask for what a bundle leaves out.
@@ -45,7 +45,7 @@ type bundleEvent struct {
 	encoded [2][bundleLevels]struct {
 		once sync.Once
 		text []byte
-	} // without and with the ids of its brackets; each made where it is asked for
+	} // without and with the ids of its brackets; each made when it is requested
 }
 
 func (e *bundleEvent) passes(call *Call, cat *serving.Catalog) bool {
@@ -84,15 +84,15 @@ func (e *bundleEvent) atLevel(level int, ids bool, cat *serving.Catalog) wire.Bu
 	return row
 }
 
-// cityEvents are the events of one city that a call asks for, in order.
+// cityEvents are the events of one city that a call requests, in order.
 type cityEvents struct {
 	slug   string
 	head   []byte
 	events []*bundleEvent
 }
 
-// selectEvents returns what a call asks for, by city; traded reports whether there ever was an
-// event.
+// selectEvents returns the events that a call requests, by city; traded reports whether there ever
+// was an event.
 func (v *encodedSnapshot) selectEvents(call *Call, cities map[string]bool) (picked []cityEvents, traded bool) {
 	for _, c := range v.deskCities() {
 		traded = traded || len(c.Events) > 0
@@ -114,8 +114,8 @@ func (v *encodedSnapshot) selectEvents(call *Call, cities map[string]bool) (pick
 	return picked, traded
 }
 
-// bundle writes what follows as_of: the events that pass the call's filters, by city, as
-// whole as fits.
+// bundle writes what follows as_of: the events that pass the call's filters, by city, as complete
+// as fits.
 func (v *encodedSnapshot) bundle(call *Call, cities map[string]bool) []byte {
 	f := bundleFit{cat: v.snap.Catalog, ids: call.value(bundleInclude).given}
 	picked, traded := v.selectEvents(call, cities)
@@ -148,7 +148,7 @@ type bundleFit struct {
 	left  *wire.BundleLeftOut // nil: nothing is left out
 }
 
-// rows writes events by city, at the first level at which all fit, else as many as do.
+// rows writes events by city, at the first level at which all fit, else as many as fit.
 func (f *bundleFit) rows(picked []cityEvents) []byte {
 	room, size := maxBundleBytes-maxEnvelopeBytes, f.size(picked)
 	if size > room {
@@ -182,7 +182,7 @@ func (f *bundleFit) rows(picked []cityEvents) []byte {
 	return b
 }
 
-// countLeftOut counts what an event that is there is short of.
+// countLeftOut counts what was left out of events that are included.
 func (f *bundleFit) countLeftOut() {
 	if f.level >= bundleWithoutSources {
 		f.left.Forecast++
@@ -192,7 +192,7 @@ func (f *bundleFit) countLeftOut() {
 	}
 }
 
-// longestLeftOut is the longest that can be said of what is left out.
+// longestLeftOut is the longest possible note on what is left out.
 func (f *bundleFit) longestLeftOut(picked []cityEvents) *wire.BundleLeftOut {
 	const wide = 1_000_000_000
 	day := data.Date(0).String()
@@ -203,7 +203,7 @@ func (f *bundleFit) longestLeftOut(picked []cityEvents) *wire.BundleLeftOut {
 	return left
 }
 
-// size is how many bytes the rows take at the level, with a comma behind each.
+// size is how many bytes the rows take at the level, with a comma after each.
 func (f *bundleFit) size(picked []cityEvents) (n int) {
 	for i := range picked {
 		n += len(picked[i].head) + len("]},")
@@ -214,9 +214,8 @@ func (f *bundleFit) size(picked []cityEvents) (n int) {
 	return n
 }
 
-// keepNearest leaves the events that fit, those of the nearest days first, of one day those
-// that were traded most, then by slug; from the first that does not fit on, all are left
-// out.
+// keepNearest keeps the events that fit, those of the nearest days first, within a day those that
+// were traded most, then by slug; from the first one that does not fit on, all are left out.
 func (f *bundleFit) keepNearest(picked []cityEvents, room int) (kept []cityEvents) {
 	type place struct {
 		city   int

@@ -10,15 +10,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-// movedAge is for how many seconds an alias is known to stay one.
+// movedAge is for how many seconds the redirect of an alias may be cached.
 const movedAge = 86_400
 
-// deskCity is the city in the path of a weather route, which stands first.
+// deskCity is the city in the path of a weather route. Routes list it first.
 var deskCity = &Param{Name: "city", InPath: true, Kind: Text, Min: 1, Max: 100,
 	Doc: "slug of the city, such as nyc; with another name of it, such as new-york-city, the response is a 308"}
 
-// deskCity returns the city that the path names. For another name of a city it answers 308 itself, and then city is nil.
-// The problem city_not_found says where the slugs are listed.
+// deskCity returns the city in the path. For an alias of a city it answers 308 itself, and city is nil. The problem
+// city_not_found says where the slugs are listed.
 func (a *API) deskCity(c *fiber.Ctx, call *Call) (v *encodedSnapshot, city *serving.DeskCity, err error) {
 	if v, err = a.current(); err != nil {
 		return nil, nil, err
@@ -35,8 +35,7 @@ func (a *API) deskCity(c *fiber.Ctx, call *Call) (v *encodedSnapshot, city *serv
 	return v, nil, nil
 }
 
-// moved answers 308: the same path with name in the place of a parameter, and the
-// same query.
+// moved answers 308: the same path with name as the value of a parameter, and the same query.
 func (a *API) moved(c *fiber.Ctx, call *Call, param, name string) {
 	uri := c.Request().URI()
 	segments := strings.Split(string(uri.PathOriginal()), "/")

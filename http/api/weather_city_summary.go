@@ -60,7 +60,7 @@ func readingsOf(city data.City, day data.Date, m data.Metric, readings []serving
 	return out
 }
 
-// measuredOf returns what is known of a day, high and low of one source in one row.
+// measuredOf returns the measurements of a day, with high and low of one source in one row.
 func measuredOf(day data.Date, known *serving.WeatherDay, u data.Unit) (out []wire.WeatherMeasured) {
 	if known == nil {
 		return nil
@@ -68,7 +68,7 @@ func measuredOf(day data.Date, known *serving.WeatherDay, u data.Unit) (out []wi
 	type key struct {
 		kind            data.ActualKind
 		source, station string
-		reports         bool // the extreme of single reports, no daily summary
+		reports         bool // the extreme of single reports, not a daily summary
 	}
 	rows := map[key]int{}
 	for m := range known.Extremes {
@@ -119,8 +119,8 @@ func (v *encodedSnapshot) deskEventOf(c *serving.DeskCity, e *openEvent) wire.We
 	return out
 }
 
-// normalAndAnomaly returns what the day of an event is usually like and how far its consensus is
-// from that, and notes why of what is not known.
+// normalAndAnomaly returns the normal of an event's day and how far its consensus is from that, and
+// notes the reasons for what is not known.
 func normalAndAnomaly(o *serving.Outlook, u data.Unit, why map[string]string) (normal *wire.Degrees, anomaly *data.Micro) {
 	if o.Normal != nil {
 		normal = new(wire.DegreesOf(o.Normal.Value, u))
@@ -135,7 +135,7 @@ func normalAndAnomaly(o *serving.Outlook, u data.Unit, why map[string]string) (n
 	return normal, anomaly
 }
 
-// firstReason is the first reason that there is.
+// firstReason is the first reason that is not empty.
 func firstReason(all ...serving.MissingReason) serving.MissingReason {
 	for _, why := range all {
 		if why != "" {
@@ -154,7 +154,8 @@ func consensusOf(t *weather.Consensus, u data.Unit) wire.WeatherConsensus {
 	return out
 }
 
-// marketOf returns what the prices of an event say together, and notes why of what they do not.
+// marketOf returns what the prices of an event imply together, and notes the reasons for what they
+// do not.
 func marketOf(e *serving.DeskEvent, o *serving.Outlook, why map[string]string) (mean *wire.Degrees, label *string, price, overround *data.Micro) {
 	m := &o.Market
 	if m.Mode < 0 {

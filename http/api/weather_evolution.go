@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// evolutionRows is the most changes that a reply shows.
+// evolutionRows is the maximum number of changes in a response.
 const evolutionRows = 2000
 
 // The parameters of GET /weather/forecast-evolution/{city}/{date}.
@@ -61,15 +61,15 @@ func (a *API) forecastEvolution(c *fiber.Ctx, call *Call) error {
 	})
 }
 
-// evolutionHead is what is known of any day.
+// evolutionHead is the part of the response that every day has.
 func (v *encodedSnapshot) evolutionHead(city *serving.DeskCity, day data.Date, metric data.Metric, unit data.Unit) *wire.EvolutionSeries {
 	start, end := city.City.Day(day)
 	return &wire.EvolutionSeries{CityPlace: cityPlaceOf(city), Date: day.String(), Metric: metric.String(), Unit: unit.String(),
 		DayStart: wholeSeconds(start), DayEnd: wholeSeconds(end), Sources: []wire.EvolutionSource{}, Data: []wire.EvolutionStep{}, NullReasons: map[string]string{}}
 }
 
-// trimEvolution takes out what is known of a day that is older than the plan shows, and reports
-// whether there was anything. What is not known keeps its own reason.
+// trimEvolution removes the data of a day that is older than the plan shows, and reports whether
+// there was any. Values that are not known keep their own reason.
 func trimEvolution(e *wire.EvolutionSeries) bool {
 	var hidden []string
 	if e.Changes > 0 {

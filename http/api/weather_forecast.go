@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// forecastRows is the most rows of a reply: days, metrics and sources.
+// forecastRows is the maximum number of rows in a response: days, metrics and sources.
 const forecastRows = 2000
 
 // The parameters of GET /weather/city/{city}/forecast.

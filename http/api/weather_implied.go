@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// impliedRows is the most hours that a reply shows.
+	// impliedRows is the maximum number of hours in a response.
 	impliedRows = 2000
-	// ladderChunk is how many brackets are read at once: both outcomes of each have a number of their own.
+	// ladderChunk is how many brackets are read at once: each of their two outcomes gets its own number.
 	ladderChunk = 60
 )
 
@@ -88,7 +88,7 @@ func (a *API) implied(c *fiber.Ctx, call *Call) error {
 	})
 }
 
-// impliedHead is what is known of any day's event, and why there may be no rows.
+// impliedHead is what is known about any day's event, and why there may be no rows.
 func (v *encodedSnapshot) impliedHead(city *serving.DeskCity, e *serving.DeskEvent, metric data.Metric, day data.Date) *wire.ImpliedSeries {
 	rules := dayRules(city, day, e)
 	start, end := city.City.Day(day)
@@ -108,11 +108,11 @@ func (v *encodedSnapshot) impliedHead(city *serving.DeskCity, e *serving.DeskEve
 // ladderPrices are the last prices of all hours of an event's brackets.
 type ladderPrices struct {
 	closes []weather.Close
-	hours  int // in which any bracket was traded: rows that they make
+	hours  int // hours in which any bracket was traded: the number of rows
 }
 
-// ladderPrices reads those of the hours that began before as_of: the database may be ahead of the snapshot,
-// and an hour that begins at as_of would end where the one before it does.
+// ladderPrices reads the prices of the hours that began before as_of: the database may be ahead of the
+// snapshot, and an hour that begins at as_of would end at the same time as the one before it.
 func (a *API) ladderPrices(ctx context.Context, v *encodedSnapshot, e *serving.DeskEvent) (out ladderPrices, err error) {
 	asOf, hours := v.snap.AsOf.UnixMicro(), map[int64]bool{}
 	for first := 0; first < len(e.Brackets); first += ladderChunk {

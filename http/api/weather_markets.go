@@ -17,14 +17,14 @@ var (
 	laddersLimit  = limitParam(strconv.Itoa(bracketRows), bracketRows)
 )
 
-// Why a bracket has no price, beside the reasons of an event's outlook.
+// Reasons why a bracket has no price, in addition to those of an event's outlook.
 const (
 	notTraded     = "not_traded"         // no trade of it is known
 	noPriceBefore = "no_price_a_day_ago" // it was first traded within 24 hours
 	noBid         = "no_bid"             // nobody bids for it
 )
 
-// asks reports whether a parameter of a metric leaves m in.
+// asks reports whether a parameter of a metric selects m.
 func (v *value) asks(m data.Metric) bool { return !v.given || data.Metric(v.n) == m }
 
 // cityLadders are the events of a city that can be traded and their brackets, as
@@ -128,7 +128,7 @@ func bracketOf(cat *serving.Catalog, e *openEvent, k int) wire.WeatherBracket {
 	return out
 }
 
-// noteUntraded notes why a bracket has no price, no quote or no change of price.
+// noteUntraded notes the reasons why a bracket has no price, no quote or no price change.
 func noteUntraded(b *wire.WeatherBracket) {
 	note := func(missing bool, name, reason string) {
 		if missing {

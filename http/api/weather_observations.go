@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// observationRows is the most observations that a reply shows.
+// observationRows is the maximum number of observations in a response.
 const observationRows = 2000
 
 // The parameters of GET /weather/city/{city}/observations.
@@ -84,7 +84,7 @@ func (v *encodedSnapshot) observed(city *serving.DeskCity, day data.Date, all []
 	return out
 }
 
-// reportName is how a report travels, "" if its kind is not known.
+// reportName is the wire name of a report's kind, "" if it is not known.
 func reportName(r data.Report) string {
 	switch r {
 	case data.ReportRoutine:

@@ -16,16 +16,16 @@ import (
 
 // weatherReader is what the weather endpoints read from the database.
 type weatherReader interface {
-	// ForecastChanges returns the points at which sources changed what they said of a city's days
+	// ForecastChanges returns the points at which sources changed their forecasts of a city's days
 	// from first up to last, by day, metric, time and source.
 	ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error)
-	// DayActuals returns what sources know by now of a city's days from first up to last, by day,
-	// metric, kind, source and station.
+	// DayActuals returns the current values of sources for a city's days from first up to last, by
+	// day, metric, kind, source and station.
 	DayActuals(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error)
-	// ActualDays returns the n newest days of a city from first up to last of which any of the
-	// metrics is known by one of the kinds and a source ("" for any), newest first.
+	// ActualDays returns the n newest days of a city from first up to last, newest first, that have
+	// a value for one of the metrics, of one of the kinds, from a source ("" for any).
 	ActualDays(ctx context.Context, city string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind, source string, n int) ([]data.Date, error)
-	// DayNormals returns what calendar days (month × 100 + day) are usually like in a city, by day,
+	// DayNormals returns the normals of calendar days (month × 100 + day) in a city, by day,
 	// metric, source, station and period.
 	DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error)
 	// DayObservations returns the single temperatures of a city's day, in order of time, then of
@@ -37,7 +37,7 @@ func weatherSeriesRoutes() []Route {
 	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute(), observationsRoute(), impliedRoute()}
 }
 
-// dayOf is the local day that is asked for; if none is, the city's present one.
+// dayOf is the requested local day; if none is, the city's current one.
 func (call *Call) dayOf(city *serving.DeskCity, day *Param) data.Date {
 	if given := call.value(day); given.given {
 		return data.Date(given.n)
@@ -53,12 +53,12 @@ func sourceParam() *Param {
 	return &Param{Name: "source", Kind: Text, Min: 1, Max: 100, Doc: "only this source, given by its name"}
 }
 
-// Why a series is empty, and why a value is null.
+// Reasons why a series is empty, or a value null.
 const (
-	noForecast  = string(serving.NoForecast)    // no source foretold it
-	noMatch     = "no_match"                    // the parameters leave nothing of what there is
-	planHistory = "plan_history"                // it is older than the plan shows
-	noEvent     = "no_event"                    // the venue has no event of the day
+	noForecast  = string(serving.NoForecast)    // no source has a forecast of it
+	noMatch     = "no_match"                    // the parameters select nothing
+	planHistory = "plan_history"                // older than the plan shows
+	noEvent     = "no_event"                    // the venue has no event for the day
 	notResolved = "not_resolved"                // its event has no winner yet
 	notMeasured = "not_measured"                // no measurement is known
 	notAsked    = "not_asked"                   // the parameters leave it out
@@ -71,15 +71,14 @@ const (
 	fewReports  = "few_observations"            // too few single reports to be a day's extreme
 )
 
-// cachedSeries is a series encoded once for all who ask for it in one epoch.
+// cachedSeries is a series encoded once for all requests in one epoch.
 type cachedSeries struct {
-	payload []byte    // all behind as_of, from its comma on
+	payload []byte    // everything after as_of, with a leading comma
 	cut     data.Date // the oldest day that the plan left out; 0: none
 }
 
-// sendSeries answers with what load makes for key: the members behind as_of, and the
-// oldest day that was left out for its age, 0 for none. What load depends on must be
-// in key.
+// sendSeries answers with the result of load for key: the members after as_of, and the oldest day
+// that was left out for its age, 0 for none. Everything that load depends on must be in key.
 func (a *API) sendSeries(c *fiber.Ctx, call *Call, v *encodedSnapshot, city *serving.DeskCity, key string,
 	load func(ctx context.Context) (body any, cut data.Date, err error)) error {
 	s, err := cachedRead(a, v, key, func(ctx context.Context) (s cachedSeries, err error) {
@@ -115,7 +114,7 @@ func (call *Call) firstDay(city *serving.DeskCity) data.Date {
 	return firstDay
 }
 
-// cityPlaceOf says which city a series is of.
+// cityPlaceOf identifies the city of a series.
 func cityPlaceOf(city *serving.DeskCity) wire.CityPlace {
 	return wire.CityPlace{City: city.City.Slug, Name: city.City.Title, Timezone: city.City.Zone, LocalDate: localDate(city)}
 }
@@ -131,8 +130,8 @@ func (v *encodedSnapshot) dayEvent(city *serving.DeskCity, metric data.Metric, d
 	return nil
 }
 
-// dayRules are the rules of an event, or if there is none, those that the city's events of that day
-// had.
+// dayRules are the rules of an event, or if there is none, the usual rules of the city's events of
+// that day.
 func dayRules(city *serving.DeskCity, day data.Date, e *serving.DeskEvent) weather.Rules {
 	if e != nil {
 		return e.Rules
@@ -157,8 +156,7 @@ func (v *encodedSnapshot) settledBracket(e *serving.DeskEvent) *wire.SettledBrac
 	}
 }
 
-// measuredExtreme is the best that is known of an extreme of a day, in the scale u; nil if nothing
-// is.
+// measuredExtreme is the best value of an extreme of a day, in the scale u; nil if there is none.
 func measuredExtreme(known []serving.DayActual, metric data.Metric, station string, u data.Unit) *wire.MeasuredExtreme {
 	a := serving.BestActual(known, metric, station)
 	if a == nil {
@@ -188,7 +186,7 @@ func ofSource(changes []serving.ForecastChange, source string) []serving.Forecas
 	return slices.DeleteFunc(slices.Clone(changes), func(c serving.ForecastChange) bool { return c.Source != source })
 }
 
-// whyEmpty says why nothing is left of n things; nil where something is.
+// whyEmpty says why nothing is left of n rows; nil if something is left.
 func whyEmpty(left, n int, none string) *string {
 	switch {
 	case left > 0:

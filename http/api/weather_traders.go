@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// deskTraderRows is the most rows of the weather desk's traders.
+// deskTraderRows is the maximum number of rows of the weather desk's traders.
 const deskTraderRows = 200
 
 // The parameters of GET /weather/traders.
@@ -38,7 +38,7 @@ func weatherTraderRoutes() []Route {
 	}}
 }
 
-// weatherTraderBodies is what is encoded of a snapshot's traders of the desk.
+// weatherTraderBodies has the encoded responses from a snapshot's traders of the desk.
 type weatherTraderBodies struct {
 	leaderboards [serving.DeskSorts]rankedBody
 	once         [serving.DeskSorts]sync.Once

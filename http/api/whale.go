@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// whaleRows is the most rows of a whale list.
+// whaleRows is the maximum number of rows of a whale list.
 const whaleRows = 200
 
 const whaleDoc = "A whale move is an order of at least `threshold_usd`: the sum of the taker fills of one wallet, token and side in " +
@@ -18,8 +18,8 @@ const whaleDoc = "A whale move is an order of at least `threshold_usd`: the sum 
 
 // whaleReader is what the whale endpoints read from the database.
 type whaleReader interface {
-	// WhaleMoves returns the n newest moves up to end, unix µs, that stand before a move (nil: all)
-	// and pass the filter, newest first.
+	// WhaleMoves returns the n newest moves up to end, unix µs, older than a move (nil: all) that
+	// pass the filter, newest first.
 	WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error)
 }
 
@@ -54,7 +54,7 @@ func whaleRoutes() []Route {
 	}
 }
 
-// whaleBodies is what is encoded of a snapshot's whales.
+// whaleBodies has the encoded responses from a snapshot's whales.
 type whaleBodies struct {
 	leaderboards     [serving.Periods]rankedBody
 	leaderboardsOnce [serving.Periods]sync.Once

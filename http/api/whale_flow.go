@@ -20,10 +20,10 @@ var (
 	flowLimit  = limitParam("50", whaleRows)
 )
 
-// flowBuckets is how many stretches of equal length a series of a period has.
+// flowBuckets is how many intervals of equal length a series of a period has.
 func flowBuckets(p serving.Period) int { return [serving.Periods]int{24, 28, 30}[p] }
 
-// flowSteps is how many a call asks for; usual if it leaves that open.
+// flowSteps is how many intervals a call requests; usual is true if it does not say.
 func (call *Call) flowSteps(p serving.Period) (n int, usual bool) {
 	step := call.value(flowStep)
 	if !step.given {
@@ -78,7 +78,7 @@ func (v *encodedSnapshot) flowBody(p serving.Period) *rankedBody {
 	return o
 }
 
-// appendFlowHead adds what stands between the window and the markets.
+// appendFlowHead adds the members between the window and the markets.
 func (v *encodedSnapshot) appendFlowHead(b []byte, p serving.Period, f *serving.Flow) []byte {
 	b = strconv.AppendInt(append(v.appendThreshold(b), `,"moves":`...), f.Total.Moves, 10)
 	b = f.Total.BuyUSD.Append(append(b, `,"buy_usd":`...))

@@ -78,7 +78,8 @@ func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// movesFirstPage returns the first page of all moves, which are in memory and more than fit.
+// movesFirstPage returns the first page of all moves, for when these are in memory and more than
+// one page.
 func (a *API) movesFirstPage(v *encodedSnapshot, call *Call, limit int) *encodedBody {
 	f := &v.whales.firstPage
 	slot := &f.replies[call.tier][limit]
@@ -110,7 +111,7 @@ func (a *API) movesFirstPage(v *encodedSnapshot, call *Call, limit int) *encoded
 	return r
 }
 
-// moveFilter is what call asks for.
+// moveFilter is the filter that call requests.
 func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 	w := v.whalesOf()
 	f := serving.MoveFilter{Side: -1, Wallet: -1, MinUSD: w.MinUSD, Excluded: w.Excluded}
@@ -149,7 +150,7 @@ func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 // database.
 func (a *API) movePage(v *encodedSnapshot, call *Call, f serving.MoveFilter, before *serving.Move, n int) (movePage, error) {
 	w := v.whalesOf()
-	var rows []serving.Move // one more than fit, where there is one
+	var rows []serving.Move // one more than fits, if there is one
 	held := w.Before(before)
 	for i := len(held) - 1; i >= 0 && len(rows) <= n; i-- {
 		if f.Matches(v.snap.Catalog, &held[i]) {
@@ -169,8 +170,8 @@ func (a *API) movePage(v *encodedSnapshot, call *Call, f serving.MoveFilter, bef
 	return cutMoves(rows, n, historyStart(call.tier, v.snap)), nil
 }
 
-// cutMoves takes a page of n out of rows, of which there is one more where any
-// follow; moves before start are not shown.
+// cutMoves takes a page of n from rows, which has one more if any follow; moves before start are
+// not shown.
 func cutMoves(rows []serving.Move, n int, start int64) movePage {
 	for i := range rows {
 		if rows[i].TS < start {

@@ -1,5 +1,5 @@
-// Package apitest has the stand-ins that tests and benchmarks of the API share: a
-// made-up venue, a clock, a source, a key store, and requests without a socket.
+// Package apitest has the fakes that tests and benchmarks of the API share: a synthetic venue, a
+// clock, a source, a key store, and requests without a socket.
 package apitest
 
 import (
@@ -31,7 +31,7 @@ func Wallet(i int) data.Address {
 	return a
 }
 
-// Snapshot makes up a venue: wallets with totals, and leaderboards of rows rows each.
+// Snapshot returns a synthetic venue: wallets with totals, and leaderboards of rows rows each.
 func Snapshot(epoch uint64, wallets, rows int) *serving.Snapshot {
 	s := &serving.Snapshot{Epoch: epoch, AsOf: AsOf, Stats: Stats(200)}
 	b := serving.NewWalletBuilder(wallets)
@@ -106,7 +106,7 @@ func (c *Clock) Set(t time.Time) { c.at.Store(t.UnixNano()) }
 // Add moves the clock by d.
 func (c *Clock) Add(d time.Duration) { c.at.Add(int64(d)) }
 
-// Source is an api.Source whose answers are set by hand.
+// Source is an api.Source whose results are set by tests.
 type Source struct {
 	mu    sync.Mutex
 	snap  *serving.Snapshot
@@ -118,7 +118,7 @@ type Source struct {
 // NewSource returns a source of snap, which may be nil.
 func NewSource(snap *serving.Snapshot) *Source { return &Source{snap: snap} }
 
-// Snapshot is the snapshot the source was made with.
+// Snapshot is the snapshot that the source was made with.
 func (s *Source) Snapshot() *serving.Snapshot { return s.snap }
 
 // Ping fails if Break was called.
@@ -163,7 +163,7 @@ type Store struct {
 	revision int64
 	records  []record.Key
 	Uses     []record.Use // all that was saved
-	Err      error        // what every method fails with, if set
+	Err      error        // error of every method, if set
 }
 
 // Issue adds a key of tier made from number n and returns its secret.

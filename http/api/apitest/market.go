@@ -8,16 +8,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Markets answers reads of markets and events from memory.
+// Markets serves reads of markets and events from memory.
 type Markets struct {
 	Texts    map[int32]serving.MarketTexts // by market
 	Filled   []serving.Fill                // newest first
 	Traders  serving.EventTraders          // of every event, in any order
 	Hours    []serving.Candle              // of every market, newest first and then by outcome
 	Held     serving.Holders               // of every market, in any order
-	InMemory bool                          // what MarketAtHand tells
+	InMemory bool                          // result of MarketInMemory
 	Asked    int                           // reads of texts and holders
-	Excluded []data.WalletID               // wallets that the last read of holders was told to leave out
+	Excluded []data.WalletID               // wallets that the last read of holders had to leave out
 }
 
 // MarketTexts returns the texts of a market.
@@ -26,7 +26,7 @@ func (m *Markets) MarketTexts(_ context.Context, market int32, _ int64) (serving
 	return m.Texts[market], nil
 }
 
-// MarketFills returns the newest fills of tokens, which stand in order.
+// MarketFills returns the newest fills of tokens, in order.
 func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []data.TokenID, _ int64, _ *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range m.Filled {
@@ -61,7 +61,7 @@ func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, w
 	return slices.Clone(m.Held), nil
 }
 
-// MarketInMemory is AtHand.
+// MarketInMemory is InMemory.
 func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
 // EventTraders returns Traders.

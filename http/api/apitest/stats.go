@@ -37,7 +37,7 @@ func activity(n int64) serving.Activity {
 	return serving.Activity{VolumeUSD: data.Micro(n) * data.One, VolumeShares: data.Micro(n) * 2_500_000, Trades: n + 1}
 }
 
-// spans adds days up by spans of that length, of which begin gives the first day.
+// spans sums days by spans; begin returns the first day of a day's span.
 func spans(days []serving.DayStats, begin func(day int64) int64, length int64) []serving.SpanStats {
 	var out []serving.SpanStats
 	for i := range days {

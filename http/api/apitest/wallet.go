@@ -15,19 +15,21 @@ import (
 // Wallets reads what wallets did from fills in memory.
 type Wallets struct {
 	Fills       map[data.WalletID][]serving.Fill // by wallet id, in any order
-	Slow        bool                             // what WalletAtHand denies
+	Slow        bool                             // negation of WalletInMemory
 	Reads       int
 	Names       map[string]data.Address                     // wallets that are found by their name
 	Known       []data.Address                              // wallets that are found by their address, ascending
 	Leaderboard map[int]map[string][]serving.LeaderboardRow // by age and category
-	// LeaderboardGate is read from before leaderboards are given; nil: they are given at once.
+	// LeaderboardGate is received from before leaderboards are returned; nil: they are returned at
+	// once.
 	LeaderboardGate chan struct{}
-	// LeaderboardErr, where set, tells before leaderboards are given why they are not.
+	// LeaderboardErr, if set, is called before leaderboards are returned, and its error is returned
+	// instead.
 	LeaderboardErr func() error
 	Made           []serving.ProfitDay // by any wallet
 }
 
-// byNumber puts wallets and tokens in the order of their numbers.
+// byNumber orders wallets and tokens by their numbers.
 type byNumber struct{}
 
 func (byNumber) CompareTokens(a, b data.TokenID) int   { return cmp.Compare(a, b) }
@@ -41,7 +43,7 @@ func (w *Wallets) sorted(wallet data.WalletID) []serving.Fill {
 	return fills
 }
 
-// WalletFills returns the newest fills behind after.
+// WalletFills returns the newest fills after after.
 func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet data.WalletID, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range w.sorted(wallet) {
 		if after != nil && f.Compare(after, byNumber{}) >= 0 {
@@ -101,7 +103,7 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 	return list, nil
 }
 
-// WalletInMemory is what Slow denies.
+// WalletInMemory is the negation of Slow.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
 // Leaderboards returns what Leaderboard has.

@@ -20,7 +20,7 @@ func Desk(clock time.Time) *serving.Desk {
 	return serving.NewDesk(places, cities)
 }
 
-// Weather answers reads of the weather from memory.
+// Weather serves reads of the weather from memory.
 type Weather struct {
 	Changes []serving.ForecastChange // by day, metric, time and source
 	Known   []serving.DayActual      // by day, metric, kind, source and station
@@ -29,7 +29,7 @@ type Weather struct {
 	Asked   int                      // reads
 }
 
-// Foretell adds what a source said of a city's day at a time.
+// Foretell adds a source's forecast of a city's day, given at a time.
 func (w *Weather) Foretell(city, day string, m data.Metric, source, at string, value string, u data.Unit) {
 	issued, _ := time.Parse(time.RFC3339, at)
 	target, _ := data.ParseDate(day)

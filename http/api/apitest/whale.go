@@ -42,7 +42,7 @@ type Moves struct {
 	Reads int
 }
 
-// WhaleMoves returns the newest that stand before one; of the filter it knows MinUSD and Side.
+// WhaleMoves returns the newest moves before one; of the filter it uses MinUSD and Side.
 func (s *Moves) WhaleMoves(_ context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error) {
 	s.Reads++
 	var out []serving.Move
