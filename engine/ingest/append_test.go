@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -190,5 +191,28 @@ func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
 		if err != nil || r.Inserted == 0 || r.RebuildNeeded != tc.rebuilt {
 			t.Errorf("%+v: %v, %d inserted, rebuild %v", tc, err, r.Inserted, r.RebuildNeeded)
 		}
+	}
+}
+
+// TestMarketsAheadOfAVenueAreLeftToItsRebuild: where no fill is in yet and many are to come.
+func TestMarketsAheadOfAVenueAreLeftToItsRebuild(t *testing.T) {
+	v := open(t)
+	for n, tc := range []struct {
+		coming  int64
+		rebuilt bool
+	}{{0, false}, {999_999, false}, {1_000_000, true}} {
+		path := v.write(fmt.Sprintf("m%d.ndjson", n), fmt.Sprintf(`{"condition_id":"0x%064d","question":"?","outcomes":["Yes","No"],"token_ids":["%d","%d"]}`+"\n", n+1, 2*n+1, 2*n+2))
+		r, err := v.bring(path, ingest.Options{Remaining: ingest.Remaining{Fills: tc.coming}})
+		if err != nil || r.MarketsNew != 1 || r.RebuildNeeded != tc.rebuilt {
+			t.Errorf("%+v: %v, %d markets, rebuild %v", tc, err, r.MarketsNew, r.RebuildNeeded)
+		}
+	}
+	if _, err := v.bring(chainFill(t, v, 12)["polygon-logs"], ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	path := v.write("later.ndjson", fmt.Sprintf(`{"condition_id":"0x%064d","question":"?","outcomes":["Yes","No"],"token_ids":["91","92"]}`+"\n", 9))
+	r, err := v.bring(path, ingest.Options{Remaining: ingest.Remaining{Fills: 1_000_000}})
+	if err != nil || r.MarketsNew != 1 || r.RebuildNeeded {
+		t.Errorf("behind a fill: %v, %d markets, rebuild %v", err, r.MarketsNew, r.RebuildNeeded)
 	}
 }

@@ -346,12 +346,14 @@ func (j *fileImport) isBulk() (bool, error) {
 		fills += j.opts.Remaining.Fills
 		files += j.opts.Remaining.Files
 	}
-	if fills < limit && files < manyFiles {
+	// What comes first of a venue is merged into nothing, and is rebuilt with the fills.
+	before := !j.src.hasFills() && j.opts.Remaining.Fills >= limit
+	if fills < limit && files < manyFiles && !before {
 		return false, nil
 	}
 	var facts int64
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
-	return fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeCost >= rebuildCost+facts, err
+	return before && facts == 0 || fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeCost >= rebuildCost+facts, err
 }
 
 func (j *fileImport) commitFacts(bulk bool) error {
