@@ -49,8 +49,8 @@ type City struct {
 	loc *time.Location
 }
 
-// Located gives c with its zone looked up, which costs file reads; the error names the zone if
-// there is none of that name.
+// Located returns c with its time zone loaded, which reads files; the error names the zone if it
+// does not exist.
 func (c City) Located() (City, error) {
 	loc, err := c.Location()
 	c.loc = loc
@@ -83,9 +83,9 @@ func (c City) clock() *time.Location {
 // DateOf returns the city's local day at t.
 func (c City) DateOf(t time.Time) Date { return DateOf(t.In(c.clock())) }
 
-// Day returns the instants the city's local day begins and ends at. A day is 23 or 25 hours long
-// where clocks change; where they change at midnight, a day begins when its date first stands on
-// the clock.
+// Day returns the instants at which the city's local day begins and ends. A day is 23 or 25 hours
+// long when clocks change; if they change at midnight, a day begins when the clock first shows its
+// date.
 func (c City) Day(d Date) (start, end time.Time) {
 	return c.midnight(d), c.midnight(d + 1)
 }
@@ -109,8 +109,8 @@ func (c City) StandardDay(d Date) (start, end time.Time) {
 	return start, start.Add(24 * time.Hour)
 }
 
-// standardOffset is the smaller of the year's two offsets from UTC. (Ireland and
-// Morocco call the other one standard; no summary of theirs is read.)
+// standardOffset is the smaller of the year's two offsets from UTC. (Ireland and Morocco call the
+// other one standard; no summaries from there are read.)
 func (c City) standardOffset(year int) time.Duration {
 	_, january := time.Date(year, time.January, 1, 12, 0, 0, 0, c.clock()).Zone()
 	_, july := time.Date(year, time.July, 1, 12, 0, 0, 0, c.clock()).Zone()

@@ -2,14 +2,13 @@ package data
 
 import "strings"
 
-// FormulaStarts are the characters that make a spreadsheet run the cell that begins
-// with them, full-width forms and the ends of a cell's first line among them.
-// https://owasp.org/www-community/attacks/CSV_Injection
+// FormulaStarts are the characters that make a spreadsheet run a cell that begins with them,
+// including full-width forms and line ends. https://owasp.org/www-community/attacks/CSV_Injection
 const FormulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// EscapeFormula returns a cell of CSV that a spreadsheet takes for text: one that it would run gets
-// an apostrophe in front. So does one that has apostrophes there already, so that UnescapeFormula
-// gives every text back.
+// EscapeFormula returns a cell of CSV that a spreadsheet takes for text: a cell that it would run
+// gets a leading apostrophe. So does one that already has leading apostrophes, so that
+// UnescapeFormula restores every text.
 func EscapeFormula(cell string) string {
 	if isFormula(strings.TrimLeft(cell, "'")) {
 		return "'" + cell
@@ -17,7 +16,7 @@ func EscapeFormula(cell string) string {
 	return cell
 }
 
-// UnescapeFormula returns the text of which EscapeFormula made the cell.
+// UnescapeFormula undoes EscapeFormula.
 func UnescapeFormula(cell string) string {
 	if text, ok := strings.CutPrefix(cell, "'"); ok && isFormula(strings.TrimLeft(text, "'")) {
 		return text

@@ -2,10 +2,10 @@ package data
 
 import "strings"
 
-// LineMark begins a cell of CSV whose text is on one line by escapes.
+// LineMark begins a cell of CSV whose line ends are escaped.
 const LineMark = `'\`
 
-// Line ends of a text, and the backslashes by which they are written.
+// Line ends and backslashes, and their escapes.
 var (
 	lineEscapes   = strings.NewReplacer(`\`, `\b`, "\n", `\n`, "\r", `\r`)
 	lineUnescapes = strings.NewReplacer(`\b`, `\`, `\n`, "\n", `\r`, "\r")
@@ -13,8 +13,8 @@ var (
 
 // EscapeCell returns a cell of CSV that is on one line, and that a spreadsheet takes for text. A
 // text with a line end gets LineMark in front, and \n, \r and \b for its line feeds, carriage
-// returns and backslashes; so does one that begins with LineMark itself. All others are as
-// EscapeFormula gives them.
+// returns and backslashes; so does one that begins with LineMark itself. All others are treated by
+// EscapeFormula.
 func EscapeCell(text string) string {
 	if strings.ContainsAny(text, "\r\n") || strings.HasPrefix(text, LineMark) {
 		return LineMark + lineEscapes.Replace(text)
@@ -22,7 +22,7 @@ func EscapeCell(text string) string {
 	return EscapeFormula(text)
 }
 
-// UnescapeCell returns the text of which EscapeCell, or EscapeFormula, made the cell.
+// UnescapeCell undoes EscapeCell, or EscapeFormula.
 func UnescapeCell(cell string) string {
 	if text, ok := strings.CutPrefix(cell, LineMark); ok {
 		return lineUnescapes.Replace(text)

@@ -10,7 +10,7 @@ import (
 // local day and a UTC day are both Dates.
 type Date int32
 
-// ErrDate is returned for text that is no day of the calendar.
+// ErrDate is returned for text that is not a day of the calendar.
 var ErrDate = errors.New("not a date as YYYY-MM-DD")
 
 // ParseDate reads YYYY-MM-DD; a day that does not exist is ErrDate.
@@ -22,7 +22,7 @@ func ParseDate(s string) (Date, error) {
 	return DateOf(t), nil
 }
 
-// DateOf returns the day on t's own clock.
+// DateOf returns the day of t in t's location.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return DateFrom(y, m, d)

@@ -1,10 +1,10 @@
 package data
 
-// The fee of a fill is one number beside its side. A seller pays it in dollars, out of what
-// the sale brings. A buyer pays it in tokens, out of those that come, which is a number
-// above 0; or in dollars, on top of what the tokens cost, which is a number below 0.
+// The fee of a fill is one number, whose meaning depends on the side. A seller pays it in dollars,
+// out of the proceeds. A buyer pays it in tokens, out of those bought: then it is above 0; or in
+// dollars, on top of the cost of the tokens: then it is below 0.
 
-// DollarFee is the fee of a fill if it is so many dollars.
+// DollarFee is the fee of a fill that is paid in dollars.
 func DollarFee(s Side, usd Micro) Micro {
 	if s == Buy {
 		return -usd
@@ -12,7 +12,7 @@ func DollarFee(s Side, usd Micro) Micro {
 	return usd
 }
 
-// FeeShares is how many tokens the fee of a fill takes.
+// FeeShares is the part of a fill's fee that is paid in tokens.
 func FeeShares(s Side, fee Micro) Micro {
 	if s == Buy && fee > 0 {
 		return fee
@@ -20,7 +20,7 @@ func FeeShares(s Side, fee Micro) Micro {
 	return 0
 }
 
-// FeeUSD is how many dollars the fee of a fill takes.
+// FeeUSD is the part of a fill's fee that is paid in dollars.
 func FeeUSD(s Side, fee Micro) Micro {
 	switch {
 	case s == Sell:

@@ -8,7 +8,7 @@ import (
 // Format is the outer shape of a file.
 type Format string
 
-// The formats that are read. Compression is taken off before.
+// The formats that are read, after decompression.
 const (
 	CSV     Format = "csv"
 	NDJSON  Format = "ndjson"
@@ -16,8 +16,8 @@ const (
 	Parquet Format = "parquet"
 )
 
-// Head is what detection looks at: the first bytes of a file and what they say
-// of its shape. Nothing here depends on the file's name.
+// Head is the input of detection: the first bytes of a file and what they say about its shape.
+// Nothing here depends on the file's name.
 type Head struct {
 	Format  Format
 	Columns []string // CSV header cells or Parquet column names, in file order
@@ -30,18 +30,18 @@ type Head struct {
 // Source is one plain (uncompressed) file of a feed.
 type Source struct {
 	Path string // local path, in a folder DuckDB may read
-	// Rest are the paths of further Parquet files with the same columns of the same types,
-	// which are read behind it as if all were one: of feeds only that read Several.
+	// Rest are the paths of further Parquet files with the same columns and types, which are read
+	// after it as if all were one file; only for feeds with Several.
 	Rest   []string
 	Name   string // what the user called it: for messages and for feeds that name their market by file
 	Format Format
 	Size   int64
 	Cities *Gazetteer // for feeds of the weather, which name places
-	Spill  string     // folder for what a feed puts aside, "" for the system's own
-	Memory int        // how many bytes it holds in memory before it does, 0 for the usual
+	Spill  string     // folder for spill files of a feed, "" for the system's default
+	Memory int        // how many bytes a feed holds in memory before it spills, 0 for the default
 }
 
-// Kind orders the files of one import: what others refer to goes first.
+// Kind orders the files of one import: those that others refer to come first.
 type Kind int
 
 // Kinds in the order they are imported.
@@ -53,10 +53,10 @@ const (
 	KindWeather
 )
 
-// Identity is how a feed tells a repeated row from a second, equal fill.
+// Identity is how a feed distinguishes a repeated row from a second, equal fill.
 type Identity int
 
-// Identities. A log index always wins where a row has one.
+// Identities. A log index always decides if a row has one.
 const (
 	// KeepRepeats: the file was written by a gapless scan, so equal rows within
 	// one file are distinct fills; across files the larger count stands.
@@ -70,32 +70,33 @@ const (
 // exactly the columns of FillColumns, in that order.
 type Query struct {
 	Fills   string
-	Markets string // optional: a SELECT giving StubColumns, what the rows say of their markets
-	Texts   *Texts // optional: the same as Fills, where the file can be read more than once
+	Markets string // optional: a SELECT of StubColumns, what the rows say about their markets
+	Texts   *Texts // optional: the same as Fills, if the file can be read more than once
 }
 
-// Texts is a Query.Fills in parts, for files in which few wallets and tokens have many rows: the texts of
-// these are read once each. What it tells of a row may be stricter than Fills, which then decides.
+// Texts is a Query.Fills in parts, for files in which few wallets and tokens have many rows: the text of
+// each is parsed once. It may be stricter about a row than Fills, which then decides.
 type Texts struct {
-	// Wallets gives each text of a wallet once: text, its address, and first_row.
+	// Wallets selects each text of a wallet once: text, its address, and first_row.
 	Wallets string
-	// Tokens gives once what rows say of their token, condition and outcome: text, the token, condition and outcome,
-	// whether all are usable, and first_row.
+	// Tokens selects each distinct triple of texts of token, condition and outcome once: text, the token, condition
+	// and outcome, whether all are usable, and first_row.
 	Tokens string
-	// Fills gives FillColumns, with the texts of wallet and token in their places, and no condition and outcome.
+	// Fills selects FillColumns, with the texts of wallet and token in place of their values, and without
+	// condition and outcome.
 	Fills string
 }
 
-// FileShift is by how many bits the place of a file among several that are read as one, from
-// 0 on, stands above the number of a record in the numbers of their rows.
+// FileShift is by how many bits the index of a file, among several that are read as one, is shifted
+// in row numbers; the lower bits are the number of the record.
 const FileShift = 40
 
 // FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in tx, log_index,
 // block, condition, outcome, fee and name means "the feed does not say". NULL in wallet, token,
 // side, shares or usd, and in ts where block is NULL too, means the text could not be read: the row
 // is rejected with the column's reason, or with reject if that is not NULL. row is the 1-based
-// number of the record in the file, which two fills made of one record share; NULL stands for the
-// row's place in the result.
+// number of the record in the file, which fills made from the same record share; NULL stands for
+// the row's place in the result.
 var FillColumns = [][2]string{
 	{"row", "BIGINT"}, {"tx", "BLOB"}, {"log_index", "INTEGER"}, {"block", "BIGINT"},
 	{"ts", "BIGINT"}, {"wallet", "BLOB"}, {"role", "TINYINT"}, {"token", "VARCHAR"},
@@ -103,16 +104,16 @@ var FillColumns = [][2]string{
 	{"usd", "BIGINT"}, {"fee", "BIGINT"}, {"name", "VARCHAR"}, {"reject", "VARCHAR"},
 }
 
-// StubColumns are the columns of Query.Markets: distinct rows, any may be NULL,
-// condition only beside a token and its label.
+// StubColumns are the columns of Query.Markets: distinct rows, any may be NULL, condition only
+// together with a token and its label.
 var StubColumns = [][2]string{
 	{"condition", "BLOB"}, {"token", "VARCHAR"}, {"outcome", "TINYINT"}, {"label", "VARCHAR"},
 	{"question", "VARCHAR"}, {"slug", "VARCHAR"}, {"event_slug", "VARCHAR"}, {"icon", "VARCHAR"},
 }
 
-// Sink takes what a feed reads row by row. line is the 1-based line (CSV,
-// NDJSON) or record (JSON array, Parquet) the row starts at. An error of a Sink
-// method ends the reading and is returned as it is.
+// Sink receives the rows that a feed reads. line is the 1-based line (CSV, NDJSON) or record (JSON
+// array, Parquet) the row starts at. An error of a Sink method ends the reading and is returned as
+// it is.
 type Sink interface {
 	Fill(line int64, f Fill) error
 	Market(line int64, m Market) error
@@ -123,25 +124,25 @@ type Sink interface {
 	Actual(line int64, a Actual) error
 	Observation(line int64, o Observation) error
 	Normal(line int64, n Normal) error
-	// Note counts what is odd about rows that are kept all the same, by a short stable reason.
+	// Note counts oddities of rows that are kept in spite of them, by a short stable reason.
 	Note(reason string)
 	// Reject keeps a row that cannot be used: a short stable reason ("bad_address")
 	// and a sentence, and the raw row.
 	Reject(line int64, reason, detail, raw string) error
-	// Pass counts a row that gives nothing and is not wrong, by a short stable reason.
+	// Pass counts a row that is skipped and not wrong, by a short stable reason.
 	Pass(line int64, why Passed) error
-	// Lines reports what n lines of a file of text are. It is called once all that the lines hold
-	// was given, so that every line of the file is accounted for: a record of which nothing was
-	// given until then is passed over as empty. Of JSON and Parquet it is called for every record.
+	// Lines reports what n lines of a text file are. It is called after everything in the lines was
+	// passed on, so that every line of the file is accounted for: a record of which nothing was
+	// passed on by then counts as empty. For JSON and Parquet it is called for every record.
 	Lines(part LineKind, n int64) error
 }
 
-// Passed is why a row gives nothing though nothing is wrong with it.
+// Passed is why a row was skipped although nothing is wrong with it.
 type Passed string
 
-// Why rows are passed over.
+// Reasons why rows are skipped.
 const (
-	PassedEmpty    Passed = "empty"         // no value, no market, no trade is in it
+	PassedEmpty    Passed = "empty"         // it has no value, market or trade
 	PassedOther    Passed = "other_element" // it is of a quantity that pmx does not keep
 	PassedRepeated Passed = "repeated"      // it is the same event as another row of the file: a receipt has it among the identical ones
 )
@@ -162,8 +163,8 @@ type LineKind int
 
 // The kinds of lines.
 const (
-	LineRecord LineKind = iota // one record, which has several lines where a quoted cell holds line ends
-	LineLater                  // one record of which rows are given later
+	LineRecord LineKind = iota // one record, which has several lines if a quoted cell has line ends in it
+	LineLater                  // one record whose rows are passed on later
 	LineHeader                 // the names of the columns
 	LineBlank                  // lines without anything
 	LineRemark                 // titles and remarks above the header, a legend below the rows
@@ -173,17 +174,17 @@ const (
 type Feed struct {
 	Name     string // as --as takes it, such as "polymarket-trades"
 	About    string // one line for --help and for receipts
-	Rule     string // how it tells repeats from fills, one sentence for the receipt; "" where it has no fills
+	Rule     string // how it distinguishes repeats from fills, one sentence for the receipt; "" if it has no fills
 	Kind     Kind
 	Identity Identity
 	Formats  []Format
-	// Match reports whether h is of this feed.
+	// Match reports whether h belongs to this feed.
 	Match func(h Head) bool
 	// Read streams the records of r into sink. Bad records go to sink.Reject;
 	// an error means the file as a whole cannot be read (it names the line).
 	Read func(ctx context.Context, src Source, r io.Reader, sink Sink) error
-	// Query gives the statements that read the file in DuckDB.
+	// Query returns the statements that read the file in DuckDB.
 	Query func(src Source, h Head) (Query, error)
-	// Several tells that Query reads Source.Rest too, where the format is Parquet.
+	// Several says that Query also reads Source.Rest if the format is Parquet.
 	Several bool
 }

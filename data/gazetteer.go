@@ -22,9 +22,9 @@ type Gazetteer struct {
 	stations map[string]Station
 }
 
-// NewGazetteer makes a Gazetteer. aliases give further names of a city by its
-// slug; stations give every id a station is known by, the settling stations of
-// the cities need not be among them. It refuses a name or id that means two things.
+// NewGazetteer makes a Gazetteer. aliases has further names of a city by its slug; stations has
+// every id of a station, not necessarily including the settling stations of the cities. It is an
+// error if a name or id means two things.
 func NewGazetteer(cities []City, aliases map[string]string, stations map[string]Station) (*Gazetteer, error) {
 	g := &Gazetteer{bySlug: map[string]int{}, byName: map[string]int{}, stations: map[string]Station{}}
 	for _, c := range cities {
@@ -97,8 +97,8 @@ func (g *Gazetteer) City(slug string) (City, bool) {
 	return g.cities[i], true
 }
 
-// Named gives the city of a name, slug or alias, whatever its case, accents and
-// hyphens: "São Paulo", "NYC", "la". Only whole names count: Manila is not LA.
+// Named returns the city of a name, slug or alias, whatever its case, accents and hyphens: "São
+// Paulo", "NYC", "la". Only whole names count: Manila is not LA.
 func (g *Gazetteer) Named(name string) (City, bool) {
 	i, ok := g.byName[FoldName(name)]
 	if !ok {

@@ -10,7 +10,8 @@ func IsNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// NoSpace is the error of a full disk in a sentence: it is ENOSPC, whatever its cause says.
+// NoSpace is the error of a full disk with a sentence: errors.Is finds ENOSPC in it, whatever its
+// cause.
 type NoSpace struct {
 	Text  string
 	Cause error // may be nil
@@ -19,7 +20,7 @@ type NoSpace struct {
 // Error returns the sentence.
 func (e *NoSpace) Error() string { return e.Text }
 
-// Is tells that the error is ENOSPC.
+// Is makes the error match ENOSPC.
 func (*NoSpace) Is(target error) bool { return target == syscall.ENOSPC }
 
 // Unwrap returns the cause.

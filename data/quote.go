@@ -2,10 +2,10 @@ package data
 
 import "time"
 
-// Quote is what the order book of a market's first outcome is, as it tells itself.
+// Quote is a quote of a market's first outcome from its order book.
 type Quote struct {
 	Condition Hash
 	Bid, Ask  *Micro    // nil: that side is empty
-	Last      *Micro    // nil: not told, and what the market's record says of it stands
-	At        time.Time // of the venue's clock
+	Last      *Micro    // nil: not reported; the value in the market's record stands
+	At        time.Time // by the venue's clock
 }

@@ -11,17 +11,16 @@ import (
 // ErrNotRegular is returned for a pipe, a socket, a device or a folder.
 var ErrNotRegular = errors.New("not a regular file: pipes, sockets and devices are not read")
 
-// OpenRegular opens a file for reading and refuses what is none. Opening does not wait
-// for a writer of a pipe, and what was opened is looked at, not what the name stands for
-// by then.
+// OpenRegular opens a regular file for reading and refuses anything else. Opening does not wait for
+// the writer of a pipe, and the opened file itself is checked, not its name.
 func OpenRegular(path string) (*os.File, error) { return regular(path, os.O_RDONLY, 0) }
 
-// CreateRegular is os.Create for regular files: it does not wait for a reader of a pipe.
+// CreateRegular is os.Create for regular files: it does not wait for the reader of a pipe.
 func CreateRegular(path string) (*os.File, error) {
 	return regular(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 }
 
-// ReadRegular returns what a regular file holds.
+// ReadRegular returns the contents of a regular file.
 func ReadRegular(path string) ([]byte, error) {
 	file, err := OpenRegular(path)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	Sell Side = 1
 )
 
-// Role tells which party of a match the wallet was.
+// Role says which party of a match the wallet was.
 type Role int8
 
 // The roles. A match has any number of maker fills and one taker fill.
@@ -29,7 +29,7 @@ const (
 // NoIndex marks an absent log index or outcome index.
 const NoIndex = -1
 
-// Fill is one wallet's own side of a match, as every trade feed gives it.
+// Fill is one wallet's own side of a match, as every feed of trades delivers it.
 type Fill struct {
 	Tx       Hash  // zero where the feed has none
 	LogIndex int32 // NoIndex where the feed has none
@@ -41,11 +41,11 @@ type Fill struct {
 	Side     Side
 	Shares   Micro // tokens, gross of fee
 	USD      Micro // dollars, gross of fee
-	// Fee is in tokens on a buy and in dollars on a sell, or as DollarFee gives it (fee.go);
-	// 0: none, or not known.
+	// Fee is in tokens on a buy and in dollars on a sell, or as returned by DollarFee (fee.go); 0:
+	// none, or not known.
 	Fee Micro
-	// Condition and Outcome map the token where the feed itself knows them: the
-	// zero Hash and NoIndex otherwise.
+	// Condition and Outcome map the token if the feed itself knows them; otherwise the zero Hash
+	// and NoIndex.
 	Condition Hash
 	Outcome   int
 	Name      string // the wallet's user name, "" where unknown
@@ -76,36 +76,35 @@ type Market struct {
 	Tags               []string   // slugs
 	Outcomes           []string   // labels in payout order
 	TokenIDs           []string   // in payout order
-	Mapped             []TokenRef // tokens of this market that TokenIDs does not have in their place
+	Mapped             []TokenRef // tokens of this market that are not in TokenIDs at the place of their outcome
 	Prices             []Micro    // last outcome prices in payout order
 	BestBid, BestAsk   *Micro     // of the first outcome
 	LastPrice          *Micro
 	Active, Closed     *bool
 	AcceptingOrders    *bool
 	Liquidity          *Micro
-	ReportedVolume     *Micro // what the feed claims, never mixed with what fills add up to
+	ReportedVolume     *Micro // what the feed claims, never mixed with sums of fills
 	CreatedAt          time.Time
 	StartAt            time.Time
 	EndAt              time.Time
 	ClosedAt           time.Time
 	GameStartAt        time.Time
 	UpdatedAt          time.Time // version: a market with an older one never overwrites a newer
-	// Lacks are the fields of the quote that the record's page never has: that the record
-	// leaves them out says nothing of them.
+	// Lacks are the fields of the quote that records of this page never have, so that their absence
+	// says nothing.
 	Lacks QuoteFields
-	// Unquoted is the newest version of a record that lacked any of them, if it is known apart from
-	// the record itself.
+	// Unquoted is the newest version of a record that lacked any of them, if that is known
+	// independently of the record.
 	Unquoted time.Time
-	// FieldVersions are versions of fields that are not of UpdatedAt: exported markets have
-	// them.
+	// FieldVersions are versions of fields other than UpdatedAt; exported markets have them.
 	FieldVersions []FieldVersion
-	// Versions is what an import makes of them; feeds leave it empty.
+	// Versions is set by the import from these; feeds leave it empty.
 	Versions []int64
-	// Stub marks what a trade row says of its market in passing: it fills gaps only.
+	// Stub marks data about a market from a row of a trade: it only fills gaps.
 	Stub       bool
 	Resolution *Resolution
-	// Untaken says why final prices that the record has are no Resolution; "" if it has one, or no
-	// such prices. It is for receipts and not kept.
+	// Untaken says why final prices in the record were not taken as a Resolution; "" if they were,
+	// or if there are none. It is for receipts and not stored.
 	Untaken Untaken
 }
 
@@ -122,18 +121,17 @@ const (
 // FieldVersion is the version of one field of a market, by the name of its column.
 type FieldVersion struct {
 	Name    string
-	Version int64 // as Market.Version gives it
+	Version int64 // as returned by Market.Version
 }
 
-// The versions of what has none, in the order of their rank.
+// The versions of values without one, in the order of their rank.
 const (
-	Unsaid   int64 = -2 // no record says anything of it
-	InATrade int64 = -1 // only a trade row names it in passing
+	Unsaid   int64 = -2 // no record has the value
+	InATrade int64 = -1 // only a row of a trade has it
 	Undated  int64 = 0  // its record has no version
 )
 
-// Version is the version of what the record says: that of UpdatedAt in unix µs, Undated,
-// or InATrade.
+// Version is the version of the record's values: UpdatedAt in unix µs, Undated, or InATrade.
 func (m *Market) Version() int64 {
 	switch {
 	case m.Stub:
@@ -147,10 +145,10 @@ func (m *Market) Version() int64 {
 // Untaken is a reason why final prices were not taken for payouts.
 type Untaken string
 
-// Why final prices are not taken. Explain gives the sentence.
+// Reasons why final prices are not taken. Explain returns the sentence.
 const (
 	UntakenOpen      Untaken = "said_open"       // the record itself says that the market is not closed
-	UntakenNoClosing Untaken = "no_closing"      // nothing says that it is closed
+	UntakenNoClosing Untaken = "no_closing"      // the record does not say that the market is closed
 	UntakenOracle    Untaken = "oracle_not_done" // proposed or disputed
 	UntakenUndecided Untaken = "undecided"       // the prices of a closed market do not name one winner
 	UntakenWinner    Untaken = "winner_differs"  // prices and winner contradict each other
@@ -185,7 +183,7 @@ func (u Untaken) Explain() string {
 	return string(u)
 }
 
-// ResolutionSource orders where a payout was read: the larger wins.
+// ResolutionSource says where a payout was read; the larger one wins.
 type ResolutionSource int8
 
 // Sources of a resolution, weakest first (on-chain payouts are the truth; the
@@ -195,14 +193,14 @@ const (
 	ResolvedByPrices ResolutionSource = 2 // Gamma outcome prices of a resolved market
 	ResolvedByWinner ResolutionSource = 3 // CLOB winner flags and is_50_50_outcome
 	ResolvedByAPI    ResolutionSource = 4 // data-api v2 resolution object
-	ResolvedDerived  ResolutionSource = 5 // follows from what the contract has of other conditions
+	ResolvedDerived  ResolutionSource = 5 // derived from what the contract has for other conditions
 	ResolvedOnChain  ResolutionSource = 6 // payout numerators and denominator
 )
 
 // resolutionSources are the names of the sources of payouts, in their order.
 var resolutionSources = [...]string{"", "map", "prices", "winner", "api", "derived", "chain"}
 
-// String is the source's name in files and answers, "" for an unknown one.
+// String is the source's name in files and responses, "" for an unknown one.
 func (s ResolutionSource) String() string {
 	if s < 0 || int(s) >= len(resolutionSources) {
 		return ""
@@ -210,9 +208,8 @@ func (s ResolutionSource) String() string {
 	return resolutionSources[s]
 }
 
-// TimeSource orders what says when a market was resolved: the larger wins. A time
-// that comes from none of these, such as that of the last trade, is no time of
-// resolution.
+// TimeSource says where the time of a resolution comes from; the larger one wins. A time from any
+// other source, such as that of the last trade, is not a time of resolution.
 type TimeSource int8
 
 // Sources of the time of a resolution, weakest first.
@@ -227,7 +224,7 @@ const (
 // timeSources are the names of the sources of a time, in their order.
 var timeSources = [...]string{"", "end_date", "closed_time", "oracle", "chain"}
 
-// String is the source's name in files and answers, "" for an unknown one.
+// String is the source's name in files and responses, "" for an unknown one.
 func (s TimeSource) String() string {
 	if s < 0 || int(s) >= len(timeSources) {
 		return ""
@@ -235,7 +232,7 @@ func (s TimeSource) String() string {
 	return timeSources[s]
 }
 
-// ParseTimeSource gives the source of a name; false if there is none such.
+// ParseTimeSource returns the source with a name; false if there is none.
 func ParseTimeSource(name string) (TimeSource, bool) {
 	i := slices.Index(timeSources[:], name)
 	return TimeSource(max(i, 0)), i > 0
@@ -247,20 +244,20 @@ type Resolution struct {
 	Condition  Hash
 	Payouts    []Micro
 	ResolvedAt time.Time // zero where the feed does not say
-	// AtSource is what ResolvedAt comes from; TimeUnknown: what a source of its kind
-	// has it from, see TimeBy.
+	// AtSource is where ResolvedAt comes from; TimeUnknown: the usual source for this kind of
+	// payouts, see TimeBy.
 	AtSource TimeSource
 	Source   ResolutionSource
 	Version  time.Time // the feed's own update time, zero where unknown
-	// CorrectedAt is when somebody declared these payouts right, against others of their source and
-	// version; zero if nobody did.
+	// CorrectedAt is when an operator declared these payouts to be the right ones among those of
+	// their source and version; zero: never.
 	CorrectedAt time.Time
-	// AtVersion is the version of the record that ResolvedAt is of, where another
-	// record was put into this one; zero: Version.
+	// AtVersion is the version of the record that ResolvedAt is from, if records were merged; zero:
+	// Version.
 	AtVersion time.Time
 }
 
-// TimeBy is what the time of the resolution comes from, TimeUnknown if it has none.
+// TimeBy is where the time of the resolution comes from, TimeUnknown if it has none.
 func (r *Resolution) TimeBy() TimeSource {
 	switch {
 	case r.ResolvedAt.IsZero():
@@ -281,31 +278,30 @@ type TokenRef struct {
 	Condition Hash
 	Outcome   int    // NoIndex: not known
 	Label     string // what the outcome is called; "" where not known
-	Stub      bool   // a trade says so in passing: it only fills gaps
+	Stub      bool   // from a row of a trade: it only fills gaps
 }
 
-// Block gives the time of a chain block, for feeds that carry block numbers only.
+// Block has the time of a chain block, for feeds that have only block numbers.
 type Block struct {
 	Number int64
 	TS     int64 // unix µs, UTC
 }
 
-// SyntheticCondition names a market of a feed that has no condition ids: the
-// SHA-256 of the feed's name and its own market key, so that the same market of
-// the same feed always gets the same id.
+// SyntheticCondition is the id of a market in a feed that has no condition ids: the SHA-256 of the
+// feed's name and its own market key, so that the same market of the same feed always gets the same
+// id.
 func SyntheticCondition(feed, key string) Hash {
 	return sha256.Sum256([]byte("pmx\x00" + feed + "\x00" + key))
 }
 
-// SyntheticToken names the token of an outcome of such a market, as a decimal
-// uint256.
+// SyntheticToken is the id of the token of an outcome of such a market, a decimal uint256.
 func SyntheticToken(condition Hash, label string) string {
 	h := sha256.Sum256(append(condition[:], label...))
 	return new(big.Int).SetBytes(h[:]).String()
 }
 
-// SyntheticAddress stands for an account that a feed names but gives no address
-// of, so that its fills are not lost; the name goes with the fill.
+// SyntheticAddress stands for an account that a feed names without an address, so that its fills
+// are not lost; the name is kept with the fill.
 func SyntheticAddress(feed, account string) Address {
 	h := sha256.Sum256([]byte("pmx-account\x00" + feed + "\x00" + account))
 	return Address(h[:20])

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// SyncFolder makes what was made, named or removed in a folder last: POSIX promises of a file
-// that was synced what is in it, and not that its name is there after a loss of power. File
-// systems that know no such sync are taken to need none.
+// SyncFolder makes created, renamed and removed names in a folder durable: after syncing a file,
+// POSIX guarantees its contents, but not that its name survives a power failure. File systems
+// without such a sync are assumed not to need one.
 func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -22,8 +22,8 @@ func SyncFolder(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// MakeFolder is os.MkdirAll for a folder that is to be there after a loss of power: the names of
-// those that it had to make are synced.
+// MakeFolder is os.MkdirAll for a folder that must survive a power failure: it syncs the names of
+// the folders that it created.
 func MakeFolder(path string, mode os.FileMode) error {
 	var missing []string
 	for at := filepath.Clean(path); at != filepath.Dir(at); at = filepath.Dir(at) {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Temp is a temperature in nine-hundredths of a degree Celsius (1/900 °C) above
-// 0 °C. It is the coarsest unit in which hundredths of a degree are whole numbers
-// on both scales: 0.01 °C is 9 of them and 0.01 °F is 5. So 71 °F, 21.7 °C and the
-// 22.222… °C that an office writes for 72 °F are all kept exactly, are compared as
-// integers whatever scale they came in, and are printed as they came.
+// Temp is a temperature in nine-hundredths of a degree Celsius (1/900 °C) above 0 °C. It is the
+// coarsest unit in which hundredths of a degree are whole numbers on both scales: 0.01 °C is 9 of
+// them and 0.01 °F is 5. So 71 °F, 21.7 °C and the 22.222… °C that an office writes for 72 °F are
+// all kept exactly, are compared as integers whatever their scale, and are printed as they were
+// given.
 type Temp int32
 
 // Unit is a temperature scale.
@@ -33,7 +33,7 @@ func (u Unit) Degree() Temp {
 	return 900
 }
 
-// zero is where 0 of the scale lies.
+// zero is the Temp of 0 degrees of the scale.
 func (u Unit) zero() int64 {
 	if u == Fahrenheit {
 		return -16_000
@@ -44,8 +44,8 @@ func (u Unit) zero() int64 {
 // String returns "C" or "F".
 func (u Unit) String() string { return string(rune(u)) }
 
-// ParseUnit reads a scale as the sources write it: "C", "°F", "celsius",
-// "wmoUnit:degC"; false for anything else, kelvin among it.
+// ParseUnit reads a scale as the sources write it: "C", "°F", "celsius", "wmoUnit:degC"; false for
+// anything else, including kelvin.
 func ParseUnit(s string) (Unit, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	s = s[strings.LastIndexByte(s, ':')+1:]
@@ -61,11 +61,11 @@ func ParseUnit(s string) (Unit, bool) {
 	return 0, false
 }
 
-// ErrTemp is returned for text that is no temperature, or none that was ever
-// measured near the ground.
+// ErrTemp is returned for text that is not a temperature, or not one that was ever measured near
+// the ground.
 var ErrTemp = errors.New("not a temperature between -100 and 70 °C")
 
-// Bounds of a Temp that ParseTemp lets through.
+// Bounds of a Temp that ParseTemp accepts.
 const (
 	minTemp Temp = -100 * 900
 	maxTemp Temp = 70 * 900
@@ -92,7 +92,7 @@ func ParseTemp(s string, u Unit) (Temp, error) {
 }
 
 // tempOf returns the Temp of micro-degrees of u: exact for hundredths, else the nearest hundredth
-// of either scale, of its own where both are as near.
+// of either scale; of its own scale if both are equally near.
 func tempOf(m Micro, u Unit) Temp {
 	own := nearest(m, u, u)
 	other := Celsius
@@ -108,14 +108,14 @@ func tempOf(m Micro, u Unit) Temp {
 	return own
 }
 
-// nearest returns the Temp of the hundredth of scale to that lies nearest m of u.
+// nearest returns the Temp of the hundredth of scale to that is nearest to m of u.
 func nearest(m Micro, u, to Unit) Temp {
 	step := Micro(to.Degree()) / 100 // Temps in a hundredth of to
 	scaled := Micro(int64(m)*int64(u.Degree()) + (u.zero()-to.zero())*int64(One))
 	return Temp(int64(MulDiv(scaled, 1, One*step))*int64(step) + to.zero())
 }
 
-// distance is how far t lies from m of u, in millionths of a Temp.
+// distance is the difference between t and m of u, in millionths of a Temp.
 func distance(t Temp, m Micro, u Unit) int64 {
 	d := (int64(t)-u.zero())*int64(One) - int64(m)*int64(u.Degree())
 	return max(d, -d)
@@ -135,11 +135,11 @@ func (t Temp) in(u Unit, scale int64) int64 {
 }
 
 // Difference returns t as a difference between two temperatures, in degrees of u: a difference has
-// no zero point to be moved, so 1 °C is 1.8 °F.
+// no zero point to convert, so 1 °C is 1.8 °F.
 func (t Temp) Difference(u Unit) Micro { return MulDiv(Micro(t), One, Micro(u.Degree())) }
 
-// Scale is the scale on which t has at most two decimals: Celsius where both
-// have, and false where neither has, which no value that was read has.
+// Scale is the scale on which t has at most two decimals: Celsius if that is so on both, and false
+// if on neither, which does not happen for parsed values.
 func (t Temp) Scale() (u Unit, ok bool) {
 	switch {
 	case t%9 == 0:

@@ -1,6 +1,6 @@
-// Package data holds what enters the house: the canonical rows every feed is
-// turned into, the value types all other packages speak in, and the reference
-// tables. It imports nothing of the project and needs no C compiler.
+// Package data has the canonical rows that every feed is turned into, the value types that all
+// other packages use, and the reference tables. It imports no other package of the project and
+// needs no C compiler.
 package data
 
 import (
@@ -40,9 +40,9 @@ func ParseHash(s string) (Hash, error) {
 	return h, nil
 }
 
-// ParseCondition reads a condition id: 0x + 64 hex digits in any letter case, with or
-// without the 0x. On chain the ids of protocol V2 are 31 bytes, which contracts and
-// indexers print as 62 digits: they are the 64 with 00 behind.
+// ParseCondition reads a condition id: 0x + 64 hex digits in any letter case, with or without the
+// 0x. On chain the ids of protocol V2 are 31 bytes, which contracts and indexers print as 62
+// digits: these stand for the 64 digits that end in 00.
 func ParseCondition(s string) (Hash, error) {
 	var h Hash
 	if parseHex(h[:31], s) == nil {
@@ -85,9 +85,9 @@ func (h Hash) Append(b []byte) []byte { return hex.AppendEncode(append(b, "0x"..
 // IsZero reports whether h is the zero hash, which stands for "none".
 func (h Hash) IsZero() bool { return h == Hash{} }
 
-// Micro is an exact amount in millionths: of a US dollar for money, of one
-// token for sizes, of one for payouts and ratios. All sums of money and sizes
-// are made of these integers, so they do not depend on the order of addition.
+// Micro is an exact amount in millionths: of a US dollar for money, of one token for sizes, of one
+// for payouts and ratios. All sums of money and sizes use these integers, so they do not depend on
+// the order of addition.
 type Micro int64
 
 // One is 1 in millionths.
@@ -109,7 +109,7 @@ func ParseMicro(s string) (Micro, error) {
 	return MicroOf(f)
 }
 
-// parsePlain reads digits with at most six decimals without a float on the way.
+// parsePlain parses digits with at most six decimals without using a float.
 func parsePlain(s string) (Micro, bool) {
 	digits, neg := strings.CutPrefix(s, "-")
 	whole, frac, _ := strings.Cut(digits, ".")

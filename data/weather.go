@@ -6,34 +6,31 @@ import (
 	"time"
 )
 
-// Forecast is what one source said, at one time, of one extreme of a city's local
-// day. Every value a source ever gave is a Forecast; the points at which it changed
-// its mind follow from them.
+// Forecast is what one source said at one time about one extreme of a city's local day. Every value
+// that a source ever gave is a Forecast; the points at which it changed follow from them.
 type Forecast struct {
 	City   string // slug
 	Target Date   // the city's local day
 	Metric Metric
 	Source string // the model or office: "gfs_seamless", "nws"
-	// IssuedAt is when the value was published, or fetched where only that is
-	// known: unix µs.
+	// IssuedAt is when the value was published, or fetched if only that is known, in unix µs.
 	IssuedAt int64
 	RunAt    int64 // when the model run began, unix µs; 0 where the source does not say
-	Value    Temp  // of an ensemble: the mean of its members, to a hundredth of a degree
+	Value    Temp  // for an ensemble: the mean of its members, to a hundredth of a degree
 	Members  []Temp
-	// Shift is by how many seconds the day that the source cut begins after the
-	// city's: sources that keep one offset from UTC are an hour off beyond a change
-	// of clocks.
+	// Shift is by how many seconds the source's day begins after the city's: sources with a fixed
+	// offset from UTC are an hour off after a change of clocks.
 	Shift int32
 }
 
-// ActualKind is how a day's extreme came to be known.
+// ActualKind is how a day's extreme was determined.
 type ActualKind int8
 
-// The kinds of what is imported. The bracket that won, a third kind, follows from
-// markets and is never imported.
+// The kinds that are imported. The bracket that won, a third kind, follows from markets and is
+// never imported.
 const (
 	KindStation    ActualKind = 1 // measured at a station
-	KindReanalysis ActualKind = 2 // computed on a grid from what was measured round about
+	KindReanalysis ActualKind = 2 // computed on a grid from surrounding measurements
 )
 
 // String returns "station" or "reanalysis".
@@ -44,7 +41,7 @@ func (k ActualKind) String() string {
 	return "station"
 }
 
-// Actual is what a source said of one extreme of a city's past day.
+// Actual is a source's value of one extreme of a city's past day.
 type Actual struct {
 	City    string // slug
 	Day     Date   // the city's local day
@@ -52,12 +49,12 @@ type Actual struct {
 	Kind    ActualKind
 	Source  string // "ghcn", "iem", "hko", "archive_best_match"
 	Station string // id; "" for a grid
-	SeenAt  int64  // when the source said so, unix µs; 0 where the file does not tell
+	SeenAt  int64  // when the source reported it, unix µs; 0 if the file does not say
 	Value   Temp
-	// Withdrawn tells that the source has no good value: it marks the one it gives as
-	// failed, or takes back what it gave. There is no Value then.
+	// Withdrawn says that the source has no good value: it marks the value as failed, or withdraws
+	// an earlier one. Then there is no Value.
 	Withdrawn bool
-	// Provisional tells that the source may still change it; nil: it does not say.
+	// Provisional says that the source may still change it; nil: the source does not say.
 	Provisional *bool
 	Shift       int32 // as a Forecast's
 }
@@ -79,10 +76,10 @@ type Observation struct {
 	Source  string // "metar", "nws", "iem"
 	TS      int64  // of the measurement, unix µs
 	Report  Report
-	Value   Temp  // as fine as the report has it
-	Whole   *Temp // the report's group of whole degrees Celsius; nil where only one value is given
-	SeenAt  int64 // when the source gave it, unix µs; 0 where it does not say
-	// Correction tells which correction of its report it is; 0 is the report itself.
+	Value   Temp  // as precise as in the report
+	Whole   *Temp // the report's group of whole degrees Celsius; nil if only one value is given
+	SeenAt  int64 // when the source reported it, unix µs; 0 if it does not say
+	// Correction is the number of the correction of its report; 0 is the report itself.
 	Correction int8
 	Withdrawn  bool // as an Actual's
 }
@@ -93,17 +90,17 @@ type Normal struct {
 	Station   string // id; "" for a grid
 	Source    string // "ncei", "iem"
 	Period    string // "1991-2020"
-	MonthDay  int    // month × 100 + day; 229 is a day of its own
+	MonthDay  int    // month × 100 + day; 229 counts as a separate day
 	Metric    Metric
 	Value     Temp
-	Deviation *Temp // standard deviation, a difference; nil where it is not given
-	P10, P90  *Temp // nil where they are not given
-	Years     int32 // how many years it is made of; 0 where it is not given
+	Deviation *Temp // standard deviation, a difference; nil if not given
+	P10, P90  *Temp // nil if not given
+	Years     int32 // how many years it is computed from; 0 if not given
 }
 
-// NewForecast gives f with the members of an ensemble: Members in order from the
-// coldest, and Value their mean, rounded half away from zero to a hundredth of a
-// degree of u. It takes members over.
+// NewForecast returns f with the members of an ensemble: Members in order from the coldest, and
+// Value their mean, rounded half away from zero to a hundredth of a degree of u. It keeps and sorts
+// members.
 func NewForecast(f Forecast, members []Temp, u Unit) Forecast {
 	slices.SortFunc(members, cmp.Compare[Temp])
 	sum := Micro(0)
@@ -123,7 +120,7 @@ func ParseDifference(s string, u Unit) (Temp, error) {
 	return t - Degrees(0, u), err
 }
 
-// MonthDayOf checks a month and a day of some year; false if no year has it.
+// MonthDayOf checks a month and a day; false if no year has that day.
 func MonthDayOf(month, day int) (int, bool) {
 	if month < 1 || month > 12 || day < 1 || day > 31 {
 		return 0, false

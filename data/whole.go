@@ -9,8 +9,8 @@ import (
 // ErrWhole is returned for text that is not a whole number of 0 or more.
 var ErrWhole = errors.New("not a whole number of 0 or more")
 
-// ParseWhole reads digits, which may have a fraction of zeros behind them, for some
-// tables hold 1.0: no sign, exponent, underscore or other base.
+// ParseWhole parses digits, optionally with a fraction of zeros, because some tables have 1.0; no
+// sign, exponent, underscore or other base.
 func ParseWhole(s string) (int64, error) {
 	digits, fraction, _ := strings.Cut(strings.TrimSpace(s), ".")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(fraction, "0") != "" {

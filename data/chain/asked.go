@@ -11,17 +11,16 @@ import (
 	"pmx/data"
 )
 
-// IsAsked reports whether logs of the contract are asked for.
+// IsAsked reports whether logs of the contract are requested.
 func (c *Contract) IsAsked() bool { return len(Topics([]Contract{*c})) > 0 }
 
-// Topics are the first topics of the events that are read of the contracts, each once, in
-// order.
+// Topics are the first topics of the events that are read from the contracts, each once, in order.
 func Topics(contracts []Contract) (topics []data.Hash) {
 	for i := range contracts {
 		for text, e := range readEvents {
 			h, err := data.ParseHash(text)
 			if err != nil {
-				panic(err) // a constant that is no hash: the first test finds it
+				panic(err) // a constant is not a hash: the first test finds it
 			}
 			if contracts[i].emits(e) && !slices.Contains(topics, h) {
 				topics = append(topics, h)
@@ -32,8 +31,8 @@ func Topics(contracts []Contract) (topics []data.Hash) {
 	return topics
 }
 
-// Filter names what is asked for of the contract: its address and the events that are read of
-// it. Where either is another, its logs have not been asked for.
+// Filter identifies what is requested from the contract: its address and the events that are read.
+// If either changes, its logs have to be requested again.
 func (c *Contract) Filter() string {
 	sum := fnv.New32a()
 	for _, t := range Topics([]Contract{*c}) {
@@ -42,15 +41,15 @@ func (c *Contract) Filter() string {
 	return fmt.Sprintf("0x%s/%s/%08x", hex.EncodeToString(c.Address[:]), c.Kind, sum.Sum32())
 }
 
-// firstOfV2 is the first block of protocol V2 that is known, from which contracts are asked
-// for whose own first block is not.
+// firstOfV2 is the first known block of protocol V2. Contracts whose own first block is not known
+// are requested from there.
 const firstOfV2 = 84_902_353
 
-// Start is the first block that is asked for of the contract.
+// Start is the first block that is requested from the contract.
 func (c *Contract) Start() int64 { return cmp.Or(c.FromBlock, firstOfV2) }
 
-// Extended are the venue's contracts and those of an operator's list, which has the form of
-// contracts.json; a contract that is in both is as the operator says. text is "" if there is none.
+// Extended are the venue's contracts and those of an operator's list, which has the format of
+// contracts.json; for a contract in both, the operator's entry counts. text is "" if there is none.
 func Extended(text string) ([]Contract, error) {
 	list := Contracts()
 	if text == "" {

@@ -1,5 +1,5 @@
-// Package chain decodes the logs of the venue's contracts on Polygon: fills, refunds of
-// their fees, and payouts. It reads no file and asks no node.
+// Package chain decodes the logs of the venue's contracts on Polygon: fills, refunds of their fees,
+// and payouts. It reads no files and contacts no node.
 package chain
 
 import (
@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// EventKind tells what a log is.
+// EventKind says what a log is.
 type EventKind uint8
 
 // The kinds of events.
@@ -22,7 +22,7 @@ const (
 	Migrated
 )
 
-// Event is what a log says. It is good until the next call of Decode.
+// Event is a decoded log. It is valid until the next call of Decode.
 type Event struct {
 	Kind EventKind
 	Why  string // PassedOver: a short stable reason
@@ -31,14 +31,14 @@ type Event struct {
 	Fill       Fill
 	Refund     Refund
 	Resolution Resolution
-	// Group is the event of protocol V2 that is decided: one of its conditions pays yes. It
-	// is the conditions' id without their number.
+	// Group is the event of protocol V2 that was decided: one of its conditions pays yes. It is the
+	// id of its conditions without their number.
 	Group data.Hash
 	// Migrated is a condition whose payouts were taken over from protocol V1.
 	Migrated data.Hash
 }
 
-// Asset is what a fee is counted in.
+// Asset is what a fee is paid in.
 type Asset uint8
 
 // The assets of fees.
@@ -52,26 +52,26 @@ type Fill struct {
 	Order  data.Hash
 	Maker  data.Address // whose order it is
 	Taker  data.Address
-	Role   data.Role // Taker where Taker is an exchange
+	Role   data.Role // Taker if the event's taker is an exchange
 	Side   data.Side
 	Token  data.Hash // the id as 32 bytes
 	Shares data.Micro
 	USD    data.Micro
-	// Fee is what the exchange took: of v1 in what the order receives, which a FeeModule
-	// may give back in part, of v2 in dollars besides USD.
+	// Fee is what the exchange took: for v1 in the asset that the order receives, part of which a
+	// FeeModule may refund; for v2 in dollars in addition to USD.
 	Fee   data.Micro
 	FeeIn Asset
 	// Refundable is set for v1.
 	Refundable bool
-	// Condition and Outcome are of a position of protocol V2, whose id names both; the
-	// zero hash of other tokens.
+	// Condition and Outcome are those of a position of protocol V2, whose id contains both; the
+	// zero hash for other tokens.
 	Condition data.Hash
 	Outcome   int
-	// Odd is why a position of protocol V2 names no condition that can be taken, "" if it does.
+	// Odd is why a position of protocol V2 has no usable condition, "" if it has one.
 	Odd string
 }
 
-// Refund is a FeeRefunded event: what a fee module gives back of the fee of a fill.
+// Refund is a FeeRefunded event: what a fee module refunds of the fee of a fill.
 type Refund struct {
 	Order   data.Hash
 	To      data.Address
@@ -80,11 +80,11 @@ type Refund struct {
 	Charged data.Micro // what remains of the fee
 }
 
-// Resolution are the payouts of a condition, which add up to one.
+// Resolution has the payouts of a condition, which sum to one.
 type Resolution struct {
 	Condition data.Hash
 	Payouts   []data.Micro
-	Derived   bool // the contract has not stored them: they follow from other conditions
+	Derived   bool // the contract has not stored them: they are derived from other conditions
 }
 
 // Fault is why a log that should be read cannot be: a short stable reason.
@@ -120,7 +120,7 @@ type Decoder struct {
 	payouts   [maxOutcomes]data.Micro
 }
 
-// How many outcomes a condition has at most, and how many words of data an event.
+// Maximum number of outcomes of a condition, and of words of data of an event.
 const (
 	maxOutcomes = 128
 	maxWords    = maxOutcomes + 3
@@ -135,7 +135,7 @@ func NewDecoder(contracts []Contract) *Decoder {
 	return d
 }
 
-// Decode returns what a log, a JSON object, says. The error is a Fault.
+// Decode decodes a log, a JSON object. The error is a Fault.
 func (d *Decoder) Decode(text []byte) (*Event, error) {
 	e := &d.event
 	l := &e.Log
@@ -189,7 +189,7 @@ func (c *Contract) emits(e event) bool {
 	return false
 }
 
-// located reports why the log has no place in the chain.
+// located returns a Fault if the log has no place in the chain.
 func (l *Log) located(c *Contract) error {
 	switch {
 	case l.unread&hasRemoved != 0, l.has&hasData == 0, l.noWords:
@@ -333,7 +333,7 @@ func (d *Decoder) refunded(words []data.Hash) error {
 	return nil
 }
 
-// address returns the address of a topic; false if it is none.
+// address returns the address in a topic; false if it is not one.
 func address(h data.Hash) (a data.Address, ok bool) {
 	copy(a[:], h[12:])
 	return a, [12]byte(h[:12]) == [12]byte{}

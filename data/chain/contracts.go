@@ -17,7 +17,7 @@ const (
 	ExchangeV1        Kind = "exchange_v1"        // OrderFilled with two assets; the fee is in what the order receives
 	ExchangeV2        Kind = "exchange_v2"        // OrderFilled with side and token; the fee is in dollars
 	ExchangeV3        Kind = "exchange_v3"        // as v2; its tokens are positions of protocol V2
-	FeeModule         Kind = "fee_module"         // gives part of the fees of v1 back
+	FeeModule         Kind = "fee_module"         // refunds part of the fees of v1
 	ConditionalTokens Kind = "conditional_tokens" // resolves conditions of protocol V1
 	Module            Kind = "module"             // resolves conditions of protocol V2
 	Other             Kind = "other"              // none of its events is read
@@ -40,7 +40,7 @@ func (c *Contract) IsExchange() bool {
 //go:embed contracts.json
 var contractsJSON []byte
 
-// Contracts returns the venue's contracts. The slice is the caller's own.
+// Contracts returns the venue's contracts, in a new slice.
 func Contracts() []Contract {
 	list, err := embedded()
 	if err != nil {

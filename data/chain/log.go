@@ -13,17 +13,17 @@ import (
 type Log struct {
 	Address   data.Address
 	Block     int64
-	BlockHash data.Hash // zero where the node does not say
-	Time      int64     // of its block, unix seconds; 0 where the node does not say
+	BlockHash data.Hash // zero if the node does not say
+	Time      int64     // of its block, unix seconds; 0 if the node does not say
 	Tx        data.Hash
 	Index     int32
-	Removed   bool // a reorganisation took the log back
+	Removed   bool // a reorganisation removed the log
 
 	topics  [4]data.Hash
 	count   int    // of topics
-	data    []byte // hex digits, part of what was read
+	data    []byte // hex digits, a part of the input
 	has     field
-	unread  field // fields that are there and cannot be read
+	unread  field // fields that are there but cannot be parsed
 	noWords bool  // data is not 0x and whole bytes
 }
 
@@ -42,9 +42,8 @@ const (
 	hasRemoved
 )
 
-// parse reads the JSON object of a log. Fields that it does not know are passed over;
-// what it needs of the others is for event to say. False where text is no object, or
-// a key of it is there twice.
+// parse reads the JSON object of a log. Unknown fields are ignored; which of the others are
+// required depends on the event. False if text is not an object, or has a key twice.
 func (l *Log) parse(text []byte) bool {
 	*l = Log{}
 	i := SkipSpace(text, 0)
@@ -82,7 +81,7 @@ func (l *Log) parse(text []byte) bool {
 	}
 }
 
-// member takes a member of the object; false if it was there before.
+// member takes a member of the object; false if it was seen before.
 func (l *Log) member(key, value []byte) bool {
 	var f field
 	var ok bool
@@ -164,8 +163,8 @@ func fixed(dst, value []byte) bool {
 	return err == nil
 }
 
-// quantity reads a number that is written as 0x and hex digits or as digits without
-// quotes. 0x alone is zero, as an explorer writes it.
+// quantity parses a number written as 0x and hex digits, or as digits without quotes. 0x alone is
+// zero, as some explorer writes it.
 func quantity(value []byte) (int64, bool) {
 	d, ok := digits(value)
 	base := int64(16)
@@ -207,7 +206,7 @@ func SkipSpace(b []byte, i int) int {
 }
 
 // SkipValue returns where the JSON value at i ends; false if it does not, or where its arrays and
-// objects are more than DeepestJSON deep. It does not look at whether what is in it is right.
+// objects are more than DeepestJSON deep. It does not check that its contents are valid.
 func SkipValue(b []byte, i int) (end int, ok bool) {
 	if i >= len(b) {
 		return 0, false
@@ -228,8 +227,8 @@ func plain(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// SkipString returns where the JSON string of b ends whose quote is before i: the place behind its
-// closing quote, false if it has none.
+// SkipString returns the end of the JSON string whose opening quote is before i: the place after
+// its closing quote, false if it has none.
 func SkipString(b []byte, i int) (end int, ok bool) {
 	for from := i; ; {
 		n := bytes.IndexByte(b[from:], '"')
@@ -247,10 +246,10 @@ func SkipString(b []byte, i int) (end int, ok bool) {
 	}
 }
 
-// DeepestJSON is how deep arrays and objects may be in each other.
+// DeepestJSON is how deep arrays and objects may be nested.
 const DeepestJSON = 64
 
-// skipNested returns where the array or object at i ends. Its brackets fit each other.
+// skipNested returns where the array or object at i ends. It checks that brackets match.
 func skipNested(b []byte, i int) (end int, ok bool) {
 	var open [DeepestJSON]byte
 	for depth := 0; i < len(b); i++ {
@@ -278,8 +277,8 @@ func skipNested(b []byte, i int) (end int, ok bool) {
 	return 0, false
 }
 
-// Members calls fn with every element of the list that stands under key in the JSON object text.
-// there reports whether the object has the key, list whether a list stands there.
+// Members calls fn with every element of the list under key in the JSON object text. there reports
+// whether the object has the key, list whether its value is a list.
 func Members(text []byte, key string, fn func(element []byte) error) (there, list bool, err error) {
 	i := SkipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {
@@ -310,7 +309,7 @@ func Members(text []byte, key string, fn func(element []byte) error) (there, lis
 	return false, false, nil
 }
 
-// elements calls fn with every element of an array; false where text is none.
+// elements calls fn with every element of an array; false if text is not one.
 func elements(text []byte, fn func(element []byte) error) (list bool, err error) {
 	if text[0] != '[' {
 		return false, nil

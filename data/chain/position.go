@@ -7,7 +7,7 @@ import (
 	"pmx/data"
 )
 
-// The modules of protocol V2, which are the first byte of their ids.
+// The modules of protocol V2: the first byte of their ids.
 const (
 	binaryModule byte = 1
 	negRisk      byte = 2
@@ -27,7 +27,7 @@ const (
 // position reads the condition of a token that is a position of protocol V2.
 func (f *Fill) position() {
 	switch module := f.Token[0]; {
-	case module == combos: // it has several conditions, which its id does not name
+	case module == combos: // it has several conditions, which are not in its id
 		f.Odd = "combo"
 	case module != binaryModule && module != negRisk:
 		f.Odd = "unknown_module"
@@ -80,8 +80,8 @@ func (d *Decoder) resolved(c *Contract, words []data.Hash) error {
 	return d.pays(condition, words[2:], data.One)
 }
 
-// synthetic reads SyntheticConditionDerivableAsYes: the condition "other" of an event, of
-// which no named condition came true, pays yes.
+// synthetic reads SyntheticConditionDerivableAsYes: the condition "other" pays yes, because no
+// named condition of the event came true.
 func (d *Decoder) synthetic(c *Contract, words []data.Hash) error {
 	l := &d.event.Log
 	if l.count != 3 || len(words) != 0 {
@@ -124,12 +124,12 @@ func (d *Decoder) migrated(c *Contract, words []data.Hash) error {
 	return nil
 }
 
-// conditionsOf is how many conditions an event of the module of negative risk has besides
-// "other", which its id says.
+// conditionsOf is how many conditions an event of the negative-risk module has besides "other",
+// according to its id.
 func conditionsOf(id data.Hash) int { return int(binary.BigEndian.Uint16(id[atConditions:])) }
 
-// InGroup reports whether an id looks like that of a condition of the module of negative risk,
-// whose events have several.
+// InGroup reports whether an id looks like that of a condition of the negative-risk module, whose
+// events have several.
 func InGroup(condition data.Hash) bool {
 	return condition[0] == negRisk && condition[atOutcome] == 0 && reservedIsZero(condition)
 }
@@ -141,9 +141,9 @@ func Group(condition data.Hash) (event data.Hash, number int) {
 	return condition, number
 }
 
-// Siblings are the conditions of an event of the module of negative risk, in the order of their
-// numbers; the last one is "other". An event has no others: its id says how many it has. There are
-// none if it has more than most.
+// Siblings are the conditions of an event of the negative-risk module, in the order of their
+// numbers; the last one is "other". The event's id says how many there are, so this list is
+// complete. It is empty if there are more than most.
 func Siblings(event data.Hash, most int) (conditions []data.Hash) {
 	n := conditionsOf(event)
 	if n > most {
@@ -179,7 +179,7 @@ func (d *Decoder) pays(condition data.Hash, numerators []data.Hash, sum data.Mic
 		hi, lo := bits.Mul64(uint64(d.payouts[i]), uint64(data.One))
 		paid, rest := bits.Div64(hi, lo, total) // a numerator is not above the total, so hi is below it
 		if rest != 0 {
-			return BadPayout // a third is no number of millionths
+			return BadPayout // a third is not a number of millionths
 		}
 		d.payouts[i] = data.Micro(paid)
 	}

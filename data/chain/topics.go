@@ -34,17 +34,18 @@ var readEvents = map[string]event{
 	"5bea118d92630445b0b401b6883731630ed870edf2f259980efe977dfc128b36": syntheticYes,
 	// RemainingConditionsDerivableAsNo(bytes29)
 	"7b4e633936952f2babe4b4b548a8ccb384cdfdf1a95247fbacd18e387b490502": remainingNo,
-	// MigrationResolved(bytes31,bytes32,uint256,uint256,uint256,uint256): tells whose payouts are those of protocol V1
+	// MigrationResolved(bytes31,bytes32,uint256,uint256,uint256,uint256): says which condition has the payouts of
+	// protocol V1
 	"f87100968b0fe70751acf87590ffac515231c5b999cba36e6820c7d312dcc8af": migrationResolved,
 }
 
-// notReadEvents are known events that are passed over, with the reason that counts them.
+// notReadEvents are known events that are skipped, with the reason under which they are counted.
 var notReadEvents = map[string]string{
 	// OrdersMatched(bytes32,address,uint256,uint256,uint256,uint256): the taker's row once more
 	"63bf4d16b7fa898ef4c4b2b6d90fd201e9c56313b65638af6088d149d2ce956c": "orders_matched",
 	// OrdersMatched(bytes32,address,uint8,uint256,uint256,uint256)
 	"174b3811690657c217184f89418266767c87e4805d09680c39fc9c031c0cab7c": "orders_matched",
-	// FeeCharged(address,uint256,uint256): what the exchange took, which OrderFilled says too
+	// FeeCharged(address,uint256,uint256): what the exchange took, which is also in OrderFilled
 	"acffcc86834d0f1a64b0d5a675798deed6ff0bcfc2231edd3480e7288dba7ff4": "fee_charged",
 	// FeeCharged(address,uint256)
 	"55bb3cade9d43b798a4fe5ffdd05024b2d7870df53920673bfc7e68047cd0ab1": "fee_charged",
@@ -114,7 +115,7 @@ func topics() map[data.Hash]topic {
 	put := func(hex string, t topic) {
 		h, err := data.ParseHash(hex)
 		if err != nil {
-			panic(err) // a constant above is no hash: the first test finds it
+			panic(err) // a constant above is not a hash: the first test finds it
 		}
 		all[h] = t
 	}

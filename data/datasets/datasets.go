@@ -5,10 +5,10 @@ package datasets
 
 import "slices"
 
-// MaxRows is how many rows the file of a dataset has at most.
+// MaxRows is the maximum number of rows in the file of a dataset.
 const MaxRows = 2_000_000
 
-// Type is what the values of a column are.
+// Type is the type of a column's values.
 type Type string
 
 // The types of columns. A decimal has at most six places; a file has it as a
@@ -30,7 +30,7 @@ const (
 	Temperatures Type = "list of temperature"
 )
 
-// Unit is what a number counts; "" for what is no number.
+// Unit is the unit of a number; "" for other types.
 type Unit string
 
 // The units of columns. A ratio is on a scale of 1.
@@ -52,7 +52,7 @@ type Column struct {
 	Meaning string
 }
 
-// Dataset is one table that can be taken away as a file.
+// Dataset is one table that can be exported as a file.
 type Dataset struct {
 	ID          string
 	Title       string

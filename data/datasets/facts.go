@@ -21,8 +21,8 @@ type Fact struct {
 	Columns []Column
 }
 
-// Facts lists the datasets of facts. Unlike the research datasets they hold what was
-// imported and nothing that is computed; decimals are exact in every format.
+// Facts lists the datasets of facts. Unlike the research datasets they have only what was imported
+// and nothing computed; decimals are exact in every format.
 func Facts() []Fact {
 	return []Fact{fills(), conditions(), resolutions(), forecasts(), actuals(), observations(), normals()}
 }
@@ -66,7 +66,7 @@ func fills() Fact {
 	}}
 }
 
-// conditions are markets with all that their sources said.
+// conditions are markets with everything that their sources said.
 func conditions() Fact {
 	return Fact{"conditions", []Column{
 		{"condition_id", Text, "", conditionMeaning},

@@ -12,8 +12,8 @@ func Trader() []Fact {
 	return []Fact{traderStats(), traderDaily(), traderMarkets(), traderTrades()}
 }
 
-// TraderReadme says of every file of a wallet's export what its columns mean, in Markdown.
-// file gives the name of the file of a table.
+// TraderReadme describes the columns of every file of a wallet's export, in Markdown. file returns
+// the name of the file of a table.
 func TraderReadme(file func(id string) string) string {
 	var b strings.Builder
 	b.WriteString("# Everything about one wallet\n\nmanifest.json has the moment, the rows and the checksum of each file. An empty cell of CSV is null: unknown.\n")

@@ -8,7 +8,7 @@ import (
 	"pmx/data/reference"
 )
 
-// Catalog is every feed the program knows, as an import asks for them.
+// Catalog has every feed that the program knows, for imports.
 type Catalog struct {
 	// Cities are the places that feeds of the weather name; nil: the built-in ones.
 	Cities *data.Gazetteer
@@ -17,7 +17,7 @@ type Catalog struct {
 // Head works out the format of a file and what its first record looks like: see ReadHead.
 func (Catalog) Head(path string) (data.Head, error) { return ReadHead(path) }
 
-// Open opens a file and takes its compression off.
+// Open opens a file and decompresses it.
 func (Catalog) Open(path string) (io.ReadCloser, error) { return Open(path) }
 
 // Detect returns the one feed that h is of: see the errors of the function Detect.

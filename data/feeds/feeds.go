@@ -1,6 +1,6 @@
-// Package feeds knows every source shape an operator may import: it works out
-// what a file is from its first bytes, and turns it into the rows of package
-// data. It decides by content, never by a file's name.
+// Package feeds knows every file shape that can be imported: it detects what a file is from its
+// first bytes, and turns it into the rows of package data. It decides by content, never by a file's
+// name.
 package feeds
 
 import (
@@ -27,7 +27,7 @@ import (
 	"pmx/data/feeds/wallet"
 )
 
-// All gives every feed, in the order help texts list them.
+// All returns every feed, in the order in which help texts list them.
 func All() []data.Feed {
 	return slices.Concat(canonical.Feeds(), polymarket.Feeds(), polydata.Feeds(), subgraph.Feeds(), jonbecker.Feeds(),
 		polygon.Feeds(), fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds(),
@@ -43,7 +43,7 @@ func Names() []string {
 	return out
 }
 
-// ByName returns the feed of that name; the error names those that are spelt most like it.
+// ByName returns the feed of that name; the error lists the most similar names.
 func ByName(name string) (data.Feed, error) {
 	for _, f := range All() {
 		if f.Name == name {
@@ -78,7 +78,7 @@ func Detect(h data.Head) (data.Feed, error) {
 	return data.Feed{}, &AmbiguousError{Names: names}
 }
 
-// UnknownError tells what was seen of a file that no feed recognises.
+// UnknownError describes a file that no feed recognises.
 type UnknownError struct{ Head data.Head }
 
 // Error says what the file looks like and which feeds it is most like.
@@ -125,8 +125,8 @@ func describe(h data.Head) string {
 	return fmt.Sprintf("a %s file with the %s %s", h.Format, kind, strings.Join(shown, ", "))
 }
 
-// How many names of columns a message has at most, and how many characters of one: a
-// key may be an id of 78 digits.
+// The maximum number of column names in a message, and of characters of one: a key may be an id of
+// 78 digits.
 const mostNames, longestName = 12, 32
 
 func clipped(name string) string {

@@ -10,7 +10,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// ForeignError tells that a file is known, and is not something to import.
+// ForeignError says that a file is of a known kind that cannot be imported.
 type ForeignError struct {
 	What string // what the file is: "a Kalshi file"
 	Why  string // why it is refused and what to do instead
@@ -65,7 +65,7 @@ func keyed(names ...string) func(data.Head) bool {
 	return func(h data.Head) bool { return shape.Has(h, names...) }
 }
 
-// foreign gives a *ForeignError for a head that is known to be something else.
+// foreign returns a *ForeignError for a head that is known to be something else.
 func foreign(h data.Head) error {
 	for _, s := range strangers {
 		if s.is(h) {
@@ -75,8 +75,8 @@ func foreign(h data.Head) error {
 	return nil
 }
 
-// isKalshi knows Kalshi's own names for things: tickers, and prices in cents for
-// both sides of a contract.
+// isKalshi recognises Kalshi's own names: tickers, and prices in cents for both sides of a
+// contract.
 func isKalshi(h data.Head) bool {
 	for _, list := range [][]string{h.Columns, h.Keys} {
 		names := make([]string, 0, len(list))

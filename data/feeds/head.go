@@ -20,8 +20,8 @@ import (
 // headSize is how much of a file detection looks at.
 const headSize = 64 << 10
 
-// Open opens a file and takes gzip or zstd compression off, which it knows by
-// the first bytes and not by the name.
+// Open opens a file and decompresses gzip or zstd, which it recognises by the first bytes and not
+// by the name.
 func Open(path string) (io.ReadCloser, error) {
 	file, err := openRegular(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func Open(path string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// openRegular opens a file to import. It says where a pipe can be given instead.
+// openRegular opens a file to import. Its error says how to import from a pipe.
 func openRegular(path string) (*os.File, error) {
 	file, err := data.OpenRegular(path)
 	if errors.Is(err, data.ErrNotRegular) {
@@ -107,10 +107,9 @@ func binary(b []byte) error {
 	return nil
 }
 
-// objectFormat tells NDJSON, where the first line is a whole object, from JSON. A
-// line that stands alone and has records inside is a page of JSON. A first line
-// longer than the head is called JSON too: objects one after another are read as
-// such.
+// objectFormat distinguishes NDJSON, whose first line is a complete object, from JSON. A single
+// line with records inside is a page of JSON. A first line longer than the head counts as JSON,
+// too, which may consist of several objects.
 func objectFormat(text []byte) data.Format {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	alone := len(bytes.TrimSpace(rest)) == 0
@@ -131,8 +130,8 @@ func csvHeader(b []byte) []string {
 	return cols
 }
 
-// readFooter adds what only the footer of a Parquet file tells: columns, their
-// types, and how many rows there are.
+// readFooter adds what only the footer of a Parquet file has: columns, their types, and the number
+// of rows.
 func readFooter(path string, h *data.Head) error {
 	file, err := openRegular(path)
 	if err != nil {

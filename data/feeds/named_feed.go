@@ -9,18 +9,18 @@ import (
 	"pmx/data"
 )
 
-// MisfitError tells that a file is not of the feed it is to be read as.
+// MisfitError says that a file does not belong to the feed that was named for it.
 type MisfitError struct {
-	As  string // the feed asked for
-	Why string // what the file is instead
+	As  string // the feed that was named
+	Why string // what the file is
 }
 
 // Error says what the file is and what was asked for.
 func (e *MisfitError) Error() string { return fmt.Sprintf("it is not of %s: %s", e.As, e.Why) }
 
-// Fits reports whether a file that begins with h may be read as feed f, which somebody named: one
-// of f's shape or of none that is known may, one of another may not. The error is a *MisfitError or
-// a *ForeignError.
+// Fits checks whether a file that begins with h may be read as feed f, which the user named: if it
+// has f's shape or no known one it may, if it has another's it may not. The error is a *MisfitError
+// or a *ForeignError.
 func Fits(f data.Feed, h data.Head) error {
 	if slices.Contains(f.Formats, h.Format) && f.Match(h) {
 		return foreign(h)

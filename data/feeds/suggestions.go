@@ -11,14 +11,14 @@ import (
 // nearest is how many feeds a refusal names.
 const nearest = 3
 
-// nearestNames returns the names of feeds that are spelt most like name.
+// nearestNames returns the names of feeds that are most similar to name.
 func nearestNames(name string) []string {
 	names := Names()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:nearest]
 }
 
-// distance is how many letters must be added, taken away or changed to make b of a.
+// distance is how many letters must be added, removed or changed to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -39,8 +39,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// nearestFeeds returns the feeds that have most names of columns or keys in common with a head, by
-// what they say of themselves; none where fewer than two are.
+// nearestFeeds returns the feeds that have the most names of columns or keys in common with a head,
+// according to their declarations; none if there are fewer than two such names.
 func nearestFeeds(h data.Head) []string {
 	seen := map[string]bool{}
 	for _, names := range [][]string{h.Columns, h.Keys} {

@@ -18,7 +18,7 @@ var (
 	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 )
 
-// unpacked is a decompressor together with what it reads from.
+// unpacked is a decompressor together with its input.
 type unpacked struct {
 	io.Reader
 	close []func() error
@@ -33,7 +33,7 @@ func (u *unpacked) Close() error {
 	return err
 }
 
-// unpack takes the compression off a file, which is given back if it has none.
+// unpack decompresses a file; one that is not compressed is returned as it is.
 func unpack(file *os.File) (io.ReadCloser, error) {
 	magic := make([]byte, len(zstdMagic))
 	n, err := io.ReadFull(file, magic)
@@ -60,11 +60,11 @@ func unpack(file *os.File) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// errBehind is of a compressed file that goes on behind its end.
+// errBehind is the error of a compressed file with data after its end.
 var errBehind = errors.New("something else follows it")
 
-// gunzip reads the members of a gzip file one after another. It tells an end that is
-// missing from something else behind it: the usual reader takes that for a member too.
+// gunzip reads the members of a gzip file one after another. It distinguishes a truncated file from
+// one with other data after its end, which the standard reader takes for another member.
 type gunzip struct {
 	from   *bufio.Reader
 	member *gzip.Reader
@@ -85,7 +85,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 		if !errors.Is(err, io.EOF) {
 			return n, err
 		}
-		if n > 0 { // what follows is looked at next time
+		if n > 0 { // the next call looks at what follows
 			return n, nil
 		}
 		next, err := g.from.Peek(len(gzipMagic))

@@ -1,5 +1,5 @@
-// Package encode writes logs of the venue's contracts on Polygon as nodes answer them:
-// the inverse of the Decoder of package chain.
+// Package encode writes logs of the venue's contracts on Polygon as nodes return them: the inverse
+// of the Decoder of package chain.
 package encode
 
 import (
@@ -27,7 +27,7 @@ const (
 func Hash(topic string) data.Hash {
 	h, err := data.ParseHash(topic)
 	if err != nil {
-		panic(err) // a constant above is no hash: the first test finds it
+		panic(err) // a constant above is not a hash: the first test finds it
 	}
 	return h
 }
@@ -40,7 +40,7 @@ type Log struct {
 
 	Block     int64
 	BlockHash data.Hash
-	Time      int64 // of the block, unix seconds; 0: not told
+	Time      int64 // of the block, unix seconds; 0: not given
 	Tx        data.Hash
 	TxIndex   int
 	Index     int
@@ -54,7 +54,7 @@ type Fill struct {
 	Buy          bool
 	Token        data.Hash
 	Shares, USD  int64
-	Fee          int64 // of v1 in what the order receives, of v2 in dollars
+	Fee          int64 // for v1 in what the order receives, for v2 in dollars
 }
 
 func (f *Fill) gives() (gave, got int64) {
@@ -107,8 +107,8 @@ func (l *Log) MatchedV2(f *Fill) {
 	l.Words = append(l.Words[:0], side(f.Buy), f.Token, Number(gave), Number(got))
 }
 
-// Refunded makes the log a FeeRefunded: what a fee module gives back of the fee of a fill
-// of the first exchanges, in what the order received, and what remains.
+// Refunded makes the log a FeeRefunded: what a fee module refunds of the fee of a fill of the first
+// exchanges, in what the order received, and what remains.
 func (l *Log) Refunded(f *Fill, back, remains int64) {
 	in := data.Hash{}
 	if f.Buy {
@@ -118,8 +118,8 @@ func (l *Log) Refunded(f *Fill, back, remains int64) {
 	l.Words = append(l.Words[:0], in, Number(back))
 }
 
-// Resolution makes the log a ConditionResolution of the conditional tokens. Numerators
-// add up to any number.
+// Resolution makes the log a ConditionResolution of the conditional tokens. Numerators may have any
+// sum.
 func (l *Log) Resolution(condition data.Hash, oracle data.Address, question data.Hash, numerators ...int64) {
 	l.Topics = append(l.Topics[:0], ctf, condition, Left(oracle), question)
 	l.Words = append(l.Words[:0], Number(int64(len(numerators))), Number(64), Number(int64(len(numerators))))
@@ -141,8 +141,8 @@ func (l *Log) Decided(event data.Hash) {
 	l.Words = l.Words[:0]
 }
 
-// Migrated makes the log a MigrationResolved of a module: payouts of a condition of protocol V1
-// that are those of a condition of V2 now. Payouts are millionths.
+// Migrated makes the log a MigrationResolved of a module: the payouts of a condition of protocol V1
+// apply to a condition of V2 from now on. Payouts are millionths.
 func (l *Log) Migrated(condition, of data.Hash, payouts [2]data.Micro) {
 	yes, no := Number(int64(payouts[0])), Number(int64(payouts[1]))
 	l.Topics = append(l.Topics[:0], migrated, condition, of)

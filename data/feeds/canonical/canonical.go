@@ -33,7 +33,7 @@ var fillNames = map[string][]string{
 	"name": {"username", "name"}, "label": {"outcome_label"},
 }
 
-// hasEach reports whether a head has, of each named column, at least one of its names.
+// hasEach reports whether a head has at least one of the names of each column.
 func hasEach(h data.Head, columns ...string) bool {
 	for _, c := range columns {
 		if !shape.HasAny(h, fillNames[c]...) {
@@ -70,7 +70,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		t, row = shape.ParquetTable(src, h), shape.ParquetRow(src)
 	}
 	col := func(column string) string { return t.Col(fillNames[column]...) }
-	if src.Format == data.NDJSON { // all are columns, by whichever name a line has them
+	if src.Format == data.NDJSON { // all of them are declared, because lines may use any of the names
 		col = func(column string) string { return t.AnyCol(fillNames[column]...) }
 	}
 	name, ts := col("name"), t.Micros(fillNames["ts"]...)
@@ -80,13 +80,13 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	if src.Format == data.CSV && shape.Has(h, "username") {
 		name = shape.Unescaped(name)
 	}
-	whole := func(column string, most int64) string { // integers need no reading
+	whole := func(column string, most int64) string { // integers need no parsing
 		if c, whole, _ := t.Number(fillNames[column]...); whole {
 			return fmt.Sprintf("CASE WHEN %[1]s BETWEEN 0 AND %[2]d THEN %[1]s END", c, most)
 		}
 		return shape.Whole(col(column), most)
 	}
-	given := func(column string) string { // what is neither text nor a number cannot be unreadable
+	given := func(column string) string { // a column that is neither text nor number cannot be unparsable
 		if c, _, ok := t.Number(fillNames[column]...); ok {
 			return c
 		}
@@ -95,7 +95,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		}
 		return col(column)
 	}
-	// A fee is no number below 0, which is how a fill has dollars of a buy.
+	// A fee column is never below 0: that is how a fill stores the dollar fee of a buy.
 	fee := fmt.Sprintf("nullif(greatest(%s, -1), -1)", t.Amount("fee"))
 	if src.Format == data.NDJSON || shape.HasAny(h, fillNames["fee_asset"]...) {
 		fee += fmt.Sprintf(" * CASE coalesce(lower(%[1]s), '') WHEN '' THEN 1 WHEN 'usd' THEN CASE %[2]s WHEN 0 THEN -1 ELSE 1 END "+
@@ -126,7 +126,8 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q)}, nil
 }
 
-// texts gives q in parts; nil of text, and where a column is of a type that is read otherwise.
+// texts returns q in parts; nil for text formats, and if a column has a type that is read
+// differently.
 func texts(t shape.Table, src data.Source, q shape.FillSQL) *data.Texts {
 	outcome, whole, _ := t.Number(fillNames["outcome"]...)
 	if src.Format != data.Parquet || !t.IsText(fillNames["wallet"]...) || !t.IsText(fillNames["token"]...) || !whole && slices.ContainsFunc(fillNames["outcome"], t.Has) {
@@ -135,7 +136,7 @@ func texts(t shape.Table, src data.Source, q shape.FillSQL) *data.Texts {
 	return q.Texts(t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
 }
 
-// noOutcome is shape.OutOfRange of the column of outcomes; whole numbers are compared as they are.
+// noOutcome is shape.OutOfRange of the column of outcomes; whole numbers are compared directly.
 func noOutcome(t shape.Table, given string) string {
 	if c, whole, _ := t.Number(fillNames["outcome"]...); whole {
 		return fmt.Sprintf("CASE WHEN %[1]s NOT BETWEEN 0 AND 127 THEN %[1]s END", c)
@@ -190,7 +191,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
 			Condition  shape.Text `json:"condition_id"`
-			Old        shape.Text `json:"condition"` // of earlier versions
+			Old        shape.Text `json:"condition"` // from earlier versions
 			Payouts    shape.List `json:"payouts"`
 			ResolvedAt shape.Text `json:"resolved_at"`
 			AtSource   shape.Text `json:"resolved_at_source"`
@@ -226,8 +227,8 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 	})
 }
 
-// resolvedAt reads when a market was resolved and what says so. A list of winners
-// has such a time only where it says what the time comes from.
+// resolvedAt parses when a market was resolved and the source of that time. A list of winners has
+// such a time only if it says where the time comes from.
 func resolvedAt(text, by, source string) (at time.Time, from data.TimeSource, err error) {
 	from, known := data.ParseTimeSource(strings.ToLower(by))
 	if by != "" && !known {

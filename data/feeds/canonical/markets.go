@@ -75,8 +75,8 @@ type market struct {
 	OldEndAt     shape.Text `json:"end_at"`
 }
 
-// named takes what stands under the names of earlier versions, and in CSV of this one
-// the apostrophe from what a spreadsheet would run.
+// named moves values from the names of earlier versions to the current ones, and in CSV of this
+// version undoes escapes of formulas.
 func (r *market) named(format data.Format) {
 	if r.Condition.Trim() == "" {
 		r.Condition, r.Tokens, r.EndAt = r.OldCondition, r.OldTokens, r.OldEndAt
@@ -142,7 +142,7 @@ func (r *market) market() (data.Market, error) {
 		return data.Market{}, f.Err
 	}
 	if m.Closed == nil && !m.ClosedAt.IsZero() {
-		closed := true // what has a time of closing is closed
+		closed := true // a market with a closing time is closed
 		m.Closed = &closed
 	}
 	m.Untaken = untaken(&m, r.Prices)
@@ -157,7 +157,7 @@ func (r *market) market() (data.Market, error) {
 	return m, nil
 }
 
-// untaken is why prices that look final are no payouts: files of this feed have none.
+// untaken is why prices that look final are not taken as payouts: files of this feed have none.
 func untaken(m *data.Market, prices []string) data.Untaken {
 	switch decided := polymarket.Decided(m.Prices); {
 	case polymarket.Misfit(m, prices, false):
@@ -188,8 +188,8 @@ type lists struct {
 	prices           []data.Micro
 }
 
-// lists returns the lists that fit each other. What pmx wrote, which has mapped_tokens, is taken as
-// it was kept: sources may have given lists of different lengths.
+// lists returns the lists that match each other in length. Records written by pmx, which have
+// mapped_tokens, are taken as stored: sources may have given lists of different lengths.
 func (r *market) lists() (l lists) {
 	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	tokens, prices := n, n

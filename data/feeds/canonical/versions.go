@@ -10,8 +10,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// versions reads what pmx writes of the versions of fields and of a quote that the end of
-// the market hides. The error is a *shape.RowError.
+// versions parses the versions of fields, and the quote that is hidden after the end of the market,
+// as pmx writes them. The error is a *shape.RowError.
 func (r *market) versions(m *data.Market) error {
 	if text := r.HiddenQuote.Trim(); text != "" {
 		var q struct {

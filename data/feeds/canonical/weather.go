@@ -38,7 +38,7 @@ func weather() []data.Feed {
 	}
 }
 
-// weatherRow is a row of any of the four: what one does not have is empty.
+// weatherRow is a row of any of the four; columns that one does not have are empty.
 type weatherRow struct {
 	City        shape.Text `json:"city"`
 	Station     shape.Text `json:"station"`
@@ -71,7 +71,7 @@ type weatherRow struct {
 	value data.Temp
 }
 
-// reading walks a file and hands each row to emit, which gives it to the sink.
+// reading reads a file and passes each row to emit, which passes it to the sink.
 func reading(emit func(r *weatherRow, line int64, sink data.Sink) error) func(context.Context, data.Source, io.Reader, data.Sink) error {
 	return func(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 		return shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
@@ -91,7 +91,7 @@ func reading(emit func(r *weatherRow, line int64, sink data.Sink) error) func(co
 	}
 }
 
-// parse reads what all rows have.
+// parse parses the columns that all rows have.
 func (r *weatherRow) parse() (err error) {
 	if r.Source.Trim() == "" {
 		return shape.Known("bad_source")

@@ -55,8 +55,8 @@ type row struct {
 // maxOutcomes is how many outcomes a market of a file may have.
 const maxOutcomes = 100
 
-// readTrades looks through the file for all labels first, because the order of the
-// outcomes depends on them.
+// readTrades first reads the whole file for its labels, because the order of the outcomes depends
+// on them.
 func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	key := MarketKey(src.Name)
 	if src.Name == "" {
@@ -144,8 +144,8 @@ func parse(raw []byte, condition data.Hash) (f data.Fill, label string, err erro
 	return f, label, shape.Check(f)
 }
 
-// account reads an address or, in a few rows, the user name that stands in its
-// place: that account gets a synthetic address and keeps the name.
+// account parses an address or, in a few rows, a user name instead of one: that account gets a
+// synthetic address and keeps the name.
 func account(text string) (data.Address, string, error) {
 	a, err := data.ParseAddress(text)
 	switch {
@@ -157,7 +157,7 @@ func account(text string) (data.Address, string, error) {
 	return data.SyntheticAddress(Space, strings.ToLower(text)), text, nil
 }
 
-// Market gives the market of a key with its normalised labels in payout order.
+// Market returns the market of a key with its normalised labels in payout order.
 func Market(key string, labels []string) data.Market {
 	condition := Condition(key)
 	m := data.Market{Condition: condition, Slug: strings.ReplaceAll(key, "_", "-"), Question: question(key), Outcomes: labels}
@@ -167,7 +167,7 @@ func Market(key string, labels []string) data.Market {
 	return m
 }
 
-// question makes a title of a market key: "arizona_senate" is "Arizona senate".
+// question makes a title from a market key: "arizona_senate" is "Arizona senate".
 func question(key string) string {
 	words := strings.TrimSpace(strings.ReplaceAll(key, "_", " "))
 	if words == "" {
@@ -189,7 +189,7 @@ func MarketKey(name string) string {
 	}
 }
 
-// Label writes the labels that differ between files of the same feed one way.
+// Label normalises labels that differ between files of the same feed.
 func Label(s string) string {
 	switch strings.ToLower(s) {
 	case "democratic", "democrat", "democrats":
@@ -207,9 +207,9 @@ func Label(s string) string {
 // pairs are the outcomes of markets that have exactly two, in payout order.
 var pairs = [][]string{{"Democrat", "Republican"}, {"No", "Yes"}}
 
-// Outcomes returns the outcomes of a market of which these labels were seen, in payout order, which
-// for this feed is the alphabet's. One label of a known pair stands for both, so that a file with
-// trades of one side only agrees with a longer one.
+// Outcomes returns the outcomes of a market whose trades have these labels, in payout order, which
+// for this feed is alphabetical. One label of a known pair implies the other, so that a file with
+// trades of only one side agrees with a longer one.
 func Outcomes(seen []string) []string {
 	for _, p := range pairs {
 		if !slices.ContainsFunc(seen, func(s string) bool { return !slices.Contains(p, s) }) {

@@ -58,10 +58,9 @@ type value struct {
 	bad                        error // why it cannot be used, nil where it may
 }
 
-// emit hands v to the sink. A value that failed one of the network's checks is
-// withdrawn, and one of a day that ended at another hour than midnight: it is of two
-// calendar days. An earlier file may have given either as good. Days are those of
-// standard time.
+// emit passes v to the sink. A value that failed one of the network's checks is withdrawn, and so
+// is one of a day that did not end at midnight, because it covers two calendar days: an earlier
+// file may have had either as good. Days are in standard time.
 func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Sink) error {
 	station, city, ok := cities.Station(v.station)
 	if !ok {
@@ -80,7 +79,7 @@ func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Si
 	return sink.Actual(line, a)
 }
 
-// noValue is what stands in a .dly file if there is none.
+// noValue is what a .dly file has if there is no value.
 const noValue = -9999
 
 // The columns of a .dly line: id, year, month, element, then for each of 31 days a
@@ -119,7 +118,7 @@ func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 	return s.Err()
 }
 
-// withBreaks is bufio.ScanLines that leaves the line breaks on.
+// withBreaks is bufio.ScanLines, but keeps the line breaks.
 func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		return i + 1, text[:i+1], nil
@@ -130,8 +129,8 @@ func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
-// fixedLine hands on the values of a month, each of which is a row of its own. If the line cannot
-// be taken apart it is rejected as a whole, before any of them is given.
+// fixedLine passes on the values of a month, each of which is a row of its own. If the line cannot
+// be parsed it is rejected as a whole, before any value is passed on.
 func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	values, err := month(text, seen)
 	if err == nil && len(values) > 0 {
@@ -161,7 +160,7 @@ func unknownStation(id string) error {
 	return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", id)
 }
 
-// month reads the values of a line that are there; none if it is of another element. The error is a
+// month parses the values that a line has; none if it is about another element. The error is a
 // *shape.RowError.
 func month(text string, seen int64) (values []value, err error) {
 	bad := shape.Bad("bad_row", "the line is not of the columns of a .dly file")

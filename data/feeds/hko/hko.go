@@ -34,7 +34,7 @@ func match(h data.Head) bool {
 	return strings.Contains(text, "Daily M") && strings.Contains(text, "Temperature") && strings.Contains(text, "/Year")
 }
 
-// places are the stations by the names that titles of series have.
+// places are the stations by their names in titles of series.
 var places = []struct{ name, station string }{
 	{"Hong Kong International Airport", "HKA"}, {"Hong Kong Observatory", "HKO"},
 }
@@ -127,17 +127,18 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 }
 
 // isLegend reports whether a line explains the marks of a series: it has fewer cells than a row,
-// and does not begin with a digit. What does is a row, whatever is wrong with it.
+// and does not begin with a digit. A line that begins with a digit is a row, whatever is wrong with
+// it.
 func isLegend(cells []string) bool {
 	first := strings.TrimSpace(cells[0])
 	return len(cells) < rowCells && (first == "" || first[0] < '0' || first[0] > '9')
 }
 
-// rowCells is how many cells a row has at least; the mark behind them may be left out.
+// rowCells is the minimum number of cells of a row; the mark after them may be missing.
 const rowCells = 4
 
 // row reads year, month, day, value, and how complete the day's measurements are: "C" for all, "#"
-// for some; "***" stands if there is no value.
+// for some; "***" means that there is no value.
 func (s series) row(cells []string, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	raw := []byte(strings.Join(cells, ","))
 	if len(cells) < rowCells {

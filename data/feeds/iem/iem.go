@@ -15,10 +15,10 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// source is what rows of this package are said by.
+// source is the source of rows of this package.
 const source = "iem"
 
-// period is what the climate columns of daily summaries are of: NCEI's normals.
+// period is the period of the climate columns of daily summaries: NCEI's normals.
 const period = "1991-2020"
 
 // Feeds returns the feeds of this package.
@@ -34,7 +34,7 @@ func Feeds() []data.Feed {
 	}
 }
 
-// isReports also knows files that begin with lines of remarks.
+// isReports also recognises files that begin with remarks.
 func isReports(h data.Head) bool {
 	if shape.HasColumns(h, "station", "valid", "tmpf") || shape.HasColumns(h, "station", "valid", "metar") {
 		return true
@@ -43,7 +43,7 @@ func isReports(h data.Head) bool {
 	return strings.HasPrefix(text, "\n#") && strings.Contains(text, "\nstation,valid,")
 }
 
-// missing is "" for what IEM writes if there is no value.
+// missing is "" for IEM's marks of a missing value.
 func missing(t shape.Text) shape.Text {
 	if s := t.Trim(); s == "M" || s == "" {
 		return ""
@@ -82,7 +82,7 @@ func (in daily) emit(cities *data.Gazetteer, seen, line int64, sink data.Sink) e
 	if err != nil {
 		return err
 	}
-	var values [4]*data.Temp // all are read before the first is given: a row is rejected whole or not at all
+	var values [4]*data.Temp // all are parsed before the first is passed on: a row is rejected as a whole or not at all
 	for i, text := range []shape.Text{in.Max, in.Min, in.High, in.Low} {
 		if values[i], err = missing(text).TempPtr(data.Fahrenheit); err != nil {
 			return err

@@ -39,8 +39,8 @@ func trades() data.Feed {
 	}
 }
 
-// columns gives the expressions of the columns of a Parquet file by the types
-// they have in it, which differ between versions of the data set.
+// columns makes expressions for the columns of a Parquet file by their types, which differ between
+// versions of the data set.
 type columns struct{ file *parquet.File }
 
 // hex returns a BLOB of n bytes from text, or from bytes that are the value itself or its text.
@@ -64,7 +64,7 @@ func (c columns) text(name string) string {
 	return shape.Ident(name) + "::VARCHAR"
 }
 
-// whole returns a whole number from 0 to most. Integers need no reading.
+// whole returns a whole number from 0 to most. Integers need no parsing.
 func (c columns) whole(name string, most int64) string {
 	leaf, _, ok := shape.LeafOf(c.file, name)
 	if ok && leaf.IsInteger() {
@@ -73,7 +73,7 @@ func (c columns) whole(name string, most int64) string {
 	return shape.Whole(c.text(name), most)
 }
 
-// given is a column as it stands, "" if the file has none.
+// given is a column as it is, "" if the file does not have it.
 func (c columns) given(name string) string {
 	if _, _, ok := shape.LeafOf(c.file, name); !ok {
 		return ""

@@ -31,8 +31,8 @@ func resolutionMap() data.Feed {
 	}
 }
 
-// readMap takes what a row says of its market as well as its payout. An
-// unresolved row is no fault: it is handed on as the market it names.
+// readMap takes what a row says about its market as well as its payout. An unresolved row is not an
+// error: it is passed on as a market.
 func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Lists: []string{"resolutions"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
@@ -55,9 +55,8 @@ func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 	})
 }
 
-// mapRow is a row of such a file. Its resolved_at is left alone: in the files there
-// are it is when the list was fetched, or when the market was due to end, and
-// nothing in the row tells.
+// mapRow is a row of such a file. Its resolved_at is ignored: in known files it is when the list
+// was fetched, or when the market was due to end, and the row does not say which.
 type mapRow struct {
 	ConditionID shape.Text `json:"condition_id"`
 	MarketID    shape.Text `json:"market_id"`
@@ -125,7 +124,7 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 		}
 		winner := row.Winner.Trim()
 		if row.Closed.Trim() == "" && winner != "" {
-			row.Closed = "true" // what has a winner is over
+			row.Closed = "true" // a market with a winner is over
 		}
 		m, err := (&polymarket.Gamma{ID: row.MarketID, ConditionID: row.ConditionID, Question: row.Question,
 			Description: row.Description, EventID: row.EventID, EventSlug: row.EventSlug, EventTitle: row.EventTitle,

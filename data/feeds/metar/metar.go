@@ -13,17 +13,17 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Report is what a report's text says of the temperature.
+// Report is what a report's text says about the temperature.
 type Report struct {
 	Kind  data.Report
-	Whole *data.Temp // the group of whole degrees Celsius; nil where it is missing
+	Whole *data.Temp // the group of whole degrees Celsius; nil if it is missing
 	Exact *data.Temp // tenths of a degree Celsius from the remarks; nil without
-	// Correction tells which correction it is: 1 for COR and CCA, 2 for CCB; 0 for none.
+	// Correction is the number of the correction: 1 for COR and CCA, 2 for CCB; 0 for none.
 	Correction int8
 }
 
-// Temp returns the finest of what the report says and of the field beside it; false if there is
-// none.
+// Temp returns the most precise of the temperatures in the report and in the separate field; false
+// if there is none.
 func (r Report) Temp(field *data.Temp) (data.Temp, bool) {
 	for _, v := range []*data.Temp{r.Exact, field, r.Whole} {
 		if v != nil {
@@ -39,8 +39,8 @@ var (
 	exactForm      = regexp.MustCompile(`\sT([01])(\d{3})(?:[01]\d{3})?(?:\s|=|\$|$)`)
 )
 
-// Parse reads the text of a report. Whole degrees are looked for before the
-// remarks, tenths behind RMK; M05 is −5 and T10330350 is −3.3.
+// Parse reads the text of a report. Whole degrees are searched before the remarks, tenths after
+// RMK; M05 is −5 and T10330350 is −3.3.
 func Parse(text string) Report {
 	text = strings.TrimSpace(text)
 	var r Report
@@ -107,8 +107,8 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 }
 
 // observation returns the row's temperature, the tenths of its text before the field, which some
-// services round; false if the report has none. A correction without one takes back what the report
-// said.
+// services round; false if the report has none. A correction without one withdraws the report's
+// value.
 func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(r.Station.Trim())
 	if !known {

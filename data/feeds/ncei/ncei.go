@@ -50,7 +50,7 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 	})
 }
 
-// short is what is kept of a refused row: there are up to 293 columns.
+// short is what is kept of a rejected row: there are up to 293 columns.
 func short(in row) []byte {
 	return []byte(strings.Join([]string{in.Station.Trim(), in.Date.Trim(), in.Max.Trim(), in.Min.Trim()}, ","))
 }
@@ -67,7 +67,7 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	if err1 != nil || err2 != nil || !ok {
 		return shape.Bad("bad_date", "%q is not a day of the year as MM-DD", in.Date.Trim())
 	}
-	var normals []data.Normal // given when all are read: a row is rejected whole or not at all
+	var normals []data.Normal // passed on when all are parsed: a row is rejected as a whole or not at all
 	for metric, texts := range [2][3]shape.Text{{in.Max, in.MaxDev, in.MaxN}, {in.Min, in.MinDev, in.MinN}} {
 		value, err := given(texts[0]).TempPtr(data.Fahrenheit)
 		if err != nil {
@@ -93,8 +93,8 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	return nil
 }
 
-// given is "" for the codes that stand if there is no value: -9999 and others below -6000 (readme
-// of the archive).
+// given is "" for the codes of missing values: -9999 and others below -6000 (readme of the
+// archive).
 func given(t shape.Text) shape.Text {
 	if v, err := strconv.ParseFloat(t.Trim(), 64); err == nil && v < -6000 {
 		return ""

@@ -100,7 +100,7 @@ func (q *quantity) UnmarshalJSON(b []byte) error {
 // kilometres: cells are 2.5 km wide.
 const cellLimit = 15
 
-// about finds the city of an answer and when it was issued.
+// about finds an answer's city and when it was issued.
 func (a *answer) about(cities *data.Gazetteer) (c data.City, issued int64, err error) {
 	lat, lon, ok := middle(a.Geometry)
 	if !ok {
@@ -159,7 +159,7 @@ type reading struct {
 
 var spanForm = regexp.MustCompile(`^(.+)/P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,3})M)?)?$`)
 
-// readings reads the values of a layer that are there.
+// readings parses the values that a layer has.
 func (l layer) readings() ([]reading, error) {
 	if len(l.Values) == 0 {
 		return nil, nil
@@ -187,7 +187,7 @@ func (l layer) readings() ([]reading, error) {
 		}
 		minutes := 0
 		for i, of := range []int{24 * 60, 60, 1} {
-			n, _ := strconv.Atoi(m[2+i]) // the form lets digits through only
+			n, _ := strconv.Atoi(m[2+i]) // the form accepts digits only
 			minutes += n * of
 		}
 		to := from.Add(time.Duration(minutes) * time.Minute)
@@ -223,14 +223,14 @@ func extremes(c data.City, all []reading) map[data.Date][2]data.Temp {
 	return out
 }
 
-// source is the office's own forecast, whichever way it was asked for; half is what
-// it says of half-days, which is another thing.
+// source is the office's own forecast, whichever way it was requested; half is its forecast by
+// half-days, which is a different one.
 const (
 	source = "nws"
 	half   = "nws_period"
 )
 
-// emit gives the extremes of days to the sink, in order.
+// emit passes the extremes of days to the sink, in order.
 func emit(days map[data.Date][2]data.Temp, c data.City, issued int64, line int64, sink data.Sink) error {
 	for _, d := range sorted(days) {
 		for metric, v := range days[d] {
@@ -243,9 +243,9 @@ func emit(days map[data.Date][2]data.Temp, c data.City, issued int64, line int64
 	return nil
 }
 
-// readGrid reads a raw grid: days are made of the temperature by the hour, and a day's high is the
-// office's own if that is higher. The office's low is of a night, which is of two days: without
-// hours it is refused.
+// readGrid reads a raw grid: days are made from hourly temperatures, and a day's high is the
+// office's own if that is higher. The office's low is that of a night, which belongs to two days:
+// without hours it is rejected.
 func readGrid(a answer, line int64, src data.Source, sink data.Sink) error {
 	c, issued, err := a.about(src.Cities)
 	if err != nil {
@@ -278,8 +278,8 @@ func readGrid(a answer, line int64, src data.Source, sink data.Sink) error {
 	return emit(days, c, issued, line, sink)
 }
 
-// readPeriods reads a forecast: by the hour it makes days, by half-days it has the
-// highs of days.
+// readPeriods reads a forecast: from hours it makes days, from half-days it takes the highs of
+// days.
 func readPeriods(a answer, line int64, src data.Source, sink data.Sink) error {
 	c, issued, err := a.about(src.Cities)
 	if err != nil {
@@ -330,7 +330,7 @@ func (p period) reading() (r reading, ok bool, err error) {
 	return r, ok, err
 }
 
-// halfDay takes the high of a day; the low of a night is of two days.
+// halfDay takes the high of a day; the low of a night belongs to two days.
 func (p period) halfDay(r reading, c data.City, issued, line int64, sink data.Sink) error {
 	var f shape.Fields
 	if f.Flag("isDaytime", p.Daytime); f.Err != nil {

@@ -58,7 +58,7 @@ func readObservations(ctx context.Context, src data.Source, r io.Reader, sink da
 }
 
 // observation returns the temperature of a feature; false if it has none. One that failed a check
-// is withdrawn: before the check it was given as good.
+// is withdrawn, because before the check it was published as good.
 func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	p := f.Properties
 	id := stationID(cmp.Or(p.StationID.Trim(), p.Station.Trim()))

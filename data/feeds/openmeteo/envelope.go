@@ -11,7 +11,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// envelope is an answer with a note of what was asked when, or without.
+// envelope is an answer, with or without a note of what was requested when.
 type envelope struct {
 	Meta     meta            `json:"_meta"`
 	Response json.RawMessage `json:"response"`
@@ -37,8 +37,8 @@ type meta struct {
 	URL       shape.Text `json:"url"`
 }
 
-// answer is what Open-Meteo answers. Keys of the tables are variables, each with
-// the model behind it where several models cover the place.
+// answer is an answer of Open-Meteo. Keys of the tables are variables, followed by the model if
+// several models cover the place.
 type answer struct {
 	Latitude   *float64                  `json:"latitude"`
 	Longitude  *float64                  `json:"longitude"`
@@ -62,7 +62,7 @@ func (a *answer) cell() (lat, lon float64, ok bool) {
 	return *a.Latitude, *a.Longitude, true
 }
 
-// column is one row of values over the times of a table; a null is "".
+// column is one list of values over the times of a table; a null is "".
 type column []shape.Text
 
 // UnmarshalJSON takes an array; anything else is no column.
@@ -74,7 +74,7 @@ func (c *column) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// asked is the request as far as the note has it.
+// asked is the request, as far as the note has it.
 func (m meta) asked() url.Values {
 	u, err := url.Parse(m.URL.Trim())
 	if err != nil {
@@ -104,8 +104,7 @@ func (m meta) kind() kind {
 	return unknown
 }
 
-// models are the models that were asked for; told is false if there is no note of the request at
-// all.
+// models are the requested models; told is false if there is no note of the request.
 func (m meta) models() (names []string, told bool) {
 	text := m.Models.Trim()
 	if text == "" {
@@ -117,7 +116,7 @@ func (m meta) models() (names []string, told bool) {
 	return names, text != "" || m.URL.Trim() != "" || m.FetchedZ.Trim() != "" || m.FetchedAt.Trim() != ""
 }
 
-// point is the i-th place that was asked for.
+// point is the i-th requested place.
 func (m meta) point(i int) (lat, lon float64, ok bool) {
 	texts := [2]string{m.Latitude.Trim(), m.Longitude.Trim()}
 	if texts[0] == "" {
@@ -139,8 +138,8 @@ func (m meta) point(i int) (lat, lon float64, ok bool) {
 	return out[0], out[1], true
 }
 
-// seen is when the answer was fetched, unix µs: by the note, else by its block of
-// current values, else by the name of its file; 0 where nothing tells.
+// seen is when the answer was fetched, unix µs: by the note, else by its block of current values,
+// else by the name of its file; 0 if unknown.
 func (m meta) seen(a *answer, file string) (int64, error) {
 	for _, text := range []shape.Text{m.FetchedZ, m.FetchedAt} {
 		if text.Trim() != "" {
@@ -167,14 +166,13 @@ func instant(s string, offset int64) (time.Time, error) {
 	return t.Add(-time.Duration(offset) * time.Second), nil
 }
 
-// cellLimit is how far from a city's station, in kilometres, the grid cell of an
-// answer may lie. The middle of a cell of a quarter of a degree is up to 20 km from
-// the point that was asked for.
+// cellLimit is how far from a city's station, in kilometres, the grid cell of an answer may be. The
+// middle of a cell of a quarter of a degree is up to 20 km from the requested point.
 const cellLimit = 20
 
-// place finds the city of an answer by its grid cell, with a note or without: the
-// values are those of the cell, wherever the point lies that was asked for. That
-// point stands in for a cell that the answer does not name.
+// place finds the city of an answer by its grid cell, with or without a note: the values are those
+// of the cell, wherever the requested point is. That point is used if the answer does not name its
+// cell.
 func (m meta) place(cities *data.Gazetteer, a *answer, i int) (data.City, error) {
 	lat, lon, ok := a.cell()
 	if !ok {

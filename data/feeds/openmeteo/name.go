@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// name is a key of a table taken apart.
+// name is a parsed key of a table.
 type name struct {
 	daily    string // "max" or "min"; "" for an hourly value
 	previous int    // predicted so many days before it came true; 0: the newest run
-	member   int    // of an ensemble; 0: the control run, or no ensemble
-	model    string // canonical; "" where the key names none
+	member   int    // member of an ensemble; 0: the control run, or no ensemble
+	model    string // canonical name; "" if the key has none
 }
 
 var (
@@ -20,7 +20,7 @@ var (
 	otherForm = regexp.MustCompile(`^(?:spread|mean|anomaly|probability|p\d+)(?:_|$)`)
 )
 
-// parseName takes a key apart; false for what is no temperature at 2 m.
+// parseName parses a key; false unless it is a temperature at 2 m.
 func parseName(key string) (name, bool) {
 	m := nameForm.FindStringSubmatch(key)
 	if m == nil || otherForm.MatchString(m[4]) {
@@ -38,8 +38,7 @@ var aliases = map[string]string{
 	"cmc_gem_hrdps": "gem_hrdps_continental", "ecmwf_aifs025": "ecmwf_aifs025_single", "nbm_conus": "ncep_nbm_conus",
 }
 
-// Model returns the one name that a model goes by here: dwd_icon_seamless and icon_seamless are the
-// same.
+// Model returns the canonical name of a model: dwd_icon_seamless and icon_seamless are the same.
 func Model(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if known := aliases[s]; known != "" {
@@ -58,12 +57,12 @@ func isReanalysis(model string) bool {
 	return strings.HasPrefix(model, "era5") || slices.Contains([]string{"archive_best_match", "cerra", "ecmwf_ifs_analysis_long_window"}, model)
 }
 
-// unattributed stands for a model that the answer does not name: one of several
-// that were asked for, of which it alone covers the place.
+// unattributed stands for a model that the answer does not name: the only one of several requested
+// models that covers the place.
 const unattributed = "unattributed"
 
-// source names who is behind values whose key has no model. asked are the models that were asked
-// for; told reports whether that is known.
+// source returns the source of values whose key has no model. asked are the requested models; told
+// reports whether they are known.
 func source(asked []string, told bool, usual string) string {
 	switch {
 	case len(asked) == 1:
@@ -74,7 +73,7 @@ func source(asked []string, told bool, usual string) string {
 	return unattributed
 }
 
-// ofEnsemble names the ensemble of a model, which is another source than its one run.
+// ofEnsemble is the name of a model's ensemble, which is a different source than its single run.
 func ofEnsemble(model string) string {
 	for _, mark := range []string{"ensemble", "eps", "gefs", "unattributed"} {
 		if strings.Contains(model, mark) {

@@ -1,6 +1,6 @@
-// Package openmeteo reads answers of Open-Meteo: forecasts of one model or many,
-// at one place or many, ensembles, previous runs and the archive, as they come or
-// with a note beside them of what was asked when.
+// Package openmeteo reads answers of Open-Meteo: forecasts of one model or many, at one place or
+// many, ensembles, previous runs and the archive, as received, or with a note of what was requested
+// when.
 package openmeteo
 
 import (
@@ -15,7 +15,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// kind is which of the services an answer is of. They all answer in one shape.
+// kind says which of the services an answer is from. They all answer in the same shape.
 type kind int
 
 const (
@@ -50,7 +50,7 @@ func feed(name, about string, usual kind, match func(data.Head) bool) data.Feed 
 // wraps are the paths an answer may lie under.
 var wraps = []string{"", "response.", "response[].", "archive_actuals.", "historical_forecast."}
 
-// isAnswer knows an answer by its place and its table of values.
+// isAnswer recognises an answer by its place and its table of values.
 func isAnswer(h data.Head) bool {
 	for _, p := range wraps {
 		if shape.HasKeys(h, p+"latitude", p+"longitude") && shape.HasAny(h, p+"daily", p+"hourly", p+"daily_units", p+"hourly_units") {
@@ -61,7 +61,7 @@ func isAnswer(h data.Head) bool {
 	return shape.HasKeys(h, "_meta", "response") && bytes.Contains(h.Bytes, []byte("open-meteo"))
 }
 
-// tells reports whether the head says which service it is of.
+// tells reports whether the head says which service it is from.
 func tells(h data.Head) bool {
 	if shape.HasAny(h, "_meta", "archive_actuals.latitude", "historical_forecast.latitude", "current", "current_units") {
 		return true
@@ -79,8 +79,8 @@ type reader struct {
 	usual kind
 }
 
-// record reads one record: an answer, a list of them with a note, or the history
-// file of a seminar, which holds two.
+// record reads one record: an answer, a list of them with a note, or the history file of a seminar,
+// which has two.
 func (rd *reader) record(line int64, raw json.RawMessage) error {
 	var e envelope
 	if json.Unmarshal(raw, &e) != nil {

@@ -9,7 +9,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// reading is one answer on its way to rows.
+// reading is one answer while it is turned into rows.
 type reading struct {
 	answer
 	meta meta
@@ -24,8 +24,8 @@ type reading struct {
 	told   bool
 }
 
-// prepare finds what the answer is of, where and when. The error is a *RowError for
-// an answer that cannot be used.
+// prepare finds out the answer's service, place and time. The error is a *RowError for an answer
+// that cannot be used.
 func (r *reading) prepare(rd *reader, i int) (err error) {
 	if r.city, err = r.meta.place(rd.src.Cities, &r.answer, i); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *reading) prepare(rd *reader, i int) (err error) {
 	return nil
 }
 
-// kindOfKeys is the service that the names of the values betray.
+// kindOfKeys is the service according to the names of the values.
 func (r *reading) kindOfKeys() kind {
 	for _, table := range []map[string]column{r.Daily, r.Hourly} {
 		for key := range table {
@@ -79,10 +79,10 @@ func (r *reading) kindOfKeys() kind {
 	return unknown
 }
 
-// published is how long after a run has begun its values are out, at the latest.
+// published is how long after the start of a run its values are published, at the latest.
 const published = 8 * time.Hour
 
-// runTime is the model run that was asked for by name, 0 if none was.
+// runTime is the model run that was requested by name, 0 if none was.
 func (r *reading) runTime() (int64, error) {
 	text := r.meta.Run.Trim()
 	if text == "" {
@@ -94,8 +94,8 @@ func (r *reading) runTime() (int64, error) {
 	return shape.Text(text).Micros()
 }
 
-// issued is when a forecast was published: when it was fetched, unless it is of a
-// run that was out long before.
+// issued is when a forecast was published: when it was fetched, unless it is from a run that was
+// published long before.
 func (r *reading) issued() int64 {
 	if out := r.run + published.Microseconds(); r.run > 0 && (r.seen == 0 || r.seen > out) {
 		return out
@@ -103,8 +103,7 @@ func (r *reading) issued() int64 {
 	return r.seen
 }
 
-// series is the values of one source: by member, and by how many days before they
-// came true they were predicted.
+// series has the values of one source: by member, and by how many days ahead they were predicted.
 type series struct {
 	model    string
 	previous int
@@ -117,10 +116,10 @@ type dayValues struct {
 	values map[int]data.Temp
 	unit   data.Unit
 	shift  int32
-	last   time.Time // the last hour it is made of; zero for a daily value
+	last   time.Time // the last hour it is made from; zero for a daily value
 }
 
-// emit gives the rows of the answer to the sink.
+// emit passes the rows of the answer to the sink.
 func (r *reading) emit() error {
 	all, err := r.gather()
 	if err != nil {
@@ -191,8 +190,8 @@ func (r *reading) sourceOf(s *series) string {
 	return model
 }
 
-// settledAfter is how many days after a day the archive no longer changes it: ERA5
-// takes the place of the forecast model's analysis after five.
+// settledAfter is after how many days the archive no longer changes a day: ERA5 replaces the
+// forecast model's analysis after five.
 const settledAfter = 7
 
 func (r *reading) actual(s *series, d data.Date, v *dayValues) error {

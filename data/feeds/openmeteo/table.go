@@ -10,19 +10,19 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// maxShift is the most by which a day may be off the city's: the hour of a change
-// of clocks.
+// maxShift is the maximum by which a day may differ from the city's: the hour of a change of
+// clocks.
 const maxShift = 3600
 
-// seriesKey tells series apart.
+// seriesKey identifies a series.
 type seriesKey struct {
 	model    string
 	previous int
 	metric   data.Metric
 }
 
-// gather reads the tables: days as they are given, and days made of hours if they are not given, or
-// not cut as the city's.
+// gather reads the tables: days as given, and days made from hours if they are not given, or do not
+// match the city's days.
 func (r *reading) gather() ([]*series, error) {
 	all := map[seriesKey]*series{}
 	if err := r.hours(all); err != nil {
@@ -71,8 +71,8 @@ func keysOf(table map[string]column, units map[string]shape.Text, hourly bool) (
 	return out, nil
 }
 
-// days reads the daily table. A day that hours gave already stands, unless the table
-// cuts it as the city does.
+// days reads the daily table. A day that was made from hours stands, unless the table's day matches
+// the city's.
 func (r *reading) days(all map[seriesKey]*series) error {
 	keys, err := keysOf(r.Daily, r.DailyUnit, false)
 	if err != nil || len(keys) == 0 {
@@ -151,8 +151,8 @@ func (r *reading) date(text shape.Text) (data.Date, error) {
 	return text.Date()
 }
 
-// begin is when the answer's day begins: it keeps the offset of the moment it was
-// asked for, in winter and summer alike.
+// begin is when the answer's day begins: it uses the offset at the time of the request, in winter
+// and summer alike.
 func (r *reading) begin(d data.Date) (time.Time, error) {
 	if r.Offset != nil {
 		return d.Time().Add(-time.Duration(*r.Offset) * time.Second), nil
@@ -169,8 +169,8 @@ func (r *reading) begin(d data.Date) (time.Time, error) {
 	return start, nil
 }
 
-// hours makes days of the hourly table: the extremes of all hours of the city's own
-// day, whatever offset the table keeps. A day of which an hour is missing is left out.
+// hours makes days from the hourly table: the extremes of all hours of the city's own day, whatever
+// the table's offset. A day with a missing hour is left out.
 func (r *reading) hours(all map[seriesKey]*series) error {
 	keys, err := keysOf(r.Hourly, r.HourlyUnit, true)
 	if err != nil || len(keys) == 0 {
@@ -235,13 +235,13 @@ func (r *reading) span(all map[seriesKey]*series, n name, unit data.Unit, hours 
 	return nil
 }
 
-// daySpan is a run of rows of the hourly table that are one day of the city.
+// daySpan is a range of rows of the hourly table that form one day of the city.
 type daySpan struct {
 	date     data.Date
 	from, to int
 }
 
-// wholeDays finds the city's days of which the table has every step.
+// wholeDays finds the city's days for which the table has every step.
 func (r *reading) wholeDays(times []time.Time) []daySpan {
 	if len(times) < 2 {
 		return nil

@@ -35,7 +35,7 @@ func orderFilled() data.Feed {
 
 // queryOrderFilled returns the fill of the row's maker. The row's taker has its own row, on which
 // it is the maker and the exchange is the taker: in a mint or a merge it traded the other token, so
-// nothing is said of it here (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
+// this row says nothing about it (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
 func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h).Parallel()
 	makerAsset, takerAsset := t.Col("makerAssetId"), t.Col("takerAssetId")

@@ -24,10 +24,9 @@ func trades() data.Feed {
 	}
 }
 
-// queryTrades returns the fill of the row's maker, as queryOrderFilled does: the columns of the
-// taker repeat what the taker's own row says, and wrongly so in a mint or a merge. The token is
-// named by market and side; version 1 names the market by its Gamma id, version 2 by its condition
-// id.
+// queryTrades returns the fill of the row's maker, as queryOrderFilled does: the taker's columns
+// repeat the taker's own row, wrongly in a mint or a merge. The token is identified by market and
+// side; version 1 has the market's Gamma id, version 2 its condition id.
 func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h).Parallel()
 	side := fmt.Sprintf("CASE %s WHEN 'token1' THEN '0' WHEN 'token2' THEN '1' END", t.Col("nonusdc_side"))

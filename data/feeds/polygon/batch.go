@@ -18,18 +18,18 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Batch holds in memory what the logs of a range of blocks say, some 300 bytes a log. It
-// gives the same rows as a file of these logs. It is for one goroutine at a time.
+// Batch holds the decoded logs of a range of blocks in memory, some 300 bytes per log. It yields
+// the same rows as a file of these logs. It is for one goroutine at a time.
 type Batch struct {
 	decoder *chain.Decoder
 	since   int64    // the first block of a fee module
-	chunks  []*chunk // as they came
+	chunks  []*chunk // in order of arrival
 	count   int
 	order   []int32 // of the entries, in the order of the chain, once it is known
 	passed  map[string]int64
 	passes  int64
 	faults  []Fault
-	// Of the entries, each log once; good when order is.
+	// Of the entries, each log once; valid when order is.
 	unique, fills int64
 	digest        uint64
 }
@@ -40,7 +40,7 @@ type Fault struct {
 	Raw    string // the log
 }
 
-// Doubt is something about the logs that cannot be if they are all that there are.
+// Doubt is something about the logs that shows that they are not complete.
 type Doubt struct {
 	Block int64
 	Tx    data.Hash
@@ -51,32 +51,32 @@ type Doubt struct {
 const (
 	Unreadable = "unreadable_log"
 	Removed    = "removed_log"
-	Outside    = "log_outside" // of the range
+	Outside    = "log_outside" // logs outside of the range
 	OtherBlock = "other_block" // two logs name different blocks of one number
-	OtherEnd   = "other_end"   // a log of the last block names another block than the header
+	OtherEnd   = "other_end"   // a log of the last block has another block hash than the header
 )
 
-// OfMatch reports whether the doubt is about a match that is not whole.
+// OfMatch reports whether the doubt is about an incomplete match.
 func (d Doubt) OfMatch() bool {
 	return slices.Contains([]string{takerAlone, makerAlone, matchDiffers}, d.Why)
 }
 
-// chunk is room for events, which one batch after another has.
+// chunk is memory for events, reused by batches.
 type chunk [chunkSize]entry
 
-// chunkSize is how many events are made room for at once.
+// chunkSize is the number of events of a chunk.
 const chunkSize = 512
 
-// chunks are those that no batch has.
+// chunks is the pool of unused chunks.
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// NewBatch returns an empty Batch for the logs of contracts, which nobody may change.
+// NewBatch returns an empty Batch for the logs of contracts, which must not be changed.
 func NewBatch(contracts []chain.Contract) *Batch {
 	return &Batch{decoder: chain.NewDecoder(contracts), since: refundedSince(contracts), passed: map[string]int64{}}
 }
 
-// Add takes a log, a JSON object as a node answers it; raw may be used again. A log that
-// cannot be read is kept as a Fault.
+// Add adds a log, a JSON object as returned by a node; raw may be reused. A log that cannot be read
+// is kept as a Fault.
 func (b *Batch) Add(raw []byte) {
 	e, err := b.decoder.Decode(raw)
 	if err == nil && e.Kind != chain.PassedOver {
@@ -109,15 +109,15 @@ func reasonOf(err error) string {
 
 func (b *Batch) at(i int32) *entry { return &b.chunks[i/chunkSize][i%chunkSize] }
 
-// each calls f with every event, as they came.
+// each calls f with every event, in order of arrival.
 func (b *Batch) each(f func(e *entry)) {
 	for i := range b.count {
 		f(b.at(int32(i)))
 	}
 }
 
-// Release gives back the room of the events, of which the batch has none from here on: what it
-// counts of logs that say nothing, and its faults, stay.
+// Release frees the memory of the events; the batch has none from here on. Its counts of skipped
+// logs, and its faults, stay.
 func (b *Batch) Release() {
 	for _, c := range b.chunks {
 		clear(c[:]) // what the events point to
@@ -158,13 +158,13 @@ func (b *Batch) sort() {
 	}
 }
 
-// Logs is how many logs were added, each once, whatever became of them.
+// Logs is how many logs were added, each counted once, whether or not they were usable.
 func (b *Batch) Logs() int64 {
 	b.sort()
 	return b.unique + int64(len(b.faults)) + b.passes
 }
 
-// Events is how many say something, each as often as it came.
+// Events is how many events there are, including repeats.
 func (b *Batch) Events() int { return b.count }
 
 // Fills is how many fills there are, each once.
@@ -173,7 +173,7 @@ func (b *Batch) Fills() int64 {
 	return b.fills
 }
 
-// Resolved are the conditions that the logs give payouts of, or make to follow.
+// Resolved are the conditions whose payouts are in the logs, or follow from them.
 func (b *Batch) Resolved() (out []data.Hash) {
 	b.each(func(e *entry) {
 		switch e.Kind {
@@ -186,8 +186,8 @@ func (b *Batch) Resolved() (out []data.Hash) {
 	return out
 }
 
-// Digest tells sets of logs apart: the sum of the hashes of transaction and log index, each
-// log once. The digest of two ranges together is the sum of theirs.
+// Digest identifies a set of logs: the sum of the hashes of transaction and log index, each log
+// once. The digest of two ranges together is the sum of theirs.
 func (b *Batch) Digest() uint64 {
 	b.sort()
 	return b.digest
@@ -196,11 +196,11 @@ func (b *Batch) Digest() uint64 {
 // Faults are the logs that cannot be read.
 func (b *Batch) Faults() []Fault { return b.faults }
 
-// Passed counts logs that say nothing that is kept, by reason.
+// Passed counts logs with nothing to keep, by reason.
 func (b *Batch) Passed() map[string]int64 { return b.passed }
 
-// Undated are the blocks of logs that do not say when their block was made, each once, with what
-// the logs call the block; the zero hash if they do not.
+// Undated are the blocks of logs without a block time, each once, with the block's hash in the
+// logs; the zero hash if they have none.
 func (b *Batch) Undated() map[int64]data.Hash {
 	out := map[int64]data.Hash{}
 	b.each(func(e *entry) {
@@ -211,7 +211,7 @@ func (b *Batch) Undated() map[int64]data.Hash {
 	return out
 }
 
-// Date gives logs without a time that of their block, by its number, in unix seconds.
+// Date sets the time of logs without one to that of their block, by its number, in unix seconds.
 func (b *Batch) Date(times map[int64]int64) {
 	b.each(func(e *entry) {
 		if e.Time == 0 {
@@ -220,15 +220,15 @@ func (b *Batch) Date(times map[int64]int64) {
 	})
 }
 
-// unheard is the sink of a look at logs whose rows nobody wants yet.
+// unheard is the sink of a pass over logs whose rows are not needed yet.
 type unheard struct{ data.Sink }
 
-// Pass forgets the log.
+// Pass drops the log.
 func (unheard) Pass(int64, data.Passed) error { return nil }
 
-// Doubts reports why these cannot be all the logs of the blocks from … to, of which the last is
-// called end (zero: not known): a match that is not whole, logs that are not of the range or of
-// another chain, that were taken back, or that cannot be read.
+// Doubts returns why these cannot be all the logs of the blocks from … to, the last of which has
+// the hash end (zero: not known): an incomplete match, logs outside the range or of another chain,
+// logs that were removed, or that cannot be read.
 func (b *Batch) Doubts(from, to int64, end data.Hash) (out []Doubt) {
 	b.sort()
 	for range b.faults {
@@ -297,9 +297,9 @@ func tooManyLogs(block int64) error {
 	return fmt.Errorf("block %d has more than %d logs", block, mostLogs)
 }
 
-// Rows returns a function that hands the rows of batches to a sink, as often as it is called. The
-// batches are of ranges that do not overlap, in their order; none may be changed as long as the
-// function is in use.
+// Rows returns a function that passes the rows of batches to a sink, each time it is called. The
+// batches must be of ranges that do not overlap, in order; none may be changed while the function
+// is in use.
 func Rows(batches []*Batch) func(ctx context.Context, sink data.Sink) error {
 	return func(ctx context.Context, sink data.Sink) error {
 		r := reader{sink: sink}
@@ -324,7 +324,7 @@ func Rows(batches []*Batch) func(ctx context.Context, sink data.Sink) error {
 	}
 }
 
-// oddRows hands on what is no event.
+// oddRows passes on logs that are not events.
 func (b *Batch) oddRows(sink data.Sink) error {
 	for _, why := range slices.Sorted(maps.Keys(b.passed)) {
 		for range b.passed[why] {
@@ -344,7 +344,7 @@ func (b *Batch) oddRows(sink data.Sink) error {
 // Feed is the feed of the rows of batches.
 func Feed() data.Feed { return Feeds()[0] }
 
-// Join adds the logs of another Batch, of contracts that are the same, which is used up.
+// Join adds the logs of another Batch for the same contracts, which must not be used afterwards.
 func (b *Batch) Join(other *Batch) {
 	other.each(func(e *entry) {
 		e.Line = int64(b.count + 1)

@@ -9,11 +9,11 @@ import (
 	"pmx/data/chain"
 )
 
-// mostLogs is how many logs of a block are looked at together. The limit of work that a
-// block may do does not allow for as many.
+// mostLogs is how many logs of a block are processed together. The gas limit of a block does not
+// allow as many.
 const mostLogs = 1 << 16
 
-// eachBlock hands on what was put aside, block by block.
+// eachBlock passes on the spilled events, block by block.
 func (r *reader) eachBlock(ctx context.Context) error {
 	var logs []entry
 	err := r.entries.Each(func(key, value []byte) error {
@@ -41,8 +41,8 @@ func (r *reader) eachBlock(ctx context.Context) error {
 	return r.block(logs)
 }
 
-// block hands on the logs of a block, which are in the order of transactions and indexes.
-// A log without a time has that of the others.
+// block passes on the logs of a block, which are in the order of transactions and indexes. A log
+// without a time gets that of the others.
 func (r *reader) block(logs []entry) error {
 	at := int64(0)
 	for i := range logs {
@@ -68,7 +68,7 @@ func eachTransaction(logs []entry, f func(logs []entry) error) error {
 	return nil
 }
 
-// transaction hands on the logs of a transaction of a block of the given time, 0: unknown.
+// transaction passes on the logs of a transaction in a block of the given time, 0: unknown.
 func (r *reader) transaction(logs []entry, at int64) error {
 	rows, err := r.standing(logs)
 	if err != nil {
@@ -104,9 +104,9 @@ func (r *reader) transaction(logs []entry, at int64) error {
 	return nil
 }
 
-// standing returns the logs of each index, without those that a reorganisation took back: what says
-// so, and what it is said of. A log of that index in another block stands. They are good until the
-// next call.
+// standing returns the logs of each index, without those removed by a reorganisation: both the log
+// and the log that says it was removed. A log of that index in another block stands. They are valid
+// until the next call.
 func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	rows = r.rows[:0]
 	defer func() { r.rows = rows[:0] }()
@@ -132,7 +132,7 @@ func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	return rows, nil
 }
 
-// takenBack returns the logs without those of a block, which may have no name.
+// takenBack returns the logs without those of a removed block, whose hash may be unknown.
 func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err error) {
 	for _, e := range same {
 		if e.BlockHash != block && !e.BlockHash.IsZero() && !block.IsZero() {
@@ -144,11 +144,11 @@ func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err err
 	return rest, nil
 }
 
-// refund takes from the fees of fills what a fee module gave back: the refund of the same
-// order and wallet in what the fee was taken in, where the fee is what it gave back and
-// what it says remains. Each refund is of one fill, and rows that repeat a fill have its fee.
-// Since there are fee modules, a fee is the most that the order allows, of which next to
-// nothing may remain: without its refund, which another file may have, it is not known.
+// refund subtracts from the fees of fills what a fee module refunded: the refund of the same order
+// and wallet, in the asset of the fee, whose refunded and remaining amounts sum to the fee. Each
+// refund belongs to one fill, and rows that repeat a fill get its fee. Since there are fee modules,
+// the exchange takes the maximum fee that the order allows, next to nothing of which may remain:
+// without its refund, which may be in another file, the fee is not known.
 func (r *reader) refund(rows [][]entry) {
 	given := map[data.Hash][]*entry{} // by order
 	for _, same := range rows {
@@ -186,7 +186,7 @@ func (r *reader) refund(rows [][]entry) {
 	}
 }
 
-// refunds reports whether the refund e is of the fee of f.
+// refunds reports whether the refund e belongs to the fee of f.
 func (e *entry) refunds(f *entry) bool {
 	in := f.Token
 	if f.Side == data.Sell {
@@ -195,23 +195,23 @@ func (e *entry) refunds(f *entry) bool {
 	return e.Maker == f.Maker && e.Token == in && e.Shares <= f.Fee && f.Fee-e.Shares == e.Fee
 }
 
-// Why a match is not whole.
+// Reasons why a match is incomplete.
 const (
 	takerAlone   = "taker_without_maker"
 	makerAlone   = "maker_without_taker"
 	matchDiffers = "match_differs"
 )
 
-// match is what an exchange has written of a match so far: the makers' rows.
+// match has the rows of a match that an exchange has written so far: the makers'.
 type match struct {
 	makers int
 	shares data.Micro
 	last   *entry
 }
 
-// broken calls f with a row of every match of a transaction that is not whole, and the reason: an
-// exchange writes the rows of the makers and then the taker's, which has as many shares, except for
-// a millionth of a share a maker. Of the first exchange the taker's may have more.
+// broken calls f with a row of every incomplete match of a transaction, and the reason: an exchange
+// writes the rows of the makers and then the taker's, which has as many shares, give or take a
+// millionth of a share per maker. On the first exchange the taker's may have more.
 func broken(rows [][]entry, f func(row *entry, why string)) {
 	open := map[data.Address]match{}
 	for _, same := range rows {

@@ -11,19 +11,20 @@ import (
 // allowed a quarter as many.
 const mostSiblings = 1024
 
-// Why payouts do not follow from a log that says that they do. The data API tells them.
+// Reasons why payouts cannot be derived from a log that says that they follow. The data API has
+// them.
 const (
-	noWinner   = "remaining_without_winner" // the log that says which condition pays yes is not of the transaction
-	otherWins  = "remaining_of_other"       // whether the event was taken over from protocol V1 cannot be told
+	noWinner   = "remaining_without_winner" // the log that says which condition pays yes is not in the transaction
+	otherWins  = "remaining_of_other"       // whether the event was migrated from protocol V1 is not known
 	manyRemain = "remaining_of_many"
 	noneRemain = "winner_without_remaining" // a condition pays yes, and the log of its event is missing
 )
 
-// remaining hands on what follows from the log that an event of protocol V2 is decided. It comes
-// in the transaction in which one of its conditions is reported to pay yes, by the same contract:
-// then every other condition, and "other", pays no where nothing else was stored of it. Of an
-// event that was taken over from protocol V1, whose transaction says so, that is true of "other"
-// alone: the payouts of the others are those of V1 once somebody takes them over.
+// remaining passes on what follows from the log that an event of protocol V2 is decided. It is in
+// the transaction in which the same contract reports that one of its conditions pays yes: then
+// every other condition, and "other", pays no unless something else was stored for it. For an event
+// that was migrated from protocol V1, as the transaction says, this holds only for "other": the
+// others get the payouts of V1 once somebody migrates them.
 func (r *reader) remaining(e *entry, at int64, rows [][]entry) error {
 	winner, migrated, found := 0, false, false
 	for _, same := range rows {
@@ -73,8 +74,8 @@ func (e *entry) paysYes() bool {
 	return e.Kind == chain.Resolved && !e.Derived && len(e.paid) == 2 && e.paid[0] == data.One
 }
 
-// undecided notes conditions that pay yes, of an event with several, where the log that says so of
-// the event is missing: then the payouts of the others do not follow.
+// undecided notes conditions that pay yes in an event with several, if the log about the event is
+// missing: then the payouts of the others do not follow.
 func (r *reader) undecided(rows [][]entry) {
 	for _, same := range rows {
 		e := &same[0]

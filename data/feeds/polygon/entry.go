@@ -9,7 +9,7 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-// entry is an event between the file and its place in the chain.
+// entry is an event that is not in chain order yet.
 type entry struct {
 	block int64
 	tx    data.Hash
@@ -19,7 +19,7 @@ type entry struct {
 	paid []data.Micro // of payouts
 }
 
-// stored are the fields that are put aside as they are.
+// stored are the fields that are spilled as they are.
 type stored struct {
 	Line, Time int64
 	BlockHash  data.Hash
@@ -27,13 +27,13 @@ type stored struct {
 	Removed    bool
 
 	Order, Token, Condition data.Hash
-	Emitter, Maker          data.Address // Maker: of a refund, who has it
+	Emitter, Maker          data.Address // Maker: of a refund, the wallet that gets it
 	Role                    data.Role
 	Side                    data.Side
 	Outcome                 int8
 	FeeIn                   chain.Asset
 	Refundable, Derived     bool
-	Shares, USD, Fee        data.Micro // of a refund: Shares what is given back, Fee what remains
+	Shares, USD, Fee        data.Micro // of a refund: Shares is the refunded amount, Fee what remains
 }
 
 const keyBytes = 8 + 32 + 4
@@ -63,7 +63,7 @@ func entryOf(line int64, e *chain.Event) entry {
 	return out
 }
 
-// put puts an event aside, by its place in the chain.
+// put spills an event, by its place in the chain.
 func (r *reader) put(line int64, event *chain.Event) error {
 	e := entryOf(line, event)
 	var err error
@@ -83,7 +83,7 @@ func (r *reader) put(line int64, event *chain.Event) error {
 	return r.entries.Add(r.key, r.value)
 }
 
-// take reads what put has put aside.
+// take reads what put has spilled.
 func take(key, value []byte) (e entry, err error) {
 	if len(key) != keyBytes {
 		return e, spill.ErrDamaged

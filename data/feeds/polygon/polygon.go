@@ -1,5 +1,5 @@
-// Package polygon reads logs of the venue's contracts on Polygon as nodes answer them:
-// fills with the fee that is left, positions of protocol V2, and payouts.
+// Package polygon reads logs of the venue's contracts on Polygon as nodes return them: fills with
+// fees after refunds, positions of protocol V2, and payouts.
 package polygon
 
 import (
@@ -31,8 +31,8 @@ func Feeds() []data.Feed {
 	}}
 }
 
-// isLogs knows a log by its keys. The first answer of a batch may be an error, or have no
-// logs: then its first bytes must have some further on.
+// isLogs recognises a log by its keys. The first answer of a batch may be an error, or have no
+// logs: then there must be logs further on in the first bytes.
 func isLogs(h data.Head) bool {
 	for _, p := range []string{"", "result[]."} {
 		if shape.HasKeys(h, p+"address", p+"topics", p+"data", p+"transactionHash") {
@@ -42,8 +42,8 @@ func isLogs(h data.Head) bool {
 	return shape.HasKeys(h, "jsonrpc") && bytes.Contains(h.Bytes, []byte(`"topics"`))
 }
 
-// reader takes the logs of a file in the order of the chain, however they lie in it: the
-// refund of a fee is another log than the fill.
+// reader processes the logs of a file in chain order, whatever their order in the file, because the
+// refund of a fee is in another log than the fill.
 type reader struct {
 	sink    data.Sink
 	decoder *chain.Decoder
@@ -53,13 +53,13 @@ type reader struct {
 	text    []byte // of a token id
 	texts   map[data.Hash]string
 	mapped  shape.RecentSet
-	rows    [][]entry // room for those of a transaction
-	aside   bool      // some of the record that is read was put aside
+	rows    [][]entry // memory for the rows of a transaction
+	aside   bool      // a part of the current record was spilled
 	// refunded is the first block of a fee module.
 	refunded int64
 }
 
-// lines is a sink that is also given the records whose rows come later.
+// lines is a sink that also counts the records whose rows come later.
 type lines struct {
 	data.Sink
 	r *reader
@@ -95,10 +95,10 @@ func refundedSince(contracts []chain.Contract) int64 {
 	return first
 }
 
-// result is where an answer has its logs.
+// result is the key of an answer's logs.
 const result = "result"
 
-// record reads a log, or an answer that stands in a batch.
+// record reads a log, or an answer within a batch.
 func (r *reader) record(line int64, raw []byte) error {
 	e, err := r.decoder.Decode(raw)
 	if !errors.Is(err, chain.BadLog) {
@@ -121,7 +121,7 @@ func (r *reader) record(line int64, raw []byte) error {
 	return shape.Reject(r.sink, line, raw, shape.Known(string(chain.BadLog)))
 }
 
-// noLogs counts an answer to another question than that for logs.
+// noLogs counts an answer to another request than one for logs.
 func (r *reader) noLogs(line int64) error { return r.sink.Pass(line, "no_logs") }
 
 func (r *reader) log(line int64, raw []byte, e *chain.Event, err error) error {
@@ -143,7 +143,7 @@ func (r *reader) log(line int64, raw []byte, e *chain.Event, err error) error {
 // second is one in microseconds.
 const second = 1_000_000
 
-// check reports why an event that was decoded is none of the venue.
+// check returns why a decoded event is not valid for the venue.
 func check(e *chain.Event) error {
 	if t := e.Log.Time; t != 0 && (t > shape.LastMicro/second || t < shape.FirstMicro/second) {
 		return shape.Known("bad_time")
@@ -154,7 +154,7 @@ func check(e *chain.Event) error {
 	return shape.Check(data.Fill{TokenID: "0", Shares: e.Fill.Shares, USD: e.Fill.USD})
 }
 
-// mostTexts is how many texts of tokens are kept: of a day's fills, many are of the same few.
+// mostTexts is how many texts of tokens are kept: many of a day's fills are in the same few tokens.
 const mostTexts = 1 << 14
 
 // tokenID is the decimal text of a token.
@@ -171,7 +171,7 @@ func (r *reader) tokenID(token data.Hash) string {
 	return text
 }
 
-// fill hands on a fill of a block of the given time.
+// fill passes on a fill in a block of the given time.
 func (r *reader) fill(e *entry, at int64) error {
 	f := data.Fill{Tx: e.tx, LogIndex: e.index, Block: e.block, TS: at * second, Wallet: e.Maker, Role: e.Role, TokenID: r.tokenID(e.Token), Side: e.Side,
 		Shares: e.Shares, USD: e.USD, Fee: e.Fee, Outcome: data.NoIndex}
@@ -187,7 +187,7 @@ func (r *reader) fill(e *entry, at int64) error {
 	return r.sink.Fill(e.Line, f)
 }
 
-// payouts hands on the payouts of a condition.
+// payouts passes on the payouts of a condition.
 func (r *reader) payouts(e *entry, at int64) error {
 	out := data.Resolution{Condition: e.Condition, Payouts: e.paid, Source: data.ResolvedOnChain}
 	if e.Derived {

@@ -10,8 +10,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// CLOB is a market object of the CLOB's /markets, also as a CSV row whose nested
-// fields are strings that hold JSON.
+// CLOB is a market object of the CLOB's /markets, also as a CSV row whose nested fields are strings
+// with JSON.
 type CLOB struct {
 	ID              shape.Text `json:"id"`
 	ConditionID     shape.Text `json:"condition_id"`
@@ -41,7 +41,7 @@ type CLOBTokens []struct {
 	Winner  shape.Text `json:"winner"`
 }
 
-// UnmarshalJSON gives a *shape.RowError for what is there and is no list of tokens.
+// UnmarshalJSON returns a *shape.RowError for a value that is not a list of tokens.
 func (t *CLOBTokens) UnmarshalJSON(b []byte) error {
 	type list CLOBTokens
 	var l list
@@ -68,7 +68,7 @@ func clobMarkets() data.Feed {
 	}
 }
 
-// ReadCLOB reads CLOB markets out of pages, arrays, lines and CSV rows.
+// ReadCLOB reads CLOB markets from pages, arrays, lines and CSV rows.
 func ReadCLOB(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Lists: []string{"data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {

@@ -166,7 +166,7 @@ func (g *Gamma) Market() (data.Market, error) {
 	}
 	settled := f.Time("umaEndDate", g.UMAEndDate)
 	if !strings.Contains(string(g.UMAEndDate), ":") {
-		settled = time.Time{} // old records have a day without a time there, often another than the right one
+		settled = time.Time{} // old records have a day without a time there, often not the right one
 	}
 	g.outcomes(&m)
 	g.event(&m, &f)
@@ -182,8 +182,8 @@ func (g *Gamma) Market() (data.Market, error) {
 	return m, nil
 }
 
-// Lacks returns the fields of a quote that raw, a row of a table of Gamma's columns, has no column
-// of.
+// Lacks returns the fields of a quote for which raw, a row of a table with Gamma's columns, has no
+// column.
 func Lacks(format data.Format, raw []byte) data.QuoteFields {
 	return shape.LacksQuote(format, raw, []string{"bestBid", "bestAsk"}, []string{"lastTradePrice"}, []string{"liquidity", "liquidityNum"})
 }
@@ -230,9 +230,9 @@ func Tokens(ids []string, n int) []string {
 	return out
 }
 
-// CheckLists gives a *shape.RowError where something in the lists of a market is there and
-// cannot be so: a token id or price that is none, a token of two outcomes, or tokens of
-// another number than the labels. What is empty is not known.
+// CheckLists returns a *shape.RowError if something in the lists of a market is invalid: a token id
+// or price, one token for two outcomes, or a different number of tokens than labels. Empty means
+// unknown.
 func CheckLists(labels, tokens, prices []string) error {
 	seen := make(map[string]bool, len(tokens))
 	for _, s := range tokens {
@@ -286,7 +286,7 @@ func (g *Gamma) event(m *data.Market, f *shape.Fields) {
 	}
 }
 
-// inherit gives m what its event says and the market itself does not.
+// inherit copies to m what its event says and the market itself does not.
 func (e *Event) inherit(g *Gamma, m *data.Market, f *shape.Fields) {
 	m.EventID = first(m.EventID, e.ID.Trim())
 	m.EventSlug = first(m.EventSlug, e.Slug.Trim())
@@ -305,14 +305,14 @@ func (e *Event) inherit(g *Gamma, m *data.Market, f *shape.Fields) {
 	g.Category = first(g.Category, e.Category)
 }
 
-// category takes the tags by the fixed table, else the field old markets have,
-// else the beginning of the slug.
+// category uses the tags by the fixed table, else the field of old markets, else the beginning of
+// the slug.
 func (g *Gamma) category(m *data.Market) {
 	m.Category, m.CategorySource = Category(m.Tags, g.Category.Trim(), m.EventSlug, m.Slug)
 }
 
 // Category returns the category of a market and what it came from ("tag", "field", "slug"); both
-// are "" where nothing tells.
+// are "" if unknown.
 func Category(tags []string, field string, slugs ...string) (category, source string) {
 	if c := reference.CategoryOf(tags); c != "" {
 		return c, "tag"
@@ -328,11 +328,11 @@ func Category(tags []string, field string, slugs ...string) (category, source st
 	return "", ""
 }
 
-// resolution reads the payouts off the outcome prices, for a closed market whose
-// oracle has spoken, or for one from before the oracle had a status if its prices
-// leave no doubt. Everything else is unresolved: a closed market may still be
-// disputed. An oracle that has spoken of a market says that it is closed, where the
-// record leaves that out. The reason is why prices that look final are not taken.
+// resolution derives the payouts from the outcome prices, for a closed market whose oracle has
+// answered, or for one from before the oracle had a status if its prices leave no doubt. Everything
+// else is unresolved: a closed market may still be disputed. If the oracle has answered and the
+// record does not say whether the market is closed, it is closed. The reason is why prices that
+// look final are not taken.
 func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution, data.Untaken) {
 	status := strings.ToLower(g.UMAResolutionStatus.Trim())
 	final := status == "resolved" || status == "settled"
@@ -355,8 +355,8 @@ func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
-// Misfit reports whether texts look like the final prices of m and are not what it has, because
-// they are not one from 0 to 1 for each outcome.
+// Misfit reports whether texts look like the final prices of m but are not usable, because they are
+// not one from 0 to 1 for each outcome.
 func Misfit(m *data.Market, texts []string, final bool) bool {
 	given := slices.ContainsFunc(texts, func(s string) bool { return shape.Text(s).Trim() != "" })
 	if !given || len(m.Prices) > 0 {
@@ -368,7 +368,8 @@ func Misfit(m *data.Market, texts []string, final bool) bool {
 	return *m.Closed
 }
 
-// Decided reports whether prices are one 1 and otherwise 0, as no book that is traded gives them.
+// Decided reports whether one price is 1 and all others are 0, which does not happen in a market
+// that is being traded.
 func Decided(prices []data.Micro) bool {
 	ones := 0
 	for _, p := range prices {

@@ -8,11 +8,10 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// protocol puts the tokens and the oracle's status where those of protocol V1 are. The
-// field version says which of them a record means, and not which of them are there:
-// records of either kind may have all of them. Without a version they are those of V1.
-// Another version, and tokens of V2 that are none of the condition's, are a
-// *shape.RowError.
+// protocol moves tokens and oracle status of protocol V2 to the fields of V1. The field version
+// says which of the two a record means; records of either version may have both. Without a version
+// they are those of V1. An unknown version, and tokens of V2 that do not belong to the condition,
+// are a *shape.RowError.
 func (g *Gamma) protocol(condition data.Hash) error {
 	switch version := strings.ToLower(g.Version.Trim()); version {
 	case "", "v1":
@@ -24,8 +23,8 @@ func (g *Gamma) protocol(condition data.Hash) error {
 	return shape.Bad("bad_version", "the version %q of the protocol is neither v1 nor v2", g.Version.Trim())
 }
 
-// checkPositions gives a *shape.RowError where a token is not the one that V2 computes from
-// the condition: its 31 bytes, and the place of the outcome behind them.
+// checkPositions returns a *shape.RowError if a token is not the one that V2 computes from the
+// condition: its 31 bytes, followed by the place of the outcome.
 func (g *Gamma) checkPositions(condition data.Hash) error {
 	for i, s := range g.ClobTokenIDs {
 		if shape.Text(s).Trim() == "" {

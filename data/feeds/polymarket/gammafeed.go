@@ -44,7 +44,7 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 	})
 }
 
-// Emit hands the market of g to sink, or the reason why it has none.
+// Emit passes the market of g to sink, or the reason why there is none.
 func Emit(sink data.Sink, line int64, raw []byte, g *Gamma) error {
 	m, err := g.Market()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package polymarket reads what the venue's own services give: trades of the
-// data API and its resolutions, markets and events of Gamma, markets of the CLOB.
+// Package polymarket reads the data of the venue's own services: trades and resolutions of the data
+// API, markets and events of Gamma, markets of the CLOB.
 package polymarket
 
 import (

@@ -45,7 +45,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		switch {
 		case err != nil:
 			return shape.Reject(sink, line, raw, err)
-		case condition.IsZero(): // asked for by question
+		case condition.IsZero(): // requested by question
 			return shape.Reject(sink, line, raw, shape.Bad("no_condition", "the row does not name its condition"))
 		}
 		var f shape.Fields
@@ -55,7 +55,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 			return shape.Reject(sink, line, raw, f.Err)
 		}
 		if !strings.EqualFold(row.Status.Trim(), "resolved") {
-			return sink.Pass(line, data.PassedEmpty) // whatever stands in it may still change
+			return sink.Pass(line, data.PassedEmpty) // its contents may still change
 		}
 		if res.Payouts = millionths(row.Payouts); res.Payouts == nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_payout"))

@@ -122,8 +122,8 @@ func (t *trade) usd() (data.Micro, error) {
 	return data.ParseMicro(t.Cost.Trim())
 }
 
-// maxOutcome is the largest outcome index taken for real; the API writes noOutcome
-// for an unknown one.
+// maxOutcome is the largest outcome index that is accepted; the API writes noOutcome for an unknown
+// one.
 const maxOutcome, noOutcome = 99, 999
 
 func (t *trade) market(f data.Fill) data.Market {
@@ -131,7 +131,7 @@ func (t *trade) market(f data.Fill) data.Market {
 		EventSlug: first(t.EventSlug1, t.EventSlug2).Trim(), Stub: true}
 }
 
-// tradeReader hands on the fills of a file, and about once each what they say of their
+// tradeReader passes on the fills of a file, and, about once each, what they say about their
 // markets and tokens.
 type tradeReader struct {
 	sink    data.Sink
@@ -203,7 +203,7 @@ func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
 	return t.sink.Token(line, ref)
 }
 
-// party reports which transaction a row is of, and whose row it is; false if it does not say.
+// party returns the transaction and the wallet of a row; false if the row does not have them.
 func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
 	tx, err := data.ParseHash(t.tx())
 	if err != nil || tx.IsZero() {
@@ -213,8 +213,8 @@ func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
 	return tx, wallet, err == nil
 }
 
-// severalWallets returns the rows, by their number, of transactions of which the file has rows of
-// more than one wallet.
+// severalWallets returns the numbers of the rows of transactions that have rows of more than one
+// wallet in the file.
 func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
 	parties := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, parties.Close()) }()
@@ -241,8 +241,8 @@ func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *sp
 	return rows, nil
 }
 
-// shared puts the rows of transactions of several wallets into rows. One cursor is a
-// transaction ahead of the other, which knows then what it is.
+// shared puts the rows of transactions of several wallets into rows. One cursor runs a transaction
+// ahead of the other, to find out how many wallets it has.
 func shared(parties *spill.Sorter, rows *spill.Rows) error {
 	ahead, err := parties.Sorted()
 	if err != nil {
@@ -275,7 +275,7 @@ func shared(parties *spill.Sorter, rows *spill.Rows) error {
 	}
 }
 
-// take reads the next count rows, and puts them into rows where all is set.
+// take reads the next count rows, and puts them into rows if all is set.
 func take(c *spill.Cursor, rows *spill.Rows, count int, all bool) error {
 	for range count {
 		_, value, err := c.Next()

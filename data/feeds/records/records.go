@@ -1,7 +1,7 @@
-// Package records takes CSV files apart, record by record. A stray quote costs its own
-// line and not what follows: a quoted cell ends on its line, or, where cells may hold
-// line ends, a record has a length limit and holds no other record. Reading goes on at
-// the next line, and every line of the file is in some record.
+// Package records splits CSV files into records. A stray quote affects only its own line: a quoted
+// cell ends on its line, or, if cells may have line ends in them, a record has a length limit and
+// contains no other record. Reading continues at the next line, and every line of the file is in
+// some record.
 package records
 
 import (
@@ -12,58 +12,58 @@ import (
 	"strings"
 )
 
-// Limit is the most bytes that a record may have, line breaks inside it included.
+// Limit is the maximum size of a record in bytes, including line breaks inside it.
 const Limit = 2 << 20
 
-// Why a record cannot be used.
+// Reasons why a record cannot be used.
 var (
-	// ErrTooLong is of a line of more than Limit bytes.
+	// ErrTooLong is the error of a line of more than Limit bytes.
 	ErrTooLong = fmt.Errorf("the line is longer than %d MB", Limit>>20)
-	// ErrQuote is of a line with a quote that opens a cell and is closed nowhere: not on
-	// its line, or, where cells may hold line ends, not within the limit, not so that the
-	// record has the header's number of cells, or behind other records.
+	// ErrQuote is the error of a line with a quote that opens a cell and is not closed: not on its
+	// line, or, if cells may have line ends in them, not within the limit, not with the header's
+	// number of cells, or only after other records.
 	ErrQuote = errors.New("a quote opens a cell that does not end")
-	// ErrCut is of the last line of a file where no line end follows: it may be the
-	// beginning of a longer one.
+	// ErrCut is the error of the last line of a file without a line end: it may be the beginning of
+	// a longer one.
 	ErrCut = errors.New("the file ends inside this row: no line end follows it")
-	// ErrWidth is of a record that does not have the header's number of cells.
+	// ErrWidth is the error of a record that does not have the header's number of cells.
 	ErrWidth = errors.New("the row does not have the header's number of cells")
 )
 
-// Record is one record of a file, or a line that is none.
+// Record is one record of a file, or an invalid line.
 type Record struct {
 	Line  int64    // 1-based line that it begins at
-	Lines int64    // how many lines it has: more than one where a quoted cell holds line ends
-	Cells []string // good until the next Read
-	Raw   string   // where Err is set: the line as it stands, its beginning at least
-	Err   error    // why it cannot be used: one of the errors above; nil where it can
+	Lines int64    // how many lines it has: more than one if a quoted cell has line ends in it
+	Cells []string // valid until the next Read
+	Raw   string   // if Err is set: the line as it is, or its beginning
+	Err   error    // why it cannot be used: one of the errors above; nil if it can
 }
 
-// Reader reads the records of a CSV file. A quote inside a bare cell is taken as
-// it is, also one inside a quoted cell that no comma or line end follows; but only
-// on the line that the cell begins at. Empty lines are passed over.
+// Reader reads the records of a CSV file. A quote inside an unquoted cell is taken literally, and
+// so is one inside a quoted cell that no comma or line end follows, but only on the line on which
+// the cell begins. Empty lines are skipped.
 type Reader struct {
-	// AnyWidth lets records differ in their number of cells. Without, all have as many
-	// as the first.
+	// AnyWidth lets records differ in their number of cells. Without it, all have as many as the
+	// first.
 	AnyWidth bool
-	// LineEnds lets quoted cells hold line ends, but not whole records: see swallows.
-	// Without, a quoted cell ends on the line that it begins at.
+	// LineEnds lets quoted cells contain line ends, but not whole records: see swallows. Without
+	// it, a quoted cell ends on the line on which it begins.
 	LineEnds bool
-	// Remark, if it is set, knows a line of words around the rows: at the end of a file it is not
-	// taken for a row that was cut off.
+	// Remark, if set, recognises lines of text around the rows: at the end of a file such a line
+	// does not count as a row that was cut off.
 	Remark func(cells []string) bool
-	// Longest is the most bytes that a record may have: Limit if it is 0 or more.
+	// Longest is the maximum size of a record in bytes; 0, or more than Limit: Limit.
 	Longest int
 
 	src   io.Reader
 	buf   []byte
-	start int   // of what was not handed out yet
+	start int   // start of what was not returned yet
 	eof   bool  // src has ended
-	line  int64 // lines handed out
-	blank int64 // of them, those that are empty
+	line  int64 // lines returned
+	blank int64 // how many of them are empty
 	width int   // of the header; 0 before it
 
-	out   []byte // cells of the record under way, one behind the other
+	out   []byte // cells of the current record, one after another
 	ends  []int
 	cells []string
 }
@@ -71,17 +71,17 @@ type Reader struct {
 // NewReader reads src, in which a byte-order mark was skipped.
 func NewReader(src io.Reader) *Reader { return &Reader{src: src} }
 
-// Above tells that n lines of the file stand above what is read here. It goes before the
+// Above says that n lines of the file come before what is read here. It must be called before the
 // first Read.
 func (r *Reader) Above(n int64) { r.line += n }
 
-// Blank is how many empty lines were passed over so far.
+// Blank is how many empty lines were skipped so far.
 func (r *Reader) Blank() int64 { return r.blank }
 
 // clipped is how much of a line too long to be kept is shown.
 const clipped = 2000
 
-// Read returns the next record; io.EOF behind the last one, or an error of the source.
+// Read returns the next record; io.EOF after the last one, or an error of the source.
 func (r *Reader) Read() (Record, error) {
 	for {
 		end, err := r.lineEnd(r.start)
@@ -101,8 +101,8 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// lineEnd returns where the line that begins at from ends, its line break included: from itself at
-// the end of the file, -1 for a line that passes the limit.
+// lineEnd returns the end of the line that begins at from, including its line break: from itself at
+// the end of the file, -1 for a line that exceeds the limit.
 func (r *Reader) lineEnd(from int) (int, error) {
 	offset, seen := from-r.start, from-r.start
 	for {
@@ -152,7 +152,7 @@ func (r *Reader) fill() error {
 	return err
 }
 
-// skipLong passes over a line that is longer than the limit without keeping it.
+// skipLong skips a line that is longer than the limit without keeping it.
 func (r *Reader) skipLong() (Record, error) {
 	r.line++
 	rec := Record{Line: r.line, Lines: 1, Err: ErrTooLong, Raw: strings.ToValidUTF8(string(r.buf[r.start:][:clipped]), "") + "…"}
@@ -176,8 +176,8 @@ func body(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// record takes the record apart whose first line ends at end. If it cannot be used, the first line
-// alone is given back and reading goes on behind that.
+// record parses the record whose first line ends at end. If it cannot be used, only the first line
+// is returned, and reading continues after it.
 func (r *Reader) record(end int) (Record, error) {
 	first := end - r.start
 	length, lines, err := r.parse(first)
@@ -214,7 +214,7 @@ func (r *Reader) record(end int) (Record, error) {
 
 func (r *Reader) wrong() bool { return !r.AnyWidth && r.width > 0 && len(r.ends) != r.width }
 
-// texts returns the cells that parse left, as parts of one string.
+// texts returns the parsed cells, as parts of one string.
 func (r *Reader) texts() []string {
 	all, from := string(r.out), 0
 	r.cells = r.cells[:0]
@@ -225,11 +225,11 @@ func (r *Reader) texts() []string {
 	return r.cells
 }
 
-// parse takes apart what begins at r.start and whose first line is first bytes long. It returns the
-// length of the record, -1 if a quote is not closed, and how many lines it has.
+// parse parses the record at r.start, whose first line is first bytes long. It returns the length
+// of the record, -1 if a quote is not closed, and how many lines it has.
 func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	r.out, r.ends = r.out[:0], r.ends[:0]
-	end, at := first, 0 // from r.start: of the line under way, and where we are
+	end, at := first, 0 // from r.start: end of the current line, and the current place
 	lines = 1
 	for {
 		text := body(r.buf[r.start+at : r.start+end])
@@ -257,8 +257,8 @@ func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	}
 }
 
-// quoted reads a cell behind its opening quote; at is -1 if it does not end. more reports whether
-// another cell follows.
+// quoted reads a cell after its opening quote; at becomes -1 if it does not end. more reports
+// whether another cell follows.
 func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	for {
 		text := body(r.buf[r.start+*at : r.start+*end])
@@ -301,9 +301,8 @@ func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	}
 }
 
-// whole reports whether the last cell of a file shows by itself that nothing of it is missing: it
-// is a hexadecimal value of the length of an address or a hash. A closing quote tells nothing: it
-// may be the first of two.
+// whole reports whether the last cell of a file is evidently complete: a hexadecimal value with the
+// length of an address or a hash. A closing quote proves nothing: it may be the first of two.
 func whole(cells []string) bool {
 	if len(cells) == 0 {
 		return false

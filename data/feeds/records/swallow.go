@@ -8,14 +8,13 @@ import (
 
 // swallows reports whether a record of several lines has others inside: of two stray quotes, the
 // first opens a cell that the second closes many lines later, and the number of cells comes out
-// right. A line is such a record where it alone has the header's number of cells, with an
-// identifier (0x and 40 or more hexadecimal digits) in a cell where the record that was put
-// together has one.
+// right. A line is such a record if it alone has the header's number of cells, with an identifier
+// (0x and 40 or more hexadecimal digits) in a cell in which the whole record has one.
 //
-// The last line of a description may have as many commas by chance, and the cells
-// behind the description are there as they should be. So the last line counts only
-// where its identifier stands before the cell that goes on over lines, or where the
-// first line is a record too once its quote is taken as it is.
+// The last line of a description may have as many commas by chance, and the cells after the
+// description are as expected. So the last line counts only if its identifier comes before the cell
+// that continues over lines, or if the first line is also a record once its quote is taken
+// literally.
 func (r *Reader) swallows(cells []string, length int) bool {
 	ids := identifiers(cells)
 	if r.width < 2 || len(ids) == 0 {
@@ -37,8 +36,8 @@ func (r *Reader) swallows(cells []string, length int) bool {
 	return false
 }
 
-// isRecord returns the first of the places in ids where cells, which are those of one line, have an
-// identifier; -1 if they are no record.
+// isRecord returns the first of the places in ids at which cells, which are those of one line, have
+// an identifier; -1 if they are not a record.
 func (r *Reader) isRecord(cells []string, ids []int) int {
 	if len(cells) != r.width {
 		return -1
@@ -51,7 +50,7 @@ func (r *Reader) isRecord(cells []string, ids []int) int {
 	return -1
 }
 
-// identifiers returns the places of the cells that hold an identifier.
+// identifiers returns the places of the cells that are identifiers.
 func identifiers(cells []string) (at []int) {
 	for i, c := range cells {
 		if identifier(c) {
@@ -73,10 +72,10 @@ func cutLine(text []byte) (line, rest []byte) {
 	return body(text), nil
 }
 
-// bare returns the cells of one line. A quote that is not closed on it is taken as it is.
+// bare returns the cells of one line. A quote that is not closed on it is taken literally.
 func bare(line []byte) []string { return bareFrom(line, -1) }
 
-// bareFrom is bare that takes the quotes of the n-th cell as they are.
+// bareFrom is bare, but takes the quotes of the n-th cell literally.
 func bareFrom(line []byte, n int) (cells []string) {
 	for rest := line; ; {
 		end := -1
@@ -96,8 +95,8 @@ func bareFrom(line []byte, n int) (cells []string) {
 	}
 }
 
-// closing returns where the quoted cell that text begins with is over: at a comma or at the end; -1
-// if it is not.
+// closing returns the end of the quoted cell at the beginning of text: a comma or the end of text;
+// -1 if it does not end.
 func closing(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != '"' {
