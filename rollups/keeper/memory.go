@@ -71,7 +71,7 @@ func (k *Keeper) unboundGarbage() {
 var (
 	rebuildMemory    = share{least: 352 << 20, each: 88}
 	checkpointMemory = share{least: 256 << 20, each: 64}
-	segmentsMemory   = share{least: 112 << 20, each: 32}
+	segmentsMemory   = share{least: 96 << 20, each: 24}
 )
 
 // share is an amount of memory by number of fills, in bytes.

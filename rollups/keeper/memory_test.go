@@ -76,7 +76,7 @@ func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
 	commit(0, 100)
 	commit(100, 0)
 	k.Settle()
-	wanted := []string{"'360448KiB'", "'262144KiB'", "CHECKPOINT", "'114688KiB'", "'2GB'"}
+	wanted := []string{"'360448KiB'", "'262144KiB'", "CHECKPOINT", "'98304KiB'", "'2GB'"}
 	got := l.of(wanted...)
 	var at []int
 	for _, w := range wanted[:4] {
