@@ -12,7 +12,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// result is what became of a range that was asked for.
+// result is the result of fetching a range.
 type result struct {
 	job   job
 	node  *provider
@@ -22,8 +22,8 @@ type result struct {
 	digest  uint64
 	doubts  []polygon.Doubt
 	err     error  // the range is to be asked for again
-	suspect string // why it is to be held back, "" where it is not
-	odd     bool   // two nodes say alike what cannot be all
+	suspect string // why it is held back, "" if it is not
+	odd     bool   // two nodes agree on logs that cannot be complete
 }
 
 // arrived counts what is to be committed of a result, so that nodes are asked on while the loop commits,
@@ -37,14 +37,14 @@ func (c *Chain) arrived(r *result) {
 // commits reports whether the range is to be committed.
 func (r *result) commits() bool { return r.err == nil && r.suspect == "" }
 
-// flyingBytes bounds what is on its way, a kilobyte a log.
+// flyingBytes bounds the answers in flight, at a kilobyte per log.
 const flyingBytes = 40 << 20
 
 func (c *Chain) mostFlying() int {
 	return max(1, min(len(c.nodes)*c.o.InFlight, flyingBytes/(targetLogs<<10)))
 }
 
-// work asks a node for ranges until ctx ends.
+// work fetches ranges from a node until ctx ends.
 func (c *Chain) work(ctx context.Context, p *provider) error {
 	for {
 		j, ok := c.wait(ctx, p)
@@ -68,7 +68,7 @@ func (c *Chain) work(ctx context.Context, p *provider) error {
 	}
 }
 
-// wait returns the next range for a node; false where ctx ended.
+// wait returns the next range for a node; false if ctx ended.
 func (c *Chain) wait(ctx context.Context, p *provider) (job, bool) {
 	for {
 		j, ok, rest, wake := c.nextFor(p)
@@ -197,7 +197,7 @@ func (c *Chain) read(ctx context.Context, p *provider, j job, a Answer) (*result
 // mostHeaders is how many headers are asked for at once.
 const mostHeaders = 100
 
-// date gives logs without a time that of the header of their block.
+// date sets the time of logs without one to that of their block's header.
 func (c *Chain) date(ctx context.Context, r *result) error {
 	undated := r.batch.Undated()
 	if len(undated) == 0 {
@@ -230,8 +230,8 @@ func (c *Chain) date(ctx context.Context, r *result) error {
 	return nil
 }
 
-// hard reports why the logs cannot be all there are, "" where nothing says so: a log that cannot be
-// read is odd, but there.
+// hard returns why the logs cannot be complete, "" if nothing says so: a log that cannot be parsed
+// is odd, but it is there.
 func (r *result) hard() string {
 	for _, d := range r.doubts {
 		if d.Why != polygon.Unreadable {
@@ -241,7 +241,7 @@ func (r *result) hard() string {
 	return ""
 }
 
-// notWhole is how many matches are not.
+// notWhole is how many matches are incomplete.
 func (r *result) notWhole() (n int64) {
 	for _, d := range r.doubts {
 		if d.OfMatch() {
@@ -258,7 +258,7 @@ const (
 	apart     = "logs_and_headers_apart"
 )
 
-// doubtful reports why a range is asked for again, "" if it need not be.
+// doubtful returns why a range has to be fetched again, "" if it has not.
 func (c *Chain) doubtful(r *result) string {
 	if why := r.hard(); why != "" {
 		return why
@@ -274,7 +274,7 @@ func (c *Chain) doubtful(r *result) string {
 	return c.dense.odd(r.job.from, r.job.to, r.logs)
 }
 
-// resolve asks for a range and, where something speaks against the answer, another node.
+// resolve fetches a range and, if something speaks against the answer, asks another node.
 func (c *Chain) resolve(ctx context.Context, r *result) {
 	ask := c.ask
 	if c.isHeld(r.job) { // it keeps its ends, however many blocks the node answers by now
@@ -337,7 +337,7 @@ func (c *Chain) other(p *provider) *provider {
 	return nil
 }
 
-// second settles a doubtful answer by that of another node.
+// second compares a doubtful answer with that of another node.
 func (c *Chain) second(ctx context.Context, r *result, other *provider, why string) {
 	o, err := c.askSplit(ctx, other, r.job)
 	if err != nil {
@@ -406,9 +406,9 @@ func (c *Chain) askSplit(ctx context.Context, p *provider, j job) (*result, erro
 		doubts: append(low.doubts, high.doubts...)}, nil
 }
 
-// again holds a doubtful range back, to be asked for later: where no other node can be asked,
-// and the same one said the same before, what is only odd is taken. Logs that cannot be all
-// there are, are never.
+// again holds a doubtful range back, to be fetched later. If no other node can be asked, and the
+// same one gave the same answer before, a merely odd answer is accepted. Logs that cannot be
+// complete are never accepted.
 func (c *Chain) again(r *result, why string) {
 	c.mu.Lock()
 	h := c.plan.holding(r.job)

@@ -16,8 +16,8 @@ func unix(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// audit is a committed range that is asked for once more when it is due: a node that lacked
-// logs at first may have them by then, and another may have had them all along.
+// audit is a committed range that is fetched a second time when it is due: a node that lacked logs
+// at first may have them by then, and another may have had them all along.
 type audit struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
@@ -146,8 +146,8 @@ func (c *Chain) auditor(name string) (p *provider) {
 // once more.
 const aroundDifference = 500
 
-// mend brings in the logs of a range and of those around it, as a node has them now: what is
-// known stays, what was missing comes in. False where the node does not give them whole.
+// mend imports the logs of a range and of those around it, as a node has them now: known ones stay,
+// missing ones are added. False if the node does not return all of them.
 func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok bool) {
 	c.mu.Lock()
 	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
@@ -169,8 +169,8 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 	return receipt.Inserted, true
 }
 
-// bringIn commits the logs of an answer of blocks that are committed: what is known stays, what
-// was missing comes in.
+// bringIn commits the logs of an answer for blocks that are already committed: known ones stay,
+// missing ones are added.
 func (c *Chain) bringIn(ctx context.Context, r *result) (ingest.Receipt, error) {
 	c.mu.Lock()
 	instead := c.instead

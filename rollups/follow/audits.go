@@ -55,8 +55,8 @@ type Audited interface {
 	AskAgain(ctx context.Context, at time.Time, try int) (fills int64, err error)
 }
 
-// Audits compares what is in with what the venue itself counts: a node may leave out whole
-// transactions, and an answer without them looks like any other.
+// Audits compares the facts with the venue's own counts: a node may leave out whole transactions,
+// and an answer without them looks like any other.
 type Audits struct {
 	o   AuditOptions
 	api *dataapi.Client
@@ -67,7 +67,7 @@ type Audits struct {
 	loaded bool
 }
 
-// auditsSource is what the ledger calls the lane.
+// auditsSource is the lane's name in the ledger.
 const auditsSource = "audits"
 
 // auditMemory is what the lane remembers in the ledger.
@@ -175,7 +175,7 @@ func (a *Audits) load(ctx context.Context) error {
 	return a.save(ctx)
 }
 
-// readAuditMemory returns what the ledger has of the lane.
+// readAuditMemory returns what the ledger remembers of the lane.
 func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
 	m.Status = newAuditStatus()
 	err = v.Read(ctx, func(conn *sql.Conn) error {
@@ -213,10 +213,10 @@ func (a *Audits) set(f func(*AuditStatus)) {
 	f(&a.status)
 }
 
-// errSpent ends what asks the data API for today.
+// errSpent ends requests to the data API for today.
 var errSpent = errors.New("the requests that audits may make today are made")
 
-// countedAsker asks within the day's requests.
+// countedAsker sends requests within the day's limit.
 type countedAsker struct{ *Audits }
 
 // Do asks, where there are requests left.
@@ -248,15 +248,15 @@ func (a *Audits) left() int {
 	return a.o.Requests - a.memory.Spent
 }
 
-// How old what should be known may become before it is a difference.
+// How old something unknown may become before it counts as a difference.
 const (
 	unmappedAfter = time.Hour
 	openAfter     = 24 * time.Hour
 	mostExamples  = 10
 )
 
-// tokens looks for tokens that nobody has mapped for an hour. Tokens are numbered as they
-// come, so those below the number that was next an hour ago are older.
+// tokens looks for tokens that have been unmapped for an hour. Tokens are numbered as they come, so
+// those below the number that was next an hour ago are older.
 func (a *Audits) tokens(ctx context.Context) error {
 	if !a.o.Markets {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// AuditStatus tells how what is in compares with the venue's own counts. What it counts is
-// remembered across restarts.
+// AuditStatus says how the facts compare with the venue's own counts. What it counts is remembered
+// across restarts.
 type AuditStatus struct {
 	Phase Phase     `json:"state"`
 	Since time.Time `json:"since"`                   // when the figures below begin
@@ -130,8 +130,8 @@ func (s *AuditStatus) Problems() (out []string) {
 	return out
 }
 
-// Tell is the lane's status as pages and metrics show it. Before a first day was compared there
-// is nothing it could be late with.
+// Tell is the lane's status for pages and metrics. Until a first day was compared the lane cannot
+// be late.
 func (s *AuditStatus) Tell() serving.Source {
 	asOf := s.Until
 	if asOf.Before(s.Since) {

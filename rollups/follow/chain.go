@@ -35,7 +35,7 @@ type ChainOptions struct {
 	Batch     int64                                      // fills that are committed together, or one and a half times as many events; 0: 124,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
-	LookIn    time.Duration                              // how long a node may take for the newest final block where another can be asked; 0: 5 s
+	LookIn    time.Duration                              // how long a node may take for the newest final block if another can be asked; 0: 5 s
 	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
 	// Called after every commit: with the state, and with the conditions that it resolves. They must
 	// not block; each may be nil.
@@ -43,8 +43,8 @@ type ChainOptions struct {
 	Resolved func(conditions ...data.Hash)
 }
 
-// Chain is the lane of the chain's logs: what is final is asked for, range by range, proved
-// and committed with the range itself, so that what is missing is always known.
+// Chain is the lane of the chain's logs: final blocks are fetched, range by range, verified and
+// committed together with the range itself, so that missing ranges are always known.
 type Chain struct {
 	o      ChainOptions
 	nodes  []*provider
@@ -75,7 +75,7 @@ type Chain struct {
 	progress  time.Time     // when something came in last, or nothing was missing
 	patience  time.Duration // without progress, after which the run ends; 0: never
 	refusals  int           // in a row
-	refusal   error         // why the database did not take what was to be committed last; nil: it did
+	refusal   error         // why the last commit failed; nil: it did not
 	warned    bool
 	auditing  time.Time          // when audits may go on
 	rechecks  map[int64]patience // blocks to be asked for once more
@@ -94,7 +94,7 @@ type catchUp struct {
 // Blocks that may be missing without it being a catch-up.
 const tailBlocks = 200
 
-// stalledBehind is after how long without progress the lane calls itself stalled.
+// stalledBehind is after how long without progress the lane counts as stalled.
 const stalledBehind = 2 * time.Minute
 
 // errNoNode is for a lane without a provider.
@@ -316,7 +316,7 @@ func (c *Chain) starts() []int64 {
 	return starts
 }
 
-// replan works out what is missing, and tells those who wait for ranges.
+// replan works out what is missing, and wakes goroutines that wait for ranges.
 func (c *Chain) replan() {
 	c.plan.missing = spans(c.ranges, c.starts(), c.head.Number)
 	now := c.o.Now()
@@ -344,7 +344,7 @@ func (c *Chain) known(h Header) {
 	}
 }
 
-// loop looks for new blocks and commits what the nodes were asked for.
+// loop looks for new blocks and commits what the nodes answered.
 func (c *Chain) loop(ctx context.Context, done func() bool) error {
 	var ready []*result
 	first := time.Time{} // when the first of them came
@@ -395,7 +395,7 @@ func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 	return due
 }
 
-// longestWait is how long a range that was answered waits for others to be committed with.
+// longestWait is how long an answered range waits for others, to be committed together.
 const longestWait = 15 * time.Second
 
 // isIdle reports whether nothing is asked for and nothing is going to be at once.
@@ -408,12 +408,12 @@ func (c *Chain) isIdle() bool {
 // inTail reports whether no more is missing than comes in between two looks.
 func (c *Chain) inTail() bool { return c.plan.open() <= tailBlocks }
 
-// usualBatch is a little more than a row group of DuckDB has (122,880 rows): of fewer, nothing is
-// compressed before the next checkpoint, and what is beyond one is not either.
+// usualBatch is a little more than a row group of DuckDB (122,880 rows): fewer rows, and rows
+// beyond a full row group, are not compressed before the next checkpoint.
 const usualBatch = 124_000
 
-// enough reports whether there is as much as is committed together. The first batch is a quarter of
-// the others: until it is there, nothing is committed beside the asking.
+// enough reports whether there is enough for a commit. The first batch is a quarter of the others:
+// until it is there, nothing is committed beside the asking.
 func (c *Chain) enough(ready []*result) bool {
 	n, most := int64(0), c.o.Batch
 	for _, r := range ready {
@@ -427,8 +427,8 @@ func (c *Chain) enough(ready []*result) bool {
 	return n >= most || len(ready) >= mostRanges
 }
 
-// mostRanges is how many ranges are committed together at most: of a quiet chain a commit
-// would have to wait for very many.
+// mostRanges is how many ranges are committed together at most: on a quiet chain a commit would
+// otherwise wait for very many.
 const mostRanges = 2_000
 
 // fail notes an error for the state.
@@ -438,5 +438,5 @@ func (c *Chain) fail(err error) {
 	c.stats.Error = err.Error()
 }
 
-// chosen tells with what chance a range is audited.
+// chosen decides at random whether a range is audited.
 func (c *Chain) chosen() bool { return rand.Float64() < c.o.AuditOf }

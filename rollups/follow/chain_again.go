@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// errNotWhole is for logs of blocks asked for again that cannot be all there are, or that were
-// not committed.
+// errNotWhole is the error for logs of blocks fetched again that cannot be complete, or were not
+// committed.
 var errNotWhole = errors.New("no node returns all logs of these blocks now")
 
 // Whole returns the time of which all blocks are in: from that of the first one, to that of the

@@ -16,7 +16,7 @@ const (
 	Stalled    Phase = "STALLED"    // nothing came in for long, though there is something
 )
 
-// ChainStatus tells how the chain lane stands.
+// ChainStatus is the status of the chain lane.
 type ChainStatus struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
@@ -59,7 +59,7 @@ type ChainStatus struct {
 	Error   string           `json:"error,omitempty"`   // the last one, until something came in
 }
 
-// HeldRange is a range that is not committed because of what speaks against its logs.
+// HeldRange is a range that is not committed because something speaks against its logs.
 type HeldRange struct {
 	From  int64     `json:"from_block"`
 	To    int64     `json:"to_block"`
@@ -68,7 +68,7 @@ type HeldRange struct {
 	Next  time.Time `json:"next_try"`
 }
 
-// NodeStatus tells how a node stands.
+// NodeStatus is the status of a node.
 type NodeStatus struct {
 	Name      string    `json:"name"`
 	State     Phase     `json:"state"`

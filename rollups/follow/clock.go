@@ -3,7 +3,8 @@ package follow
 import "time"
 
 // reached reports whether a time in unix seconds, which was set at most so long ahead, has come. One that is further
-// off was set by a clock that was ahead then: to wait for it would be to wait until the clock is there again.
+// off was set by a clock that was ahead, and counts as reached: waiting for it would mean waiting until the clock
+// gets there again.
 func reached(at int64, now time.Time, most time.Duration) bool {
 	return at <= now.Unix() || at > now.Add(most).Unix()
 }

@@ -15,10 +15,10 @@ import (
 	"pmx/engine/ledger"
 )
 
-// rowsName is what the import log calls the lane's batches.
+// rowsName is the name of the lane's batches in the import log.
 const rowsName = "chain"
 
-// take notes what became of a range; true if it is to be committed.
+// take handles the result of a range; true if it is to be committed.
 func (c *Chain) take(r *result) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func (c *Chain) take(r *result) bool {
 	return false
 }
 
-// stretch is a row of ranges one after another, of the same filters.
+// stretch is a sequence of adjacent ranges with the same filters.
 type stretch struct {
 	results []*result
 	parent  data.Hash // of the block before; zero: not known
@@ -105,7 +105,7 @@ func (c *Chain) setPhase(p Phase) {
 	c.stats.Phase = p
 }
 
-// commitWhole commits what follows upon what is committed.
+// commitWhole commits ranges that link up with what is committed.
 func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Receipt, error) {
 	parts := stretches(results)
 	for _, s := range parts {
@@ -166,8 +166,8 @@ func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Rece
 // errFork is for a range that does not follow upon what is committed.
 var errFork = errors.New("a range does not follow the one before it")
 
-// link sees to it that the ranges of a stretch follow upon each other, and the first upon what
-// is committed: the hash of the block before it is the one that was committed.
+// link checks that the ranges of a stretch link up with each other, and the first with what is
+// committed: the hash of the block before it must be the committed one.
 func (c *Chain) link(ctx context.Context, s *stretch) error {
 	first := s.results[0]
 	if s.parent.IsZero() && s.from() > 0 {
@@ -205,7 +205,7 @@ func (c *Chain) follows(s *stretch) bool {
 	return true
 }
 
-// forked notes that nodes, or a node and what is committed, are not of one chain.
+// forked notes that nodes, or a node and what is committed, are not on one chain.
 func (c *Chain) forked(block int64, before, after *provider) error {
 	now := c.o.Now()
 	err := fmt.Errorf("%w: block %d", errFork, block)
@@ -232,7 +232,7 @@ func (c *Chain) rangeOf(s *stretch) ledger.Range {
 	return r
 }
 
-// counted takes what was committed into the figures.
+// counted adds what was committed to the figures.
 func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Duration) {
 	s := &c.stats
 	s.Phase, s.Error = Idle, ""
@@ -266,7 +266,7 @@ func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Dur
 	}
 }
 
-// checkStalled tells once that nothing has come in for long.
+// checkStalled logs once that nothing has come in for a long time.
 func (c *Chain) checkStalled(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

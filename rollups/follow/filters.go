@@ -10,7 +10,7 @@ import (
 	"pmx/engine/ledger"
 )
 
-// chainSource is what the ledger calls the lane.
+// chainSource is the lane's name in the ledger.
 const chainSource = "chain"
 
 // chainMemory is what the chain lane remembers in the ledger.

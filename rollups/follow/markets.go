@@ -52,9 +52,9 @@ type MarketOptions struct {
 // it may still move, its texts even months later.
 var afterClosing = []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 120 * 24 * time.Hour}
 
-// Markets keeps what is known of markets current: tokens that a fill names and nobody knows
-// at once, open events by sweeps, what has closed by a schedule, and everything by a slow
-// reconciliation. It writes what has changed.
+// Markets keeps the markets up to date: unknown tokens of fills at once, open events by sweeps,
+// closed markets on a schedule, and everything by a slow reconciliation. It writes only what has
+// changed.
 type Markets struct {
 	o     MarketOptions
 	tasks []*marketTask
@@ -102,7 +102,7 @@ func NewMarkets(o MarketOptions) *Markets {
 	return m
 }
 
-// Run follows until ctx ends. It fails where the database does not answer at the start.
+// Run follows until ctx ends. It fails if the database does not answer at the start.
 func (m *Markets) Run(ctx context.Context) error {
 	if err := m.load(ctx); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (m *Markets) Once(ctx context.Context) error {
 	return errors.Join(append(errs, m.save(ctx))...)
 }
 
-// Wanted has unknown tokens looked for at once, as after a commit of fills. It
-// never waits.
+// Wanted makes unknown tokens be looked up at once, for example after a commit of fills. It never
+// blocks.
 func (m *Markets) Wanted() {
 	select {
 	case m.wake <- struct{}{}:
@@ -144,8 +144,7 @@ func (m *Markets) Wanted() {
 // the next sweep.
 const mostHints = 10_000
 
-// Heard has markets asked for at once of which somebody heard that they are resolved, or
-// that they are new. It never waits.
+// Heard makes markets be fetched at once that are reported to be resolved, or new. It never blocks.
 func (m *Markets) Heard(conditions ...data.Hash) {
 	m.mu.Lock()
 	for _, c := range conditions {

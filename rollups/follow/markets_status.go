@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MarketsStatus tells how the markets lane stands.
+// MarketsStatus is the status of the markets lane.
 type MarketsStatus struct {
 	Tasks []MarketTask `json:"tasks"`
 
@@ -36,7 +36,7 @@ type MarketsStatus struct {
 	Unknown map[string]int64 `json:"unknown,omitempty"` // odd records, by what is odd
 }
 
-// MarketTask tells how one of the lane's tasks stands.
+// MarketTask is the status of one of the lane's tasks.
 type MarketTask struct {
 	Name     string    `json:"name"`
 	Phase    Phase     `json:"state"`

@@ -46,7 +46,7 @@ type Newest struct {
 	state  NewestStatus
 }
 
-// NewestStatus tells how the lane of newest trades stands.
+// NewestStatus is the status of the lane of newest trades.
 type NewestStatus struct {
 	Phase    Phase               `json:"state"`
 	Coverage serving.NewestState `json:"feed"`
@@ -60,7 +60,7 @@ type NewestStatus struct {
 	Error    string              `json:"error,omitempty"` // of the last request for the list
 }
 
-// NewNewest returns the lane; Run follows. It fails where the channel's address is none.
+// NewNewest returns the lane; Run follows. It fails if the channel's address is invalid.
 func NewNewest(o NewestOptions) (*Newest, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -149,7 +149,7 @@ func (n *Newest) pollDue() bool {
 	return due
 }
 
-// speaks reports whether the channel told something of late.
+// speaks reports whether the channel delivered something recently.
 func (n *Newest) speaks(now time.Time) bool {
 	return !n.heard.IsZero() && now.Sub(n.heard) < n.o.Silent
 }
@@ -238,5 +238,5 @@ func (s *NewestStatus) Tell() serving.Source {
 	return out
 }
 
-// newestName is what the lane is called.
+// newestName is the lane's name.
 const newestName = "newest"

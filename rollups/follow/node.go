@@ -14,7 +14,7 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// Header is what a node says of a block.
+// Header is a block's header from a node.
 type Header struct {
 	Number int64
 	Hash   data.Hash
@@ -29,13 +29,13 @@ type Answer struct {
 	EachLog                func(f func(log []byte) error) error // the JSON objects of the logs
 	Release                func()                               // to be called when the logs are done with; may be nil
 	Bytes                  int64
-	// Apart: the logs and the headers were not answered together, so that a node which lags
-	// may have given the logs.
+	// Apart says that logs and headers were not answered together, so that the logs may come from a
+	// node that lags.
 	Apart bool
 }
 
-// Node is a provider of the chain's logs. It obeys what the provider asks of its callers, and
-// tries again what may pass.
+// Node is a provider of the chain's logs. It obeys the provider's limits, and retries temporary
+// errors.
 type Node interface {
 	Name() string
 	// Logs returns the logs of from … to of any of the addresses with any of the topics in the
@@ -143,7 +143,7 @@ const (
 	mostPause  = time.Minute
 )
 
-// failed notes an error, after which the node is left alone for a while.
+// failed notes an error, after which the node rests for a while.
 func (p *provider) failed(err error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *provider) failed(err error, now time.Time) {
 	}
 }
 
-// ErrUnfit is for a node that is of no use whatever it is asked: it is of another chain.
+// ErrUnfit is the error of a node that is useless for any request: it is on another chain.
 var ErrUnfit = errors.New("a node of another chain")
 
 // unfit is an error that is ErrUnfit.
@@ -190,7 +190,7 @@ func nodeError(p *provider, err error) error {
 	return fmt.Errorf("%s: %w", p.Name(), err)
 }
 
-// joined gives two errors as one of a single line; either may be nil.
+// joined joins two errors to one on a single line; either may be nil.
 func joined(a, b error) error {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
