@@ -100,6 +100,7 @@ func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
 	if limit := limitOf(t, k); limit != usual {
 		t.Errorf("where more is to come, the limit is %s, before %s", limit, usual)
 	}
+	commit(300, 0)
 	alsoVerify(t, k)
 }
 
