@@ -85,7 +85,7 @@ func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	s.api.End(call)
 }
 
-// transportFailed answers what was refused before front: headers too large, a
+// transportFailed answers what was refused before handle: headers too large, a
 // body too large, a malformed request.
 func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	call := s.api.BeginRefusal(c)
@@ -106,7 +106,7 @@ func headersRead(err error) bool {
 	return errors.As(err, &e) && (e.Code == fiber.StatusRequestEntityTooLarge || e.Code == fiber.StatusRequestTimeout)
 }
 
-// refuseKnown answers with err under the transport rules of front, and for the key
+// refuseKnown answers with err under the transport rules of handle, and for the key
 // that the request carries.
 func (s *Server) refuseKnown(c *fiber.Ctx, call *api.Call, err error) {
 	peer := s.notePeer(c, call)

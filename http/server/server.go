@@ -194,7 +194,7 @@ func plainAllowed(listen string, behindProxy bool) error {
 		"or --acme-domain, or --trusted-proxy CIDR if a proxy in front speaks TLS, or listen on 127.0.0.1", listen)
 }
 
-// newApp builds the Fiber app: front, pages, then the routes of the API.
+// newApp builds the Fiber app: handle, pages, then the routes of the API.
 func (s *Server) newApp(list Waitlist) *fiber.App {
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
