@@ -70,6 +70,7 @@ type DB struct {
 	states           *states // of a replica, which has no pools of its own; nil: it is none
 	named            named
 	release          release
+	bound            memoryBound
 }
 
 // pools are the two connection pools over one connector.
@@ -232,7 +233,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 		"checkpoint_threshold = '256MB'",
 		"allowed_directories = [" + allowed + "]",
 		"enable_external_access = false",
-		"allowed_configs = ['memory_limit']", // for ReleaseBlocks
+		"allowed_configs = ['memory_limit']", // for ReleaseBlocks and BoundMemory
 		"lock_configuration = true",
 	} {
 		if _, err := ex.ExecContext(ctx, "SET "+set, nil); err != nil {
@@ -280,7 +281,18 @@ func (db *DB) Close() error {
 // Read runs f on a pooled connection, in the caller's goroutine. f sees one
 // consistent state per statement and must not keep conn.
 func (db *DB) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
-	return db.use(ctx, func(p *pools) *sql.DB { return p.readers }, f)
+	of := func(p *pools) *sql.DB { return p.readers }
+	if ctx.Value(lean{}) != nil {
+		return db.use(ctx, of, f)
+	}
+	db.bound.add(1)
+	defer db.bound.add(-1)
+	return db.use(ctx, of, func(conn *sql.Conn) error {
+		if err := db.unbound(ctx, conn); err != nil {
+			return err
+		}
+		return f(conn)
+	})
 }
 
 // ReadLowPriority is Read for long work, which gives way to requests: see LowPriority.
@@ -399,6 +411,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	}
 	p.replacement = used.replacement || !full
 	db.pools = p
+	db.bound.reopened()
 	db.report(fault, true)
 }
 
@@ -415,6 +428,7 @@ func (db *DB) reopenAfterFullDisk(ctx context.Context) bool {
 		return false
 	}
 	db.pools, db.closedByFullDisk = p, false
+	db.bound.reopened()
 	return true
 }
 
@@ -444,7 +458,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 
 // Ping proves that the database answers.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.Read(ctx, func(conn *sql.Conn) error {
+	return db.Read(Lean(ctx), func(conn *sql.Conn) error {
 		var one int
 		return conn.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 	})

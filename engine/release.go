@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-
-	"github.com/dustin/go-humanize"
 )
 
 const (
@@ -31,27 +29,7 @@ type release struct {
 	// DuckDB counts its notes on deleted rows as blocks, cannot evict them, and would write temporary tables
 	// to the disk instead. A checkpoint may free some of it.
 	stuck   int64
-	lowered bool   // the limit may be low
-	bound   string // the limit of BoundMemory; "": the usual one
-}
-
-// BoundMemory lowers DuckDB's memory limit to most bytes until the next call; 0 restores the usual limit, which is never
-// exceeded. conn must be that of a Write. DuckDB then keeps fewer of the blocks that it has read, and writes to disk what
-// does not fit, for all connections. If more than that is in use, BoundMemory fails and changes nothing.
-func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error {
-	to := ""
-	if usual, err := humanize.ParseBytes(db.opts.memoryLimit()); err == nil && most > 0 && uint64(most) < usual {
-		to = strconv.FormatInt(most>>10, 10) + "KiB"
-	}
-	if to == db.release.bound {
-		return nil
-	}
-	db.release.lowered = true
-	if err := setLimit(ctx, conn, cmp.Or(to, db.opts.memoryLimit())); err != nil {
-		return errors.Join(err, db.raiseLimit(ctx, conn)) // DuckDB says that it has the new one
-	}
-	db.release.bound, db.release.lowered = to, false
-	return nil
+	lowered bool // the limit may be low
 }
 
 // ReleaseBlocks returns to the operating system the memory of the blocks that DuckDB has read from the file, and unused memory
@@ -109,7 +87,7 @@ func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
 	if !db.release.lowered {
 		return nil
 	}
-	if err := setLimit(ctx, conn, cmp.Or(db.release.bound, db.opts.memoryLimit())); err != nil {
+	if err := setLimit(ctx, conn, cmp.Or(db.bound.is(), db.opts.memoryLimit())); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.release.lowered = false

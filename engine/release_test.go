@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"testing"
+
+	"pmx/engine"
 )
 
 // TestBlocksThatWereReadAreReleased: while nobody reads, what was read is given back and is there again for who asks, temporary tables
@@ -137,7 +139,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	look := func() (blocks int64, limit string) {
 		t.Helper()
-		must(db.Read(ctx, func(conn *sql.Conn) error {
+		must(db.Read(engine.Lean(ctx), func(conn *sql.Conn) error {
 			return conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, current_setting('memory_limit')
 				FROM duckdb_memory()`).Scan(&blocks, &limit)
 		}))
@@ -179,8 +181,22 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, limit := look(); limit != "16.0 MiB" {
 		t.Errorf("where it cannot be lowered, it becomes %s", limit)
 	}
-	must(bound(0))
+	for name, restore := range map[string]func() error{
+		"0":             func() error { return bound(0) },
+		"UnboundMemory": func() error { return db.UnboundMemory(ctx) },
+		"a read":        func() error { return db.Read(ctx, func(*sql.Conn) error { return nil }) },
+	} {
+		must(bound(16 << 20))
+		if _, limit := look(); limit != "16.0 MiB" {
+			t.Errorf("the limit is %s", limit)
+		}
+		must(restore())
+		if _, limit := look(); limit != usual {
+			t.Errorf("behind %s the limit is %s, before %s", name, limit, usual)
+		}
+	}
+	must(db.Read(ctx, func(*sql.Conn) error { return bound(16 << 20) }))
 	if _, limit := look(); limit != usual {
-		t.Errorf("the usual limit is %s, before %s", limit, usual)
+		t.Errorf("during a read the limit was lowered to %s", limit)
 	}
 }

@@ -113,7 +113,7 @@ func (k *knownTransactions) add(days []int64, transactions iter.Seq[uint64]) {
 func (k *knownTransactions) forget() { k.days, k.asked = nil, nil }
 
 // transactionFilter is a Bloom filter that grows: a set of keys that may claim to have one that it
-// has not, of some 20,000 keys one. It takes 4 to 16 bytes for each. The zero value is empty.
+// has not, of some 7,000 keys one. It takes 4 to 16 bytes for each. The zero value is empty.
 type transactionFilter struct {
 	layers [][]uint64 // of bits; each has four times as many as the one before, and all but the last are full
 	room   int        // keys that the last layer takes

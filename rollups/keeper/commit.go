@@ -25,13 +25,13 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return ingest.Receipt{}, err
 	}
 	if coming.Fills > 0 {
-		k.bound(ctx, 0) // batches come that need as much as a rebuild
+		k.unbound(ctx) // batches come that need as much as a rebuild
 	}
 	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})
 	if err != nil {
 		k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be committed in spite of the error
 		if errors.Is(err, engine.ErrMemory) {
-			k.bound(ctx, 0) // for the next try
+			k.unbound(ctx) // for the next try
 		}
 		return r, err
 	}

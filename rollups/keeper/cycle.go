@@ -29,7 +29,7 @@ func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 
 func (k *Keeper) refresh(ctx context.Context, step Step) error {
 	stale := false
-	err := k.db.Read(ctx, func(conn *sql.Conn) error {
+	err := k.db.Read(engine.Lean(ctx), func(conn *sql.Conn) error {
 		var err error
 		stale, err = rollups.Stale(ctx, conn)
 		return err
@@ -97,9 +97,10 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
 	behind, fills, err := !k.deferred.since.IsZero(), int64(0), error(nil)
 	if behind {
-		fills, err = k.rebuildBehind(ctx, step)
 		defer k.endBehind()
+		fills, err = k.rebuildBehind(ctx, step)
 	} else {
+		k.unbound(ctx)
 		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	}
 	if err != nil {
@@ -145,6 +146,7 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 		return nil, err
 	}
 	defer k.work.Unlock()
+	k.unbound(ctx)
 	var refuted error
 	err = k.timed(workVerify, func() error {
 		checks, err = k.verifyAll(ctx, step)

@@ -85,7 +85,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res
 		defer func() { k.logImport(req, res) }()
 	}
 	k.unboundGarbage() // for files as for a source that is behind
-	k.bound(ctx, 0)
+	k.unbound(ctx)
 	if emit == nil {
 		emit = func(Event) {}
 	}

@@ -51,7 +51,6 @@ type Keeper struct {
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were given back last
 	deferred       deferral                   // the rebuild that a source needs after catching up
-	bounded        atomic.Bool                // DuckDB's memory limit may be lower than usual
 	work           workLock                   // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup  // work in the background

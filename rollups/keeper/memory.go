@@ -67,7 +67,8 @@ func (k *Keeper) unboundGarbage() {
 }
 
 // DuckDB's memory limits at the end of a catch-up: a number of bytes for each fill, and a minimum. DuckDB then keeps few
-// blocks, and writes to disk what does not fit.
+// blocks, and writes to disk what does not fit. Of a checkpoint, which ends the instance if it lacks memory, it needs at once the
+// row groups that its threads write, some 30 MB each.
 var (
 	rebuildMemory    = share{least: 352 << 20, each: 88}
 	checkpointMemory = share{least: 256 << 20, each: 64}
@@ -79,18 +80,18 @@ type share struct{ least, each int64 }
 
 func (s share) of(fills int64) int64 { return max(s.least, fills*s.each) }
 
-// bound lowers DuckDB's memory limit; 0 restores the usual one.
+// bound lowers DuckDB's memory limit, unless somebody reads the database.
 func (k *Keeper) bound(ctx context.Context, most int64) {
-	if most == 0 && !k.bounded.Load() {
-		return
-	}
-	k.bounded.Store(true)
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.BoundMemory(ctx, conn, most) })
-	if err == nil && most == 0 {
-		k.bounded.Store(false)
-	}
 	if err != nil && ctx.Err() == nil {
 		k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
+	}
+}
+
+// unbound restores DuckDB's usual memory limit.
+func (k *Keeper) unbound(ctx context.Context) {
+	if err := k.db.UnboundMemory(ctx); err != nil && ctx.Err() == nil {
+		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
 	}
 }
 
@@ -109,7 +110,6 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 		most := rebuildMemory.of(fills)
 		return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
 			if done == 0 { // the pieces are those of the usual limit: writing to disk costs less than more pieces do
-				k.bounded.Store(true)
 				tight = k.db.BoundMemory(ctx, conn, most)
 			}
 			engine.TrimBlocks()
@@ -120,7 +120,7 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 	})
 	if err != nil && (tight != nil || errors.Is(err, engine.ErrMemory)) {
 		k.cfg.Log.Debug().Err(err).Msg("the rebuild is done again with more memory")
-		k.bound(ctx, 0)
+		k.unbound(ctx)
 		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	}
 	return fills, err
@@ -149,7 +149,10 @@ func (k *Keeper) endBehind() {
 			k.segments.building.Lock()
 			defer k.segments.building.Unlock()
 		}
-		k.bound(k.ctx, 0)
+		k.unbound(k.ctx)
+		if k.live != nil {
+			engine.BoundGarbage(followedGarbage)
+		}
 		engine.ReturnMemory()
 	})
 }

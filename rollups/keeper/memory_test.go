@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
+	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -54,7 +55,7 @@ func openLimited(t *testing.T) (*keeper.Keeper, *limits) {
 
 func limitOf(t *testing.T, k *keeper.Keeper) (limit string) {
 	t.Helper()
-	if err := k.Read(t.Context(), func(conn *sql.Conn) error {
+	if err := k.Read(engine.Lean(t.Context()), func(conn *sql.Conn) error {
 		return conn.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit')").Scan(&limit)
 	}); err != nil {
 		t.Fatal(err)
@@ -99,6 +100,13 @@ func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
 	commit(200, 100)
 	if limit := limitOf(t, k); limit != usual {
 		t.Errorf("where more is to come, the limit is %s, before %s", limit, usual)
+	}
+	k.Bound(64 << 20)
+	if err := k.Read(t.Context(), func(*sql.Conn) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if limit := limitOf(t, k); limit != usual {
+		t.Errorf("behind a reader, the limit is %s, before %s", limit, usual)
 	}
 	commit(300, 0)
 	alsoVerify(t, k)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pmx/engine"
 	"pmx/rollups"
 	"pmx/rollups/segments"
 	"pmx/rollups/segments/fillseg"
@@ -127,7 +128,7 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) error {
 	began := time.Now()
 	err := k.cfg.Watch.Do("build segments", func() error {
-		return k.db.ReadLowPriority(ctx, func(conn *sql.Conn) error {
+		return k.db.ReadLowPriority(engine.Lean(ctx), func(conn *sql.Conn) error {
 			return errors.Join(r.buildTexts(ctx, conn, whole), r.buildFills(ctx, conn, whole))
 		})
 	})
