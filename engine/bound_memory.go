@@ -71,10 +71,10 @@ func (db *DB) UnboundMemory(ctx context.Context) error {
 	if db.bound.is() == "" {
 		return nil
 	}
-	return db.use(ctx, func(p *pools) *sql.DB { return p.readers }, func(conn *sql.Conn) error { return db.unbound(ctx, conn) })
+	return db.Read(ctx, func(*sql.Conn) error { return nil }) // which begins with it
 }
 
-// unbound is UnboundMemory on a connection.
+// unbound is UnboundMemory on a connection of a reader.
 func (db *DB) unbound(ctx context.Context, conn *sql.Conn) error {
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()

@@ -127,7 +127,7 @@ func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded: DuckDB's limit is lowered to what is told and never above the usual one, what was read is evicted, giving
+// TestMemoryIsBounded: DuckDB's limit is lowered to what is asked for and never above the usual one, what was read is evicted, giving
 // blocks back leaves the limit there, and 0 is the usual one.
 func TestMemoryIsBounded(t *testing.T) {
 	ctx, db := context.Background(), open(t, t.TempDir())

@@ -125,10 +125,11 @@ const (
 	probes      = 6       // bits of a key
 )
 
-// bitsOf gives the bits of a key in a layer.
+// bitsOf gives the bits of a key in a layer. Files may name transactions whose first bytes are not
+// random, so the key is mixed.
 func bitsOf(key uint64, layer []uint64) iter.Seq2[int, uint64] {
 	return func(yield func(word int, bit uint64) bool) {
-		at, step := mix(key), mix(key+1)|1
+		at, step := data.Mix(key), data.Mix(key+1)|1
 		for range probes {
 			if !yield(int(at>>6)&(len(layer)-1), 1<<(at&63)) {
 				return
@@ -136,15 +137,6 @@ func bitsOf(key uint64, layer []uint64) iter.Seq2[int, uint64] {
 			at += step
 		}
 	}
-}
-
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): files may name transactions whose
-// first bytes are not random.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // may reports whether the key may be in the set.
@@ -174,14 +166,8 @@ func (f *transactionFilter) add(key uint64) {
 	f.room--
 }
 
-// touchedDays are the days of the staged fills.
-func (s *stagedFills) touchedDays() (days []int64) {
-	for day := range s.days {
-		days = append(days, day)
-	}
-	slices.Sort(days)
-	return days
-}
+// touchedDays are the days of the staged fills, in order.
+func (s *stagedFills) touchedDays() []int64 { return slices.Sorted(maps.Keys(s.days)) }
 
 // transactions are the keys of all transactions that staged fills name.
 func (s *stagedFills) transactions() iter.Seq[uint64] {

@@ -147,7 +147,7 @@ func (s *stagedFills) tokenIDs() []string { return byFirstRow(s.tokens, strings.
 
 // dayRanges is statement DayRanges.
 func (s *stagedFills) dayRanges() (ranges [][2]int64) {
-	for _, day := range slices.Sorted(maps.Keys(s.days)) {
+	for _, day := range s.touchedDays() {
 		if last := len(ranges) - 1; last >= 0 && ranges[last][1] == day*dayLength {
 			ranges[last][1] += dayLength
 		} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
 
+	"pmx/data"
 	"pmx/http/access"
 	"pmx/http/wire"
 )
@@ -102,10 +103,7 @@ func (p *calls) appendID(b, given []byte) []byte {
 	if usableID(given) {
 		return append(b, given...)
 	}
-	x := p.seed + p.next.Add(1)*0x9e3779b97f4a7c15 // splitmix64: a bijection of the counter
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return appendHex64(b, x^x>>31)
+	return appendHex64(b, data.Mix(p.seed+p.next.Add(1)*0x9e3779b97f4a7c15)) // SplitMix64
 }
 
 func appendHex64(b []byte, x uint64) []byte {
