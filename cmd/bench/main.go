@@ -29,6 +29,7 @@ type options struct {
 	History  int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
 	Each     int64    `help:"Fills that become final together where they are followed, every one and a half seconds; the venue has 75." default:"100"`
 	Ticks    int      `help:"Commits of each size, where commits are measured; of 80 and more, what the last ones take is shown beside the first." default:"40"`
+	Pieces   int64    `help:"Import a venue of this many fills or more file by file while it is written, so that it takes less disk." default:"200000000"`
 	Dir      string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile  string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
 	Path     string   `help:"Of the endpoints, measure only those with this in their path."`

@@ -44,7 +44,13 @@ func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress f
 // FileRows rows, the events, the weather of the desk's cities, and last of all, in one step, the manifest: a folder
 // without it is not a whole venue. The folder must not hold files of these names:
 // ErrOccupied. On an error, and when ctx ends, what was written is removed.
-func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (m Manifest, err error) {
+func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (Manifest, error) {
+	return WriteEach(ctx, cfg, dir, progress, nil)
+}
+
+// WriteEach is Write for venues larger than the disk: each, where not nil, is called with the path
+// of every fill file as soon as it is complete, and may remove it. Its error ends the writing.
+func WriteEach(ctx context.Context, cfg Config, dir string, progress func(done int64), each func(path string) error) (m Manifest, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
 		return m, err
@@ -52,7 +58,7 @@ func Write(ctx context.Context, cfg Config, dir string, progress func(done int64
 	if err := vacant(dir); err != nil {
 		return m, err
 	}
-	d := &folder{path: dir, cfg: cfg}
+	d := &folder{path: dir, cfg: cfg, each: each}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.discard())
@@ -199,6 +205,7 @@ func (s *stream) close() ([]File, error) {
 type folder struct {
 	path    string
 	cfg     Config
+	each    func(path string) error // called with every complete fill file; may be nil
 	file    *outFile
 	files   []File
 	written []*outFile
@@ -247,8 +254,12 @@ func (d *folder) finish() error {
 	if err != nil {
 		return err
 	}
+	path := d.file.final
 	d.files, d.file = append(d.files, f), nil
-	return nil
+	if d.each == nil {
+		return nil
+	}
+	return d.each(path)
 }
 
 func (d *folder) close() ([]File, error) {

@@ -215,3 +215,38 @@ func TestTheWeatherIsTheSameEveryTime(t *testing.T) {
 		t.Error("two runs differ")
 	}
 }
+
+// A caller that removes each file of fills when it is complete gets the same bytes, in order, and
+// its error ends the writing.
+func TestFilesOfFillsMayBeTakenAsTheyAreWritten(t *testing.T) {
+	cfg, dir := Config{Fills: 1000, Seed: 1, FileRows: 300}, t.TempDir()
+	want, err := Write(t.Context(), cfg, t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums []string
+	got, err := WriteEach(t.Context(), cfg, dir, nil, func(path string) error {
+		b, err := os.ReadFile(path)
+		sums = append(sums, digest(b))
+		return errors.Join(err, os.Remove(path))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range want.FillFiles {
+		if i >= len(sums) || sums[i] != f.SHA256 || got.FillFiles[i] != f {
+			t.Errorf("file %d: %v, want %v", i, got.FillFiles, f)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "orderFilled*")); err != nil || len(left) > 0 || len(sums) != len(want.FillFiles) {
+		t.Errorf("%v are left (%v) of %d files, want none of %d", left, err, len(sums), len(want.FillFiles))
+	}
+	full := errors.New("full")
+	empty := t.TempDir()
+	if _, err := WriteEach(t.Context(), cfg, empty, nil, func(string) error { return full }); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(empty); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left after an error (%v)", len(left), err)
+	}
+}
