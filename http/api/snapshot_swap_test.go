@@ -98,7 +98,7 @@ func FuzzRequests(f *testing.F) {
 		if keyed {
 			req.Header.Set(wire.KeyHeader, v.keys[access.Alpha])
 		}
-		v.clock.Add(time.Millisecond) // the key has 100,000 requests a minute
+		v.clock.Add(time.Millisecond)        // the key has 100,000 requests a minute
 		method = string(req.Header.Method()) // an empty one is GET to fasthttp, as the handler reads it
 		res := apitest.Do(v.handler, req, nil)
 		status := res.StatusCode()

@@ -9,10 +9,9 @@ import (
 	"pmx/http/wire"
 )
 
-// rejectAmbiguous refuses requests that two servers could read differently, which fasthttp
-// takes: what one of them holds for a body, another may hold for the next request
-// (https://www.rfc-editor.org/rfc/rfc9112#section-11.2). Nothing more is read of their
-// connection.
+// rejectAmbiguous refuses requests that fasthttp accepts but that two servers could read
+// differently: what one of them takes for a body, another may take for the next request
+// (https://www.rfc-editor.org/rfc/rfc9112#section-11.2). It closes the connection afterwards.
 func rejectAmbiguous(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if unambiguous(&ctx.Request.Header) {
@@ -21,14 +20,13 @@ func rejectAmbiguous(app *fiber.App, next fasthttp.RequestHandler) fasthttp.Requ
 		}
 		c := app.AcquireCtx(ctx)
 		defer app.ReleaseCtx(c)
-		_ = app.ErrorHandler(c, fiber.ErrBadRequest) // it answers and gives nil
+		_ = app.ErrorHandler(c, fiber.ErrBadRequest) // it answers and returns nil
 		ctx.SetConnectionClose()
 	}
 }
 
-// unambiguous reports whether a request says once what it must and nothing twice: its version, its
-// host, how long its body is, whose key it has. Characters, the path and numbers fasthttp has
-// checked.
+// unambiguous reports whether a request has a known version, exactly one host, and at most one body
+// length and one key. fasthttp has already checked characters, the path and numbers.
 func unambiguous(h *fasthttp.RequestHeader) bool {
 	var hosts, lengths, codings, keys int
 	for raw := h.RawHeaders(); len(raw) > 0; {
@@ -43,7 +41,7 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 		}
 		colon := bytes.IndexByte(line, ':')
 		if colon <= 0 || line[0] == '\t' || bytes.IndexByte(line[:colon], ' ') >= 0 {
-			return false // folded onto the line before, or a name with a space
+			return false // a continuation of the previous line, or a name with a space
 		}
 		name := line[:colon]
 		switch {
@@ -75,8 +73,8 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 	return false
 }
 
-// sameHost reports whether a target that names a host, as requests to proxies do, names the one of
-// the header.
+// sameHost reports whether a target that names a host, as in requests to proxies, names the same
+// one as the Host header.
 func sameHost(target, host []byte) bool {
 	_, rest, absolute := bytes.Cut(target, []byte("://"))
 	if !absolute || target[0] == '/' {
@@ -88,7 +86,7 @@ func sameHost(target, host []byte) bool {
 	return bytes.EqualFold(rest, host)
 }
 
-// hostOnly reports whether text is a host, with or without a port: no path, no user.
+// hostOnly reports whether text is a host, with or without a port, and without a path or user.
 func hostOnly(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsAny(text, " \t/\\@?#,")
 }

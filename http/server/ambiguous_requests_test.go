@@ -15,8 +15,8 @@ import (
 	"pmx/http/wire"
 )
 
-// wired sends text over a connection of its own, and gives the answers that come, and
-// whether the connection was closed behind the last.
+// wired sends text over a new connection. It returns the responses, and whether the connection was
+// closed after the last.
 func wired(t *testing.T, addr, text string, answers int) (out []*http.Response, closed bool) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -53,8 +53,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// Requests that two servers could read differently are refused, and nothing behind
-// them on the connection is read as another request.
+// Requests that two servers could read differently are refused, and nothing after them on the
+// connection is read as another request.
 func TestRequestsOfTwoMeaningsAreRefused(t *testing.T) {
 	r := serve(t, nil, nil)
 	const (
@@ -134,7 +134,7 @@ func TestRequestsOfTwoMeaningsAreRefused(t *testing.T) {
 	}
 }
 
-// What is unusual and has one meaning is answered, and the connection goes on.
+// Unusual requests that are unambiguous are answered, and the connection stays open.
 func TestRequestsOfOneMeaningAreAnswered(t *testing.T) {
 	r := serve(t, nil, nil)
 	const host = "Host: pmx\r\n"
@@ -163,7 +163,7 @@ func TestRequestsOfOneMeaningAreAnswered(t *testing.T) {
 	}
 }
 
-// Whatever is answered, browsers take it for what its type says.
+// Browsers do not guess the type of any response.
 func TestEveryAnswerIsOfTheTypeItSays(t *testing.T) {
 	r := serve(t, nil, nil)
 	paths := append(web.Paths(), "/nothing", "/api/v3/health", "/api/v3/trader/x/stats", "/api/v3/me", "/docs", "/api/v3/status/public")

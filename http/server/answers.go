@@ -18,15 +18,14 @@ import (
 	"pmx/http/wire"
 )
 
-// mostAnswers is how many answers a page is given at once.
+// mostAnswers is the maximum number of responses in one request.
 const mostAnswers = 12
 
-// answers gives a page of this server several answers of the API in one: what a view
-// needs is one request instead of one per section. Each is asked for as it would be
-// alone, by the same caller, and counts as one against the caller's rate. Programs
-// have the API itself: requests that no browser sent for a page of this server find
-// nothing here. An address may have a part of what an answer before it has: {0.local_date}
-// is the field local_date of the first one's data.
+// answers gives a page of this server several responses of the API in one, so that a page needs one
+// request instead of one per section. Each response is what the caller would get by itself, and
+// counts as one request against the caller's rate limit. Other programs use the API directly: a
+// request that a browser did not send for a page of this server gets 404. An address may refer to
+// an earlier response: {0.local_date} is the field local_date in the data of the first one.
 func (s *Server) answers(c *fiber.Ctx) error {
 	if string(c.Request().Header.Peek("Sec-Fetch-Site")) != "same-origin" {
 		return fiber.ErrNotFound
@@ -52,7 +51,7 @@ func (s *Server) answers(c *fiber.Ctx) error {
 		if err := s.appendAnswer(&list, c, full); err != nil {
 			return err
 		}
-		if !bytes.Equal(full, path) { // the page does not know the address yet
+		if !bytes.Equal(full, path) { // the page does not know the full address yet
 			name, err := json.Marshal(string(full))
 			if err != nil {
 				return fmt.Errorf("answers: %w", err)
@@ -63,20 +62,20 @@ func (s *Server) answers(c *fiber.Ctx) error {
 	return sendAnswers(c, append(list.body, "]}"...))
 }
 
-// answerList has answers in one body.
+// answerList has several responses in one body.
 type answerList struct {
 	body []byte
-	at   [][2]int    // where in body each answer of the API stands
-	read map[int]any // the answers that addresses take something of
+	at   [][2]int    // start and end in body of each response of the API
+	read map[int]any // data of the responses that addresses refer to
 }
 
-// takenPart is a place of an address that an answer before it fills.
+// placeholder matches a reference to a field of an earlier response.
 var placeholder = regexp.MustCompile(`\{(\d{1,2})\.([a-z0-9_.]{1,60})\}`)
 
-// plainWord is what may stand in such a place.
+// plainWord matches the values that may replace a placeholder.
 var plainWord = regexp.MustCompile(`^[\w-]{1,100}$`)
 
-// complete puts into an address what answers before it have; false if they have it not.
+// complete replaces the placeholders of an address; false if a field does not exist.
 func (p *answerList) complete(path []byte) ([]byte, bool) {
 	known := true
 	full := placeholder.ReplaceAllFunc(path, func(place []byte) []byte {
@@ -89,14 +88,15 @@ func (p *answerList) complete(path []byte) ([]byte, bool) {
 	return full, known
 }
 
-// field is a text in the data of the n-th answer.
+// field returns a text in the data of the n-th response; false if there is none, or it is not a
+// plain word.
 func (p *answerList) field(n int, name string) (string, bool) {
 	if n >= len(p.at) {
 		return "", false
 	}
 	if _, read := p.read[n]; !read {
 		var answer struct{ Data any }
-		_ = json.Unmarshal(p.body[p.at[n][0]:p.at[n][1]], &answer) // an answer without data has no field
+		_ = json.Unmarshal(p.body[p.at[n][0]:p.at[n][1]], &answer) // a response without data has no fields
 		p.read[n] = answer.Data
 	}
 	at := p.read[n]
@@ -118,7 +118,7 @@ func (p *answerList) field(n int, name string) (string, bool) {
 	return word, ok && plainWord.MatchString(word)
 }
 
-// appendAnswer asks for path as c would and appends what came from it.
+// appendAnswer requests path as c would and appends the response.
 func (s *Server) appendAnswer(p *answerList, c *fiber.Ctx, path []byte) error {
 	var req fasthttp.Request
 	c.Request().Header.CopyTo(&req.Header)
@@ -148,7 +148,7 @@ func (s *Server) appendAnswer(p *answerList, c *fiber.Ctx, path []byte) error {
 	return nil
 }
 
-// sendAnswers answers c with body, or with 304 where the page has it.
+// sendAnswers answers c with body, or with 304 if the page already has it.
 func sendAnswers(c *fiber.Ctx, body []byte) error {
 	tag := fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))
 	c.Set(fiber.HeaderETag, tag)
@@ -175,8 +175,8 @@ func sendAnswers(c *fiber.Ctx, body []byte) error {
 	return c.Send(packed.Bytes())
 }
 
-// answerWriters are spare compressors. Of the 100 kB that the page of the venue asks for
-// they make 20 kB in 0.2 ms; brotli takes 1.6 ms for 18 kB, in which other requests wait.
+// answerWriters are compressors for reuse. They compress the 100 kB that the overview page requests
+// to 20 kB in 0.2 ms; brotli takes 1.6 ms for 18 kB, and other requests would wait for it.
 var answerWriters = sync.Pool{New: func() any {
 	w, _ := gzip.NewWriterLevel(nil, 2) // a level that exists
 	return w

@@ -15,14 +15,14 @@ import (
 	"pmx/http/server"
 )
 
-// onePage asks for several answers as a page of the server does.
+// onePage requests several responses as a page of the server does.
 func onePage(t *testing.T, r *rig, paths []string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	return ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/answers?"+url.Values{"of": paths}.Encode(), append(headers, "Sec-Fetch-Site: same-origin")...)
 }
 
-// Requests that the server makes for a page have the time of the clock, by which they are
-// counted and answered.
+// Requests that the server makes for a page get the time of the clock, which counting and responses
+// use.
 func TestAPageIsAnsweredByTheClock(t *testing.T) {
 	gate, err := access.NewGate(t.Context(), &apitest.Store{}, zerolog.Nop())
 	if err != nil {
@@ -38,8 +38,8 @@ func TestAPageIsAnsweredByTheClock(t *testing.T) {
 	}
 }
 
-// An address may name a field of an answer before it; what is not there, is no plain word or comes
-// later is an answer of its own that nothing was asked for.
+// An address may refer to a field of an earlier response. If the field does not exist, is not a
+// plain word or is of a later response, the entry is a 404 and nothing is requested.
 func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 	r := serve(t, nil, nil)
 	key := "X-API-Key: " + r.key
@@ -65,7 +65,7 @@ func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 	for i, want := range []string{"leaderboard/traders?limit=2", "trader/" + list.Data[1].Address + "/stats", "", "", "", "trader/" + list.Data[1].Address + "/stats", ""} {
 		one := got.Answers[i]
 		switch {
-		case i == 6: // no place: the address is asked for as it stands
+		case i == 6: // not a placeholder: the address is requested as it is
 			if one.Status != http.StatusBadRequest {
 				t.Errorf("%+v", one)
 			}
@@ -77,14 +77,14 @@ func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 			t.Errorf("answer %d is %+v, want that of %s", i, one, want)
 		}
 	}
-	// Of what was not asked for nothing counts.
+	// Only what was requested counts.
 	if res, _ := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key); res.Header.Get("X-RateLimit-Remaining") != "99994" {
 		t.Errorf("%s requests are left", res.Header.Get("X-RateLimit-Remaining"))
 	}
 }
 
-// A page's answers come in one request, in order, each as it would be alone and each
-// counted; a program, and a page of another site, find nothing there.
+// A page gets its responses with one request, in order. Each is the same as by itself, and each
+// counts. A program, and a page of another site, get 404.
 func TestAPageHasItsAnswersAtOnce(t *testing.T) {
 	r := serve(t, nil, nil)
 	key := "X-API-Key: " + r.key
@@ -112,7 +112,7 @@ func TestAPageHasItsAnswersAtOnce(t *testing.T) {
 			left = alone.Header.Get("X-RateLimit-Remaining")
 		}
 	}
-	// The four counted, and the first one alone.
+	// The four counted, and the separate one.
 	if left != "99995" {
 		t.Errorf("%s requests of 100,000 are left", left)
 	}

@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// certificateLook is how often the files of a certificate are read. What they hold
-	// tells whether they changed: times and watches miss links that are moved, and
-	// files that come over a network.
+	// certificateLook is how often the files of a certificate are read. Changes are found by
+	// comparing contents: modification times and file notifications miss symbolic links that are
+	// moved, and files on network file systems.
 	certificateLook = 10 * time.Second
 	maxPEM          = 1 << 20 // bytes of a certificate with its chain, or of a key
 )
 
-// certificate is the one that connections begin with. It is replaced while the server
-// runs when its files change to another pair that can be used.
+// certificate is the certificate used for new connections. While the server runs, it is replaced if
+// its files change to another usable pair.
 type certificate struct {
 	certFile, keyFile string
 	log               zerolog.Logger
 	now               func() time.Time
 
 	pair    atomic.Pointer[keyPair]
-	failing atomic.Bool // the files hold no pair that can be used, and did when they were read before
-	failure string      // what was wrong with the files when they were read last; "" for nothing
+	failing atomic.Bool // the files have no usable pair, on two reads in a row
+	failure string      // what was wrong with the files at the last read; "" for nothing
 }
 
-// keyPair is a certificate with its key, and what its files held.
+// keyPair is a certificate with its key, and the hash of its files.
 type keyPair struct {
 	tls.Certificate
 	sum [sha256.Size]byte
 }
 
-// readCertificate reads a certificate and its key. One that is not valid now is
-// accepted, and the log says so.
+// readCertificate reads a certificate and its key. It accepts a certificate that is not valid now,
+// and logs that.
 func readCertificate(certFile, keyFile string, log zerolog.Logger, now func() time.Time) (*certificate, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: now}
 	pair, err := c.read(nil)
@@ -64,13 +64,13 @@ func (c *certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &c.pair.Load().Certificate, nil
 }
 
-// Expires is when the one in use expires.
+// Expires returns when the certificate in use expires.
 func (c *certificate) Expires() (time.Time, bool) { return c.pair.Load().Leaf.NotAfter, true }
 
-// Fails reports whether the files cannot be used, and an older pair is kept.
+// Fails reports whether the files cannot be used, so that an older pair is kept.
 func (c *certificate) Fails() bool { return c.failing.Load() }
 
-// Run looks at the files with every tick until ctx ends.
+// Run checks the files at every tick until ctx ends.
 func (c *certificate) Run(ctx context.Context, ticks <-chan time.Time) error {
 	for {
 		select {
@@ -82,8 +82,8 @@ func (c *certificate) Run(ctx context.Context, ticks <-chan time.Time) error {
 	}
 }
 
-// look takes the pair that the files hold, if it is another that can be used. What is wrong with
-// them is logged when it is so for the second time: the first time they may be being written.
+// look loads the pair in the files if it has changed and can be used. A problem is logged when it
+// is found the second time: at the first, the files may be in the middle of being written.
 func (c *certificate) look() {
 	old := c.pair.Load()
 	pair, err := c.read(old)
@@ -107,7 +107,7 @@ func (c *certificate) look() {
 	c.log.Info().Strs("names", pair.Leaf.DNSNames).Time("not_after", pair.Leaf.NotAfter).Msg("certificate_replaced")
 }
 
-// read returns the pair that the files hold: old where they hold what they did.
+// read returns the pair in the files, or old if they have not changed.
 func (c *certificate) read(old *keyPair) (*keyPair, error) {
 	cert, err := readPEM(c.certFile)
 	if err != nil {
@@ -143,8 +143,8 @@ func readPEM(path string) ([]byte, error) {
 	return text, err
 }
 
-// wholeChain refuses a file of certificates that ends within one: tls.X509KeyPair
-// would pass over it, and clients that need it could not connect.
+// wholeChain refuses a file in which a certificate is cut short: tls.X509KeyPair would ignore that
+// certificate, and clients that need it could not connect.
 func wholeChain(text []byte) error {
 	for n := 1; ; n++ {
 		block, rest := pem.Decode(text)
@@ -163,7 +163,7 @@ func wholeChain(text []byte) error {
 	}
 }
 
-// validNow reports why clients would not trust a certificate at the time now.
+// validNow returns why clients would not trust a certificate at the time now, or nil.
 func validNow(leaf *x509.Certificate, now time.Time) error {
 	if now.After(leaf.NotAfter) {
 		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))

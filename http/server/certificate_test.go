@@ -41,7 +41,7 @@ func issue(t *testing.T, name string, from, days int) pemPair {
 	return pemPair{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})}
 }
 
-// certFiles are the files of a certificate and what is logged of them.
+// certFiles are the files of a certificate and what is logged about them.
 type certFiles struct {
 	t         *testing.T
 	cert, key string
@@ -83,8 +83,8 @@ func (f *certFiles) open() *certificate {
 
 func nameOf(c *certificate) string { return c.pair.Load().Leaf.DNSNames[0] }
 
-// What cannot be used never replaces what is in use, is reported once, and only where it
-// stays so; what can be used replaces it without a restart.
+// An unusable pair never replaces the one in use, and is reported once, and only if it stays
+// unusable. A usable one replaces it without a restart.
 func TestFilesOfACertificateThatChange(t *testing.T) {
 	old, next := issue(t, "old.example", -1, 30), issue(t, "next.example", -1, 90)
 	both := append(bytes.Clone(next.cert), issue(t, "issuer.example", -1, 90).cert...)
@@ -114,7 +114,7 @@ func TestFilesOfACertificateThatChange(t *testing.T) {
 			f.write(c.cert, c.key)
 			cert.look()
 			if f.log.Len() > 0 || cert.failing.Load() {
-				t.Errorf("reported while it may be being written: %s", &f.log)
+				t.Errorf("reported while it may still be written: %s", &f.log)
 			}
 			for range 3 {
 				cert.look()
@@ -144,7 +144,7 @@ func TestFilesOfACertificateThatAreWrittenAgainAsTheyWere(t *testing.T) {
 	if cert.pair.Load() != pair || f.log.Len() > 0 {
 		t.Errorf("replaced: %s", &f.log)
 	}
-	f.write(nil, nil) // between two looks only
+	f.write(nil, nil) // only between two checks
 	cert.look()
 	f.write(old.cert, old.key)
 	cert.look()
@@ -155,8 +155,8 @@ func TestFilesOfACertificateThatAreWrittenAgainAsTheyWere(t *testing.T) {
 	}
 }
 
-// A server with a certificate of the past starts, and says so; any other one is then
-// better, and one of the future is taken when its time comes.
+// A server with an expired certificate starts, and logs that. Any other one then replaces it, while
+// one that is not valid yet replaces a valid one only when its time comes.
 func TestACertificateThatIsNotValidNow(t *testing.T) {
 	expired, older := issue(t, "expired.example", -9, 5), issue(t, "older.example", -9, 3)
 	f := newCertFiles(t, expired)
@@ -185,8 +185,8 @@ func TestACertificateThatIsNotValidNow(t *testing.T) {
 	}
 }
 
-// New connections get the new certificate, those that are open go on, and the metrics
-// say until when it lasts.
+// New connections get the new certificate, open ones continue, and the metrics show when it
+// expires.
 func TestConnectionsAcrossAChangeOfCertificate(t *testing.T) {
 	old, next := issue(t, "pmx.example", -1, 30), issue(t, "pmx.example", -1, 90)
 	f := newCertFiles(t, old)
@@ -198,7 +198,7 @@ func TestConnectionsAcrossAChangeOfCertificate(t *testing.T) {
 	before := dialTLS(t, addr, &tls.Config{})
 	f.write(next.cert, next.key)
 	ticks <- time.Time{}
-	ticks <- time.Time{} // the first look is over when the second begins
+	ticks <- time.Time{} // the first check is over when the second begins
 	stop()
 	if err := <-done; err != nil {
 		t.Fatal(err)

@@ -9,28 +9,28 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 )
 
-// transport knows how requests reach the server.
+// transport says how requests reach the server.
 type transport struct {
 	tls     bool
 	trusted []netip.Prefix
 }
 
-// peer is where a request came from.
+// peer is the client that sent a request.
 type peer struct {
-	addr   netip.Addr // of the client, as far as it can be trusted
-	secure bool       // HTTPS all the way
-	ok     bool       // may be answered
+	addr   netip.Addr // address of the client, as far as it can be trusted
+	secure bool       // HTTPS on the whole way
+	ok     bool       // its requests may be answered
 }
 
-// peer works out where c came from. Forwarded headers count from a trusted proxy
-// only; plain HTTP is fine on the loopback, unless a proxy there is trusted and
-// does not say that its side was HTTPS.
+// peer returns the client of c. Forwarded headers are believed only from a trusted proxy. Plain
+// HTTP is allowed on the loopback interface, unless a proxy there is trusted and does not say that
+// its client used HTTPS.
 func (t *transport) peer(c *fiber.Ctx) peer {
 	direct := remote(c.Context().RemoteAddr())
 	if !t.isTrusted(direct) {
 		return peer{addr: direct, secure: t.tls, ok: t.tls || direct.IsLoopback()}
 	}
-	// On two lines, one may be the client's own, in any place.
+	// If there are two lines, one of them may be from the client, at any position.
 	proto := c.Request().Header.PeekAll(fiber.HeaderXForwardedProto)
 	secure := len(proto) == 1 && bytes.EqualFold(lastItem(proto[0]), []byte("https"))
 	return peer{addr: t.client(c, direct), secure: secure, ok: secure}
@@ -52,8 +52,8 @@ func (t *transport) isTrusted(a netip.Addr) bool {
 	return false
 }
 
-// client is the nearest address in X-Forwarded-For that is no trusted proxy: what
-// stands further left, the caller may have made up.
+// client returns the last address in X-Forwarded-For that is not a trusted proxy. The caller may
+// have made up the addresses before it.
 func (t *transport) client(c *fiber.Ctx, direct netip.Addr) netip.Addr {
 	addr := direct
 	list := joinLines(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor))
@@ -71,7 +71,7 @@ func (t *transport) client(c *fiber.Ctx, direct netip.Addr) netip.Addr {
 	return addr
 }
 
-// joinLines is a list header that may stand on several lines, as one.
+// joinLines returns a list header, which may have several lines, as one line.
 func joinLines(lines [][]byte) []byte {
 	if len(lines) == 1 {
 		return lines[0]
@@ -83,7 +83,7 @@ func lastItem(list []byte) []byte {
 	return bytes.TrimSpace(list[bytes.LastIndexByte(list, ',')+1:])
 }
 
-// forwarded reads an address, with or without a port.
+// forwarded parses an address, with or without a port.
 func forwarded(item []byte) (netip.Addr, bool) {
 	text := utils.UnsafeString(item)
 	if a, err := netip.ParseAddr(text); err == nil {
@@ -95,8 +95,7 @@ func forwarded(item []byte) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// appendMasked adds an address without its last part, for the log; nothing for
-// the zero address.
+// appendMasked appends an address without its last part, for the log; nothing for the zero address.
 func appendMasked(b []byte, a netip.Addr) []byte {
 	bits := 24
 	if a.Is6() {

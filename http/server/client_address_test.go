@@ -87,7 +87,7 @@ func TestUnsafeListenersAreRefusedAtStart(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(*server.Config)
-		want   string // part of the error; "" is fine
+		want   string // part of the error; "" for none
 	}{
 		{"plain on all addresses", func(c *server.Config) { c.Listen = "0.0.0.0:0" }, "--trusted-proxy"},
 		{"plain on no address", func(c *server.Config) { c.Listen = ":0" }, "in the clear"},
@@ -111,7 +111,7 @@ func TestUnsafeListenersAreRefusedAtStart(t *testing.T) {
 	}
 }
 
-// forwardedCases: what a peer says of itself, and what is believed.
+// forwardedCases are headers that a peer sends, and what is believed.
 var forwardedCases = []struct {
 	name, from string
 	headers    []string
@@ -166,8 +166,8 @@ func TestForwardedHeadersCountFromTheProxyOnly(t *testing.T) {
 	}
 }
 
-// While the data is being opened the address is taken already: requests get 503,
-// and the server answers on the same address once it is there.
+// The address is bound while the data is being opened: requests get 503, and the server answers on
+// the same address once it is ready.
 func TestRequestsBeforeThereIsAServerAreToldToComeAgain(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		cfg, client, url := server.Config{Listen: "127.0.0.1:0", Log: zerolog.Nop()}, http.DefaultClient, "http://"
@@ -220,7 +220,7 @@ func TestAListenerThatNoServerTookIsGivenBack(t *testing.T) {
 	}
 }
 
-// The address of a server on all addresses is one that opens on this machine.
+// The URL of a server on all addresses can be opened on this machine.
 func TestTheAddressOfAllAddressesOpens(t *testing.T) {
 	gate, err := access.NewGate(t.Context(), &apitest.Store{}, zerolog.Nop())
 	if err != nil {

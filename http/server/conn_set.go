@@ -8,17 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// maxConns is how many connections there may be at once whatever the system allows:
-// each has some tens of kilobytes of buffers.
+// maxConns is the maximum number of connections, whatever the system allows: each has some tens of
+// kilobytes of buffers.
 const maxConns = 16 << 10
 
-// connSet are the open connections. Descriptors are kept free for the database, for
-// files and for the admin socket; and of the connections a part for those on which a
-// key was given, so that idle ones without a key cannot keep them out. Where there are
-// too many, those that were used longest ago are closed for the next.
+// connSet is the set of open connections. It leaves file descriptors for the database, for files
+// and for the admin socket. It also reserves some of the connections for those on which a key was
+// sent, so that idle ones without a key cannot keep them out. If there are too many, the least
+// recently used ones are closed.
 type connSet struct {
-	most    int // of all
-	unkeyed int // of those without a key
+	most    int // maximum of all
+	unkeyed int // maximum of those without a key
 
 	mu      sync.Mutex
 	open    map[*timedConn]struct{}
@@ -27,13 +27,14 @@ type connSet struct {
 	dropped atomic.Uint64
 }
 
-// newConnSet bounds connections for a process that may have so many files open.
+// newConnSet limits connections for a process that may have the given number of files open.
 func newConnSet(files int) *connSet {
 	most := max(2, min(files-min(files/4, 1024), maxConns))
 	return &connSet{most: most, unkeyed: most / 2, open: map[*timedConn]struct{}{}}
 }
 
-// add takes a connection in, and closes others for it; false if all others are in use by keys.
+// add adds a connection, and closes others for it; it returns false if all others are in use and
+// have keys.
 func (s *connSet) add(c *timedConn, tick int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +54,8 @@ func (s *connSet) add(c *timedConn, tick int64) bool {
 	return true
 }
 
-// drop closes a sixteenth of the connections that may be, those used longest ago, and
-// one at least.
+// drop closes at least one, and up to a sixteenth, of the connections for which may returns true:
+// those used longest ago.
 func (s *connSet) drop(may func(*timedConn) bool) {
 	var old []*timedConn
 	for c := range s.open {
@@ -86,7 +87,7 @@ func (s *connSet) remove(c *timedConn) {
 	s.forget(c)
 }
 
-// key notes that a key was given on a connection.
+// key records that a key was sent on a connection.
 func (s *connSet) key(c *timedConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,15 +96,15 @@ func (s *connSet) key(c *timedConn) {
 	}
 }
 
-// count returns how many connections there are, with a key and without, and how many were closed
-// for others.
+// count returns the number of connections with a key and without, and how many were closed to admit
+// others.
 func (s *connSet) count() (keyed, unkeyed int, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keyed, len(s.open) - s.keyed, s.dropped.Load()
 }
 
-// keyGiven notes that a request on conn had a key that holds.
+// keyGiven records that a request on conn had a valid key.
 func keyGiven(conn net.Conn) {
 	if secure, ok := conn.(*secureConn); ok {
 		conn = secure.timed

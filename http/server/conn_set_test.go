@@ -14,7 +14,7 @@ import (
 	"pmx/http/wire"
 )
 
-// line is a connection that is kept.
+// line is a connection that is kept open.
 type line struct {
 	net.Conn
 	in *bufio.Reader
@@ -33,7 +33,7 @@ func connect(t *testing.T, addr string) *line {
 	return &line{c, bufio.NewReader(c)}
 }
 
-// get asks for path, and gives the status; 0 where the connection is closed.
+// get requests path and returns the status; 0 if the connection is closed.
 func (l *line) get(t *testing.T, path, key string) int {
 	t.Helper()
 	text := "GET " + path + " HTTP/1.1\r\nHost: pmx\r\n"
@@ -53,7 +53,7 @@ func (l *line) get(t *testing.T, path, key string) int {
 	return res.StatusCode
 }
 
-// figure is the sum of a metric of the server.
+// figure returns the sum of a metric of the server.
 func figure(t *testing.T, r *rig, name string) (sum float64) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
@@ -74,9 +74,9 @@ func figure(t *testing.T, r *rig, name string) (sum float64) {
 	return sum
 }
 
-// Idle connections without a key, that say nothing, half a request, or asked for
-// something public once, keep nobody out: who gave a key stays, who comes is answered,
-// and no more are open than may be.
+// Idle connections without a key, whether they sent nothing, half a request or a request for
+// something public, keep nobody out: connections with a key stay, new ones are answered, and the
+// maximum is never exceeded.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	const files, most = 80, 60
 	r := serve(t, nil, func(c *server.Config) { c.Files = files })
@@ -115,8 +115,8 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Where connections with a key take all there are, the one that waited longest makes
-// room.
+// If connections with a key use up the maximum, the one that has waited longest is closed for a new
+// one.
 func TestConnectionsWithAKeyKeepNobodyOut(t *testing.T) {
 	const files, most = 80, 60
 	r := serve(t, nil, func(c *server.Config) { c.Files = files })

@@ -12,11 +12,11 @@ import (
 	"pmx/http/wire"
 )
 
-// hsts tells browsers to keep to HTTPS for a year.
+// hsts makes browsers use only HTTPS for a year.
 const hsts = "max-age=31536000"
 
-// handle is what every request passes first: its id, a net under the handlers,
-// one log line, the transport rules, browsers that ask first.
+// handle is the first handler of every request. It assigns the request id, recovers from panics,
+// logs one line, applies the transport rules and answers CORS preflights.
 func (s *Server) handle(c *fiber.Ctx) error {
 	call := s.api.Begin(c)
 	defer s.finish(c, call)
@@ -43,7 +43,7 @@ func (s *Server) handle(c *fiber.Ctx) error {
 	return nil
 }
 
-// notePeer notes where c came from.
+// notePeer stores the client's address in call.
 func (s *Server) notePeer(c *fiber.Ctx, call *api.Call) peer {
 	peer := s.transport.peer(c)
 	call.Addr = peer.addr
@@ -53,7 +53,7 @@ func (s *Server) notePeer(c *fiber.Ctx, call *api.Call) peer {
 	return peer
 }
 
-// fail answers with err and logs it if it is the server's own.
+// fail answers with err, and logs it if it is the server's fault.
 func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
 	s.api.Fail(c, call, err)
 	if call.Code() == "internal" || errors.Is(err, context.DeadlineExceeded) {
@@ -61,7 +61,7 @@ func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
 	}
 }
 
-// finish ends a request: a panic becomes a 500, then it is counted and logged.
+// finish ends a request: a panic becomes a 500, and the request is counted and logged.
 func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 	if p := guard.Recovered(recover()); p != nil {
 		s.log.Error().Str("request_id", call.RequestID()).Str("route", call.Route()).
@@ -71,11 +71,11 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 	s.end(c, call)
 }
 
-// end is the last of every answer, whatever gave it.
+// end completes every response, whichever handler made it.
 func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	c.Response().Header.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
 	s.origins.mark(c.Context())
-	if call.Guest() { // a page of another site would be refused
+	if call.Guest() { // a page of another site would get an error
 		c.Response().Header.Add(fiber.HeaderVary, "Sec-Fetch-Site")
 	}
 	if call.Keyed() {
@@ -85,8 +85,8 @@ func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	s.api.End(call)
 }
 
-// transportFailed answers what was refused before handle: headers too large, a
-// body too large, a malformed request.
+// transportFailed answers requests that were refused before handle: headers too large, a body too
+// large, or malformed.
 func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	call := s.api.BeginRefusal(c)
 	call.Addr = remote(c.Context().RemoteAddr())
@@ -99,15 +99,15 @@ func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// headersRead reports whether the headers of a refused request are there as a whole: only its body
-// was too large, or did not come.
+// headersRead reports whether the headers of a refused request were read completely: only its body
+// was too large or did not arrive.
 func headersRead(err error) bool {
 	var e *fiber.Error
 	return errors.As(err, &e) && (e.Code == fiber.StatusRequestEntityTooLarge || e.Code == fiber.StatusRequestTimeout)
 }
 
-// refuseKnown answers with err under the transport rules of handle, and for the key
-// that the request carries.
+// refuseKnown answers with err according to the transport rules of handle, and counts the request
+// for its key.
 func (s *Server) refuseKnown(c *fiber.Ctx, call *api.Call, err error) {
 	peer := s.notePeer(c, call)
 	if !peer.ok {

@@ -39,8 +39,7 @@ func twoHandles(t *testing.T) (ofServer, ofCommand *control.DB) {
 	return handles[0], handles[1]
 }
 
-// What the command line does to control.db through its own handle, a running
-// server answers by.
+// A running server follows what the command line changes in control.db through its own handle.
 func TestKeysFromIssueToRevocation(t *testing.T) {
 	ofServer, ofCommand := twoHandles(t)
 	gate, err := access.NewGate(t.Context(), ofServer, zerolog.Nop())

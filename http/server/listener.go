@@ -16,38 +16,38 @@ import (
 	"pmx/http/api"
 )
 
-// Listener is an address that was taken before there is a server to answer on it:
-// an address that is in use is known of before any data is opened.
+// Listener is an address that was bound before there is a server, so that an address in use is
+// reported before any data is opened.
 type Listener struct {
 	tcp      *net.TCPListener
 	secure   *secure // nil: plain HTTP
 	origins  *origins
 	watch    *guard.Watch
 	refused  bool           // Refuse was called
-	refusing sync.WaitGroup // its accepting
-	conns    sync.WaitGroup // being refused
+	refusing sync.WaitGroup // the goroutine that accepts connections
+	conns    sync.WaitGroup // connections that are being refused
 }
 
-// Refusals are what New refuses of a Config, each nil if it is fine.
+// Refusals are the errors that New would return for a Config, each nil if there is none.
 type Refusals struct {
 	TLS     error // TLSCert and TLSKey
 	ACME    error
 	Origins error
-	Listen  error // Listen: no address, or one on which plain HTTP would not be safe
+	Listen  error // Listen is not an address, or one on which plain HTTP would not be safe
 }
 
-// Check reports what New would refuse of cfg. It takes no address, and logs nothing.
+// Check returns what New would refuse in cfg. It does not bind the address or log.
 func Check(cfg Config) Refusals {
 	cfg.Log = zerolog.Nop()
 	l, r := prepare(cfg)
-	if r.TLS != nil || r.ACME != nil { // whether plain HTTP is wanted is not known
+	if r.TLS != nil || r.ACME != nil { // it is unknown whether plain HTTP is wanted
 		l.secure = &secure{}
 	}
 	r.Listen = checkListen(cfg, l.secure != nil)
 	return r
 }
 
-// prepare reads what a Listener needs beside its address.
+// prepare reads what a Listener needs in addition to its address.
 func prepare(cfg Config) (*Listener, Refusals) {
 	l, r := &Listener{watch: cfg.Watch}, Refusals{}
 	if l.secure, r.ACME = newACME(cfg); l.secure == nil {
@@ -57,7 +57,7 @@ func prepare(cfg Config) (*Listener, Refusals) {
 	return l, r
 }
 
-// checkListen reports whether cfg.Listen is an address that may be served on.
+// checkListen returns an error if cfg.Listen is not an address that the server may listen on.
 func checkListen(cfg Config, secure bool) error {
 	_, port, err := net.SplitHostPort(cfg.Listen)
 	if err != nil {
@@ -72,8 +72,8 @@ func checkListen(cfg Config, secure bool) error {
 	return plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0)
 }
 
-// Listen takes cfg.Listen; the API is not needed yet. The error says what to
-// change where cfg is not safe.
+// Listen binds cfg.Listen; cfg.API is not needed yet. If cfg is not safe, the error says what to
+// change.
 func Listen(cfg Config) (*Listener, error) {
 	l, r := prepare(cfg)
 	if err := errors.Join(r.TLS, r.ACME, r.Origins); err != nil {
@@ -97,14 +97,14 @@ func Listen(cfg Config) (*Listener, error) {
 	return l, nil
 }
 
-// Addr is the address that was taken.
+// Addr returns the address that was bound.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
-// maxRefused is how many connections there are at once before there is a server.
+// maxRefused is the maximum number of connections before there is a server.
 const maxRefused = 64
 
-// Refuse answers every request with 503 and Retry-After, until New takes the
-// listener over or Close.
+// Refuse answers every request with 503 and Retry-After, until New takes over the listener or Close
+// is called.
 func (l *Listener) Refuse() {
 	l.refused = true
 	s := &fasthttp.Server{Handler: l.refusal(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
@@ -123,14 +123,14 @@ func (l *Listener) Refuse() {
 					_ = s.ServeConn(l.wrap(conn))
 				})
 			default:
-				_ = conn.Close() // the descriptors are for the data that is being opened
+				_ = conn.Close() // the file descriptors are needed for the data that is being opened
 			}
 		}
 	})
 }
 
-// refusal answers every request but that of a browser which asks first: a page is then
-// told of the 503 too.
+// refusal answers every request with 503, except CORS preflights of allowed pages, which succeed so
+// that the page can read the 503 of its request.
 func (l *Listener) refusal() fasthttp.RequestHandler {
 	opening := api.Opening()
 	return func(ctx *fasthttp.RequestCtx) {
@@ -151,7 +151,7 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 	return tls.Server(conn, l.secure.config)
 }
 
-// take ends the refusal and returns the listener to a server.
+// take stops refusing and returns the listener for a server.
 func (l *Listener) take(set *connSet) (net.Listener, error) {
 	if l.refused {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {
@@ -169,8 +169,7 @@ func (l *Listener) take(set *connSet) (net.Listener, error) {
 	return newSecureListener(timed, l.secure, l.watch), nil
 }
 
-// Close gives the address back. It is harmless once a server has the listener and
-// has ended.
+// Close releases the address. It does no harm after a server has taken the listener and stopped.
 func (l *Listener) Close() {
 	_ = l.tcp.Close()
 	l.refusing.Wait()

@@ -14,14 +14,13 @@ import (
 	"pmx/http/api"
 )
 
-// durationBuckets is how many latency buckets there are: bucket i holds what took
-// less than 2^i × 16 µs, so the last bound is 8.4 s.
+// durationBuckets is the number of latency buckets: bucket i counts requests that took less than
+// 2^i × 16 µs, so the last bound is 8.4 s.
 const durationBuckets = 20
 
 const firstBucketMicros = 16
 
-// metrics counts requests per route without locks: the request path must not pay
-// for label lookups.
+// metrics counts requests per route without locks: a request must not pay for label lookups.
 type metrics struct {
 	api      *api.API
 	routes   []routeCounts
@@ -57,16 +56,16 @@ type routeCounts struct {
 func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 	m := &metrics{
 		api: a, watch: watch, conns: open, sources: newSourceMetrics(),
-		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is tried again.", []string{"work"}, nil),
-		failing:  prometheus.NewDesc("pmx_background_failing", "1 while background work panicked when it was tried last.", []string{"work"}, nil),
+		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is then retried.", []string{"work"}, nil),
+		failing:  prometheus.NewDesc("pmx_background_failing", "1 if the last attempt of background work panicked.", []string{"work"}, nil),
 		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "method", "status"}, nil),
-		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route", "method"}, nil),
-		open:     prometheus.NewDesc("pmx_http_connections", "Open connections, by whether a key was given on them.", []string{"keyed"}, nil),
+		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the complete response.", []string{"route", "method"}, nil),
+		open:     prometheus.NewDesc("pmx_http_connections", "Open connections, by whether a key was sent on them.", []string{"keyed"}, nil),
 		dropped:  prometheus.NewDesc("pmx_http_connections_dropped_total", "Connections closed because there were too many.", nil, nil),
-		limits:   prometheus.NewDesc("pmx_http_limited_total", "Requests answered with 429 because of the rate limit, by plan; none is a caller without a valid key.", []string{"plan"}, nil),
-		reads:    prometheus.NewDesc("pmx_http_reads_total", "Reads of the database that requests asked for, by whether a result of the same epoch was kept or shared.", []string{"cached"}, nil),
-		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate that is in use expires, in unix time; of several the first. Absent while one is not there yet.", nil, nil),
-		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used and an older one is kept, or one cannot be ordered or renewed.", nil, nil),
+		limits:   prometheus.NewDesc("pmx_http_limited_total", "Requests answered with 429 because of the rate limit, by plan; none for callers without a valid key.", []string{"plan"}, nil),
+		reads:    prometheus.NewDesc("pmx_http_reads_total", "Database reads that requests needed, by whether a cached or shared result of the same epoch was used.", []string{"cached"}, nil),
+		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate in use expires, in Unix time; the earliest of several. Absent while there is no certificate yet.", nil, nil),
+		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used and the previous one is kept, or while a certificate cannot be ordered or renewed.", nil, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
 	}
 	m.limited = map[string]*atomic.Uint64{"": {}}
@@ -82,7 +81,7 @@ func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 	return m
 }
 
-// observe counts one request of the route at index; 0 is no route.
+// observe counts one request of the route at index; 0 means no route.
 func (m *metrics) observe(index, status int, took time.Duration) {
 	r := &m.routes[index]
 	if status >= 0 && status < len(r.statuses) {
@@ -93,7 +92,7 @@ func (m *metrics) observe(index, status int, took time.Duration) {
 	r.micros.Add(us)
 }
 
-// limit counts a request that was refused for the rate limit of plan.
+// limit counts a request that was refused because of the rate limit of plan.
 func (m *metrics) limit(plan string) {
 	if n := m.limited[plan]; n != nil {
 		n.Add(1)
@@ -116,8 +115,8 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.sources.describe(ch)
 }
 
-// Collect gives the counters as they are now.
-// It runs in a goroutine of the registry, which has no net.
+// Collect sends the current counters. It runs in a goroutine of the registry, which does not
+// recover from panics.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
 }
@@ -146,7 +145,7 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	m.sources.collect(ch, m.api.Sources())
 }
 
-// collectCertificate gives nothing if the server speaks plain HTTP.
+// collectCertificate sends nothing if the server speaks plain HTTP.
 func (m *metrics) collectCertificate(ch chan<- prometheus.Metric) {
 	if c := m.certificate; c != nil {
 		if at, known := c.Expires(); known {

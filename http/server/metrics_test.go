@@ -30,7 +30,7 @@ func TestRateLimitsAreCountedByPlan(t *testing.T) {
 	}
 }
 
-// Names and units are those that promtool check metrics wants.
+// Names and units are those that promtool check metrics accepts.
 func TestNamesOfMetricsAreClean(t *testing.T) {
 	certFile, keyFile, _ := certificate(t)
 	r := serve(t, nil, func(c *server.Config) { c.TLSCert, c.TLSKey = certFile, keyFile })

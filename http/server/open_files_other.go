@@ -2,5 +2,5 @@
 
 package server
 
-// openFiles is how many files this process may have open.
+// openFiles returns how many files this process may have open.
 func openFiles() int { return 1 << 30 }

@@ -4,7 +4,7 @@ package server
 
 import "golang.org/x/sys/unix"
 
-// openFiles is how many files this process may have open.
+// openFiles returns how many files this process may have open.
 func openFiles() int {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur > 1<<30 {

@@ -16,34 +16,34 @@ import (
 	"pmx/http/wire"
 )
 
-// preflightAge is how long, in seconds, a browser may keep what a preflight was
-// answered: two hours, the most that Chromium takes.
+// preflightAge is how long, in seconds, a browser may cache the response to a preflight: two hours,
+// the maximum of Chromium.
 const preflightAge = "7200"
 
-// requestMethods are those of all endpoints.
+// requestMethods are the methods of all endpoints.
 const requestMethods = "GET, HEAD, POST, DELETE"
 
-// requestHeaders are those that endpoints read and that a browser asks about first.
+// requestHeaders are the headers that endpoints read and that need a preflight.
 const requestHeaders = wire.KeyHeader + ", Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-Request-ID"
 
-// exposedHeaders are those of answers that a page may read, beside the seven that every
-// page may (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
+// exposedHeaders are the response headers that a page may read, in addition to the seven that every
+// page may read (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
 const exposedHeaders = "ETag, Retry-After, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, " +
 	"X-Request-ID, Allow, Location, WWW-Authenticate, Content-Disposition, Content-Range, Accept-Ranges, Content-Digest, Repr-Digest, Date"
 
-// origins are the sites whose pages may read answers in a browser: the server's side of
+// origins are the sites whose pages may read responses in a browser: the server's side of
 // https://fetch.spec.whatwg.org/#http-cors-protocol. A nil *origins allows none.
 //
-// Fiber's middleware is not used: what it adds to Vary the answers replace, it accepts
-// a preflight that it does not allow with 204 and no reason, and it would answer before
-// requests are logged and counted.
+// Fiber's middleware is not used: responses would overwrite what it adds to Vary, it answers a
+// preflight that it does not allow with 204 and no reason, and it would answer before requests are
+// logged and counted.
 type origins struct {
 	all    bool
 	listed map[string]struct{}
 }
 
-// parseOrigins reads the origins that are allowed: "*" alone for all, else as browsers write them,
-// such as https://dash.example. It returns nil for none.
+// parseOrigins parses the allowed origins: "*" alone for all, otherwise origins as browsers send
+// them, such as https://dash.example. It returns nil if there are none.
 func parseOrigins(texts []string) (*origins, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -66,17 +66,17 @@ func parseOrigins(texts []string) (*origins, error) {
 
 const exampleOrigin = "give scheme and host as the browser shows them, such as https://dash.example or http://localhost:3000"
 
-// checkOrigin refuses what no browser sends as the origin of a page.
+// checkOrigin returns an error for a text that no browser sends as the origin of a page.
 func checkOrigin(text string) error {
 	if text == "null" {
-		return errors.New("null is any page without an origin, such as a local file: serve the page over http:// or https:// and name that")
+		return errors.New("null is every page without an origin, such as a local file: serve the page over http:// or https:// and give that origin")
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		return errors.New(exampleOrigin)
 	}
 	if strings.Contains(text, "*") {
-		return errors.New("name every origin in full; only * alone stands for others")
+		return errors.New("write every origin in full; a * is allowed only alone, for all origins")
 	}
 	host := strings.ToLower(u.Host)
 	for _, c := range host {
@@ -94,12 +94,12 @@ func checkOrigin(text string) error {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
 	if exact := u.Scheme + "://" + host; exact != text {
-		return fmt.Errorf("browsers send scheme, host and unusual port only: give %s", exact)
+		return fmt.Errorf("browsers send only the scheme, the host and a non-default port: give %s", exact)
 	}
 	return nil
 }
 
-// allows reports whether pages of origin may read answers.
+// allows reports whether pages of origin may read responses.
 func (o *origins) allows(origin []byte) bool {
 	if o == nil || len(origin) == 0 {
 		return false
@@ -111,16 +111,17 @@ func (o *origins) allows(origin []byte) bool {
 	return listed
 }
 
-// isPreflight reports whether a browser asks if a page may send another request.
+// isPreflight reports whether a request is a CORS preflight: a browser asks whether a page may send
+// another request.
 func isPreflight(h *fasthttp.RequestHeader) bool {
 	return h.IsOptions() && len(h.Peek(fiber.HeaderOrigin)) > 0 && len(h.Peek(fiber.HeaderAccessControlRequestMethod)) > 0
 }
 
-// preflight answers a request that isPreflight, as far as mark does not. The error says
-// what to set where the page's origin is not allowed.
+// preflight answers a CORS preflight, except for the headers that mark sets. If the page's origin
+// is not allowed, the error says what to set.
 func (o *origins) preflight(ctx *fasthttp.RequestCtx) error {
 	if origin := ctx.Request.Header.Peek(fiber.HeaderOrigin); !o.allows(origin) {
-		// What is no origin is not repeated: nobody could allow it.
+		// A text that is not an origin is not repeated: nobody could allow it.
 		if err := checkOrigin(string(origin)); err != nil {
 			return api.OriginNotAllowed("")
 		}
@@ -134,8 +135,8 @@ func (o *origins) preflight(ctx *fasthttp.RequestCtx) error {
 	return nil
 }
 
-// mark is the last of every answer: it says which pages may read it. Where that depends
-// on the page, caches are told so, in answers to other requests too.
+// mark completes every response with the headers that say which pages may read it. If that depends
+// on the page, Vary tells caches so, also in responses to other requests.
 func (o *origins) mark(ctx *fasthttp.RequestCtx) {
 	if o == nil {
 		return
@@ -145,7 +146,7 @@ func (o *origins) mark(ctx *fasthttp.RequestCtx) {
 		h.Add(fiber.HeaderVary, fiber.HeaderOrigin)
 	}
 	origin := ctx.Request.Header.Peek(fiber.HeaderOrigin)
-	if !o.allows(origin) || len(h.Peek(fiber.HeaderAccessControlAllowOrigin)) > 0 { // of a file that is for everyone
+	if !o.allows(origin) || len(h.Peek(fiber.HeaderAccessControlAllowOrigin)) > 0 { // a file that is for everyone
 		return
 	}
 	if o.all {

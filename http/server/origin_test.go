@@ -18,13 +18,14 @@ import (
 
 const dash = "https://dash.example"
 
-// allow serves to pages of origins.
+// allow starts a server that allows pages of origins.
 func allow(t *testing.T, origins ...string) *rig {
 	t.Helper()
 	return serve(t, nil, func(c *server.Config) { c.Origins = origins })
 }
 
-// preflight asks what a browser asks before a page of origin may send method with a key.
+// preflight sends the preflight that a browser sends before a page of origin may use method with a
+// key.
 func preflight(t *testing.T, url, origin, method string) (*http.Response, string) {
 	t.Helper()
 	return ask(t, http.DefaultClient, "OPTIONS", url, "Origin: "+origin, "Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: x-api-key")
@@ -85,8 +86,8 @@ func TestPreflightsOfAllowedPagesNeedNoKey(t *testing.T) {
 	}
 }
 
-// OPTIONS is a preflight where a browser says what it is about to send, else a method
-// that no endpoint has.
+// OPTIONS is a preflight if a browser says what it is about to send; otherwise it is a method that
+// no endpoint has.
 func TestOptionsThatIsNoPreflight(t *testing.T) {
 	r := allow(t, dash)
 	for _, header := range []string{"Origin: " + dash, "Access-Control-Request-Method: GET"} {
@@ -97,8 +98,8 @@ func TestOptionsThatIsNoPreflight(t *testing.T) {
 	}
 }
 
-// Whether an answer may be read depends on the page: an answer to one, or to none, that
-// was kept may not be given to another.
+// Whether a response may be read depends on the page: a cached response to one page, or to none,
+// may not be given to another.
 func TestAnswersSayThatTheyDependOnTheOrigin(t *testing.T) {
 	for allowed, depends := range map[string]bool{dash: true, "*": false, "": false} {
 		r := serve(t, nil, func(c *server.Config) {
@@ -132,7 +133,7 @@ func TestAnswersSayThatTheyDependOnTheOrigin(t *testing.T) {
 	}
 }
 
-// The OpenAPI document is for everyone, whoever else may read the rest.
+// The OpenAPI document is for everyone, whoever may read the rest.
 func TestTheDocumentIsForPagesOfAllSites(t *testing.T) {
 	for _, r := range []*rig{serve(t, nil, nil), allow(t, "https://other.example"), allow(t, dash)} {
 		res, _ := ask(t, http.DefaultClient, "GET", r.URL()+"/openapi.json", "Origin: "+dash)
@@ -142,7 +143,7 @@ func TestTheDocumentIsForPagesOfAllSites(t *testing.T) {
 	}
 }
 
-// readable are headers that pages may read anyway or that say nothing to them.
+// readable are headers that pages may read in any case or have no use for.
 var readable = []string{"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified", "Pragma",
 	"Vary", "X-Content-Type-Options", "Content-Encoding", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Connection"}
 
@@ -180,7 +181,7 @@ func TestPagesMayReadTheHeadersOfAnswers(t *testing.T) {
 	}
 }
 
-// What the document names, those of downloads among it, a page may read.
+// A page may read the headers that the document names, including those of downloads.
 func TestPagesMayReadTheHeadersOfTheDocument(t *testing.T) {
 	r := allow(t, "*")
 	res, _ := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, "Origin: "+dash)
@@ -206,7 +207,7 @@ func TestPagesMayReadTheHeadersOfTheDocument(t *testing.T) {
 	}
 }
 
-// A page learns that the server is starting, and not that it may not ask.
+// A page learns that the server is starting, not that its requests are refused.
 func TestPagesAreToldThatTheServerIsStarting(t *testing.T) {
 	l, err := server.Listen(server.Config{Listen: "127.0.0.1:0", Origins: []string{dash}, Log: zerolog.Nop()})
 	if err != nil {
@@ -228,7 +229,7 @@ func TestPagesAreToldThatTheServerIsStarting(t *testing.T) {
 }
 
 func TestOriginsThatNoBrowserSendsAreRefusedAtStart(t *testing.T) {
-	cases := map[string]string{ // to a part of the error, "" where it is fine
+	cases := map[string]string{ // to a part of the error, "" for none
 		"https://dash.example": "", "http://localhost:3000": "", "http://[::1]:3000": "", "https://xn--bcher-kva.example": "", "chrome-extension://abcdefgh": "", "*": "",
 		"":                        "such as https://dash.example",
 		"dash.example":            "such as https://dash.example",

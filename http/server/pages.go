@@ -10,11 +10,11 @@ import (
 	"pmx/http/web"
 )
 
-// statusFresh is how long a status page is shown before it is rendered again.
+// statusFresh is how long a rendered status page is served before it is rendered again.
 const statusFresh = 5 * time.Second
 
-// pages are what the server answers outside the API. They are made at the first
-// request for one: a server that is only asked for data has no use for them.
+// pages are everything that the server serves outside the API. They are made at the first request
+// for one: a server that is used only for its API does not need them.
 type pages struct {
 	site func() (*web.Site, error)
 
@@ -27,7 +27,7 @@ func newPages(open bool) *pages {
 	return &pages{site: sync.OnceValues(func() (*web.Site, error) { return web.New(open) })}
 }
 
-// mountPages puts the pages before the routes of the API.
+// mountPages registers the pages before the routes of the API.
 func (s *Server) mountPages(app *fiber.App) {
 	for _, path := range web.Paths() {
 		app.Get(path, s.page) // HEAD too
@@ -54,7 +54,8 @@ func (s *Server) page(c *fiber.Ctx) error {
 	return fiber.ErrNotFound
 }
 
-// missing shows a browser a page instead of the problem that nothing is there, which stands if there are no pages.
+// missing sends a browser a page instead of the problem "not found". If the pages cannot be made,
+// the problem is sent.
 func (s *Server) missing(c *fiber.Ctx) {
 	if !web.LooksForPage(c) {
 		return
@@ -68,7 +69,7 @@ func (s *Server) missing(c *fiber.Ctx) {
 	}
 }
 
-// statusPage returns the status page, at most statusFresh old.
+// statusPage returns the status page, rendered at most statusFresh ago.
 func (s *Server) statusPage() (*web.Page, error) {
 	s.pages.mu.Lock()
 	defer s.pages.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Where nothing is, a browser is shown a page and a program the problem; below the API both get the problem.
+// For an unknown path, a browser gets a page and a program gets the problem; below the API both get
+// the problem.
 func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
 	r := serve(t, nil, nil)
 	const browser, page, problem = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", "application/problem+json"
@@ -24,6 +25,6 @@ func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
 		}
 	}
 	if res, _ := ask(t, http.DefaultClient, http.MethodPost, r.URL()+"/nothing", "Accept: "+browser); strings.HasPrefix(res.Header.Get("Content-Type"), page) {
-		t.Error("what is posted gets a page")
+		t.Error("a POST gets a page")
 	}
 }

@@ -16,21 +16,21 @@ import (
 	"pmx/http/web"
 )
 
-// Errors that a Waitlist gives.
+// Errors that a Waitlist returns.
 var (
-	// ErrNotUnderstood: what was filled in cannot be kept.
+	// ErrNotUnderstood means that the contents of the form cannot be stored.
 	ErrNotUnderstood = errors.New("the request for a key cannot be kept")
-	// ErrListFull: no more requests are taken.
+	// ErrListFull means that no more requests are accepted.
 	ErrListFull = errors.New("the waitlist is full")
 )
 
-// Waitlist takes a request for a key.
+// Waitlist stores a request for a key.
 type Waitlist func(ctx context.Context, contact, useCase string) error
 
-// keyRequestTime bounds how long a request may take to be written.
+// keyRequestTime is how long storing a request may take.
 const keyRequestTime = 5 * time.Second
 
-// keyForm is the form on which anybody may ask for a key.
+// keyForm is the form with which anybody can request a key.
 type keyForm struct {
 	list  Waitlist
 	asked *access.KeyRequests
@@ -38,7 +38,7 @@ type keyForm struct {
 	pages sync.Map // of *web.Page by web.KeyRequestEnd
 }
 
-// mountKeyForm puts the form where the server has one.
+// mountKeyForm registers the form if there is a waitlist.
 func (s *Server) mountKeyForm(app *fiber.App, list Waitlist) {
 	if list == nil {
 		return
@@ -48,7 +48,7 @@ func (s *Server) mountKeyForm(app *fiber.App, list Waitlist) {
 	app.Post(web.RequestKeyPath, f.take)
 }
 
-// take takes a form that was filled in. Pages of other sites may not send it for their visitors.
+// take handles a submitted form. Pages of other sites may not submit it for their visitors.
 func (f *keyForm) take(c *fiber.Ctx) error {
 	if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return f.show(c, web.NotUnderstood)
@@ -61,7 +61,7 @@ func (f *keyForm) take(c *fiber.Ctx) error {
 	ctx, cancel := context.WithTimeout(context.Background(), keyRequestTime)
 	defer cancel()
 	err := f.list(ctx, strings.Clone(c.FormValue("contact")), strings.Clone(c.FormValue("use_case")))
-	if err != nil { // only what is kept is counted
+	if err != nil { // only requests that are stored are counted
 		f.asked.Return(call.Addr, call.Start)
 	}
 	switch {
@@ -75,7 +75,7 @@ func (f *keyForm) take(c *fiber.Ctx) error {
 	return f.show(c, web.Asked)
 }
 
-// show answers with a page, which is made once.
+// show answers with a page, which is rendered once.
 func (f *keyForm) show(c *fiber.Ctx, end web.KeyRequestEnd) error {
 	page, ok := f.pages.Load(end)
 	if !ok {

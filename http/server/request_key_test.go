@@ -37,8 +37,8 @@ func askForKey(t *testing.T, r *rig, contact, use string, headers ...string) (in
 	return res.StatusCode, text.String()
 }
 
-// Where there is a form, anybody may ask for a key, three times an hour; where there is none,
-// nothing is at its place.
+// If there is a form, anybody can request a key, three times an hour; if there is none, its path is
+// not found.
 func TestAnybodyMayAskForAKeyWhereThereIsAForm(t *testing.T) {
 	var got []string
 	var fails error
@@ -69,7 +69,7 @@ func TestAnybodyMayAskForAKeyWhereThereIsAForm(t *testing.T) {
 		t.Errorf("a full list: %d %s", code, text)
 	}
 	fails = nil
-	for n := 2; n <= 3; n++ { // what was refused was not counted
+	for n := 2; n <= 3; n++ { // refused requests were not counted
 		if code, _ := askForKey(t, r, "bob", "x"); code != 200 {
 			t.Errorf("request %d: %d", n, code)
 		}

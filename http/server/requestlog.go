@@ -19,8 +19,8 @@ const (
 	flushBuffer = 64 << 10
 )
 
-// requestLog collects request lines and writes them out five times a second: a
-// system call per line would cost more than most answers.
+// requestLog collects request lines and writes them out five times a second: a system call per line
+// would cost more than most requests.
 type requestLog struct {
 	routes  [][2]zerolog.Logger // by route index: for GET, for other methods
 	stamp   atomic.Pointer[stamp]
@@ -32,7 +32,8 @@ type requestLog struct {
 	running sync.WaitGroup
 }
 
-// newRequestLog writes to out. What a route's lines share is encoded once.
+// newRequestLog returns a log that writes to out. The fields that all lines of a route have in
+// common are encoded once.
 func newRequestLog(out io.Writer, watch *guard.Watch) *requestLog {
 	l := &requestLog{out: out, lines: make([]byte, 0, flushBuffer)}
 	base := zerolog.New(l).With().Str("message", "request")
@@ -50,7 +51,7 @@ func newRequestLog(out io.Writer, watch *guard.Watch) *requestLog {
 	return l
 }
 
-// Write takes one line. It is written out with the next flush.
+// Write buffers one line. It is written out with the next flush.
 func (l *requestLog) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +62,7 @@ func (l *requestLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// flush writes out what is there; the caller holds mu.
+// flush writes out the buffer; the caller holds mu.
 func (l *requestLog) flush() {
 	if len(l.lines) > 0 {
 		_, l.err = l.out.Write(l.lines)
@@ -86,7 +87,7 @@ func (l *requestLog) run(ctx context.Context) error {
 	}
 }
 
-// close writes out the rest and gives the last error of writing. A nil log closes well.
+// close writes out the buffer and returns the last write error. A nil log can be closed.
 func (l *requestLog) close() error {
 	if l == nil {
 		return nil
@@ -99,8 +100,8 @@ func (l *requestLog) close() error {
 	return l.err
 }
 
-// record counts a finished request and writes its line. Paths are logged as
-// their pattern, client addresses without their last part.
+// record counts a finished request and logs it. Paths are logged as the pattern of their route, and
+// client addresses without their last part.
 func (s *Server) record(c *fiber.Ctx, call *api.Call) {
 	res := c.Response()
 	status, took := res.StatusCode(), s.api.Since(call)
@@ -114,7 +115,7 @@ func (s *Server) record(c *fiber.Ctx, call *api.Call) {
 	s.requests.line(c, call, status, took)
 }
 
-// line writes the line of a finished request.
+// line writes the log line of a finished request.
 func (l *requestLog) line(c *fiber.Ctx, call *api.Call, status int, took time.Duration) {
 	level := zerolog.InfoLevel
 	if status >= fiber.StatusInternalServerError {
@@ -141,14 +142,13 @@ func (l *requestLog) line(c *fiber.Ctx, call *api.Call, status int, took time.Du
 	e.Send()
 }
 
-// stamp is the text of one second, without its fraction.
+// stamp is one second as text, without its fraction.
 type stamp struct {
 	second int64
 	text   []byte
 }
 
-// appendTime adds t in UTC with milliseconds as JSON. The text of a second is
-// made once.
+// appendTime appends t in UTC with milliseconds as JSON. The text of a second is made once.
 func (l *requestLog) appendTime(b []byte, t time.Time) []byte {
 	now := l.stamp.Load()
 	if now == nil || now.second != t.Unix() {
@@ -160,12 +160,12 @@ func (l *requestLog) appendTime(b []byte, t time.Time) []byte {
 	return append(b, byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }
 
-// bodySize is how many bytes of body go out.
+// bodySize returns how many bytes of body are sent.
 func bodySize(c *fiber.Ctx) int {
 	if c.Method() == fiber.MethodHead {
 		return 0
 	}
-	if c.Response().IsBodyStream() { // a file, which must not be read for its length
+	if c.Response().IsBodyStream() { // a file, which is not read for its length
 		return c.Response().Header.ContentLength()
 	}
 	return len(c.Response().Body())

@@ -10,7 +10,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// secureListener speaks TLS on the connections of a timedListener.
+// secureListener uses TLS on the connections of a timedListener.
 type secureListener struct {
 	timedListener
 	config *tls.Config
@@ -18,7 +18,7 @@ type secureListener struct {
 	look   *sync.WaitGroup
 }
 
-// newSecureListener takes l over and keeps its certificates new until Close.
+// newSecureListener takes over l and keeps its certificates up to date until Close.
 func newSecureListener(l timedListener, secure *secure, watch *guard.Watch) secureListener {
 	ctx, stop := context.WithCancel(context.Background())
 	s := secureListener{l, secure.config, stop, &sync.WaitGroup{}}
@@ -30,7 +30,7 @@ func newSecureListener(l timedListener, secure *secure, watch *guard.Watch) secu
 	return s
 }
 
-// Accept waits for the next connection. Its handshake is done by who reads from it.
+// Accept waits for the next connection. The first read or write does its handshake.
 func (l secureListener) Accept() (net.Conn, error) {
 	timed, err := l.accept()
 	if err != nil {
@@ -40,7 +40,7 @@ func (l secureListener) Accept() (net.Conn, error) {
 	return &secureConn{tls.Server(timed, l.config), timed}, nil
 }
 
-// Close gives the address back.
+// Close releases the address.
 func (l secureListener) Close() error {
 	l.stop()
 	l.look.Wait()
@@ -53,8 +53,8 @@ type secureConn struct {
 	timed *timedConn
 }
 
-// Handshake does the handshake, all of it within the time of one request. fasthttp asks
-// for it before it reads.
+// Handshake does the handshake, which must finish within the time limit of one request. fasthttp
+// calls it before it reads.
 func (c *secureConn) Handshake() error {
 	if !c.timed.handshaking {
 		return c.Conn.Handshake()
@@ -63,7 +63,7 @@ func (c *secureConn) Handshake() error {
 		return err
 	}
 	if err := c.Conn.Handshake(); err != nil {
-		return err // and so does every read
+		return err // every read returns it too
 	}
 	return c.timed.handshaken()
 }

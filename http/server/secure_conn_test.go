@@ -38,7 +38,7 @@ func timedTLS(t *testing.T, f *certFiles, limits timeouts) (addr string, s *secu
 // dialTLS connects and does the handshake.
 func dialTLS(t *testing.T, addr string, cfg *tls.Config) *tls.Conn {
 	t.Helper()
-	cfg.InsecureSkipVerify = true // the certificate is compared as a whole
+	cfg.InsecureSkipVerify = true // the whole certificate is compared
 	c := tls.Client(dial(t, addr), cfg)
 	if err := c.Handshake(); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func answers(t *testing.T, c net.Conn) {
 	}
 }
 
-// stalling is a connection on which nothing goes out after the first writes.
+// stalling is a connection that sends nothing after the first writes.
 type stalling struct {
 	net.Conn
 	writes int
@@ -66,13 +66,13 @@ func (s *stalling) Write(b []byte) (int, error) {
 	return s.Conn.Write(b)
 }
 
-// A handshake has the time of one request from its begin to its end, wherever it stalls:
-// not that of a connection which waits for its next request.
+// A handshake has the time limit of one request from its beginning to its end, wherever it stalls,
+// and not that of a connection waiting for its next request.
 func TestAHandshakeThatStallsIsCut(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: 200 * time.Millisecond, write: time.Minute, idle: time.Minute})
 	for name, c := range map[string]struct {
-		writes  int // of the client, before it stalls
+		writes  int // writes of the client before it stalls
 		version uint16
 	}{
 		"before it begins":             {0, tls.VersionTLS13},
@@ -86,7 +86,7 @@ func TestAHandshakeThatStallsIsCut(t *testing.T) {
 			client := tls.Client(&stalling{raw, c.writes}, &tls.Config{InsecureSkipVerify: true, MinVersion: c.version, MaxVersion: c.version})
 			err := client.Handshake()
 			if err == nil {
-				_, err = io.Copy(io.Discard, client) // it is told why
+				_, err = io.Copy(io.Discard, client) // the error says why
 			}
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("still open: %v", err)
@@ -95,7 +95,7 @@ func TestAHandshakeThatStallsIsCut(t *testing.T) {
 	}
 }
 
-// A byte of the handshake now and then does not help.
+// Sending a byte of the handshake now and then does not extend the time.
 func TestAHandshakeThatDripsIsCut(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: 200 * time.Millisecond, write: time.Minute, idle: time.Minute})
@@ -117,11 +117,11 @@ func TestASecureConnectionMayRestBetweenRequests(t *testing.T) {
 	c := dialTLS(t, addr, &tls.Config{})
 	for range 3 {
 		answers(t, c)
-		time.Sleep(300 * time.Millisecond) // longer than a request, and a handshake, may take
+		time.Sleep(300 * time.Millisecond) // longer than a request or a handshake may take
 	}
 }
 
-// Clients may offer more than the server speaks, and get what it does.
+// Clients may offer more than the server supports, and get what it supports.
 func TestWhatAHandshakeAgreesOn(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: time.Minute, write: time.Minute, idle: time.Minute})
@@ -139,7 +139,7 @@ func TestWhatAHandshakeAgreesOn(t *testing.T) {
 	}
 }
 
-// A connection with a key is kept where others are closed, over TLS too.
+// A connection with a key is kept while others are closed, over TLS too.
 func TestAKeyOnASecureConnectionIsNoted(t *testing.T) {
 	set := newConnSet(10)
 	timed := &timedConn{set: set}

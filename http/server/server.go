@@ -1,5 +1,5 @@
-// Package server runs the API on a Fiber app: listeners and TLS, the rules about
-// proxies and plain HTTP, request logging, metrics and a graceful end.
+// Package server runs the API on a Fiber app: listeners and TLS, the rules about proxies and plain
+// HTTP, request logging, metrics and a graceful stop.
 package server
 
 import (
@@ -26,7 +26,7 @@ import (
 const (
 	bodyLimit    = 64 << 10
 	headerLimit  = 16 << 10 // request line and headers together
-	writeBuffer  = 64 << 10 // an answer that fits goes out in one system call
+	writeBuffer  = 64 << 10 // a response that fits is sent with one system call
 	readTimeout  = 10 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
@@ -37,48 +37,51 @@ const (
 type Config struct {
 	API      *api.API
 	Listen   string    // HOST:PORT; port 0 picks a free one
-	Listener *Listener // that Listen gave for this Config; nil: New takes the address
+	Listener *Listener // result of Listen for this Config; nil: New binds the address
 
-	// TLSCert and TLSKey are PEM files, read again when they change. Without them the server speaks plain
-	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
+	// TLSCert and TLSKey are PEM files, read again when they change. Without them the server speaks
+	// plain HTTP, which is allowed on a loopback address or with a TrustedProxy.
 	TLSCert, TLSKey string
 
-	// ACME orders certificates instead, if it has domains. Its Log is that of this Config.
+	// ACME orders certificates instead, if it has domains. Its Log is ignored: Log of this Config
+	// is used.
 	ACME acme.Config
 
-	// TrustedProxy are the addresses whose X-Forwarded-Proto and -For are
-	// believed. Behind them, a request that did not come over HTTPS is refused.
+	// TrustedProxy are the addresses whose X-Forwarded-Proto and X-Forwarded-For are believed. A
+	// request through them that did not come over HTTPS is refused.
 	TrustedProxy []netip.Prefix
 
-	// Origins are the sites whose pages may read answers in a browser, such as
-	// https://dash.example; "*" alone means all, none of them that no other site may.
+	// Origins are the sites whose pages may read responses in a browser, such as
+	// https://dash.example; "*" alone allows all sites. If it is empty, pages of other sites
+	// cannot.
 	Origins []string
 
-	// Waitlist takes the requests of a form on which anybody may ask for a key; nil: there is none.
+	// Waitlist stores requests from a form with which anybody can request a key; nil: there is no
+	// form.
 	Waitlist Waitlist
 
-	// Files is how many files the process may have open; what the system says if it is zero.
-	// Connections leave some of them to others.
+	// Files is how many files the process may have open; zero means the limit of the system.
+	// Connections leave some of them for other uses.
 	Files int
 
-	// Drain is how long requests under way may take once the server is to stop; 10 s if it is zero.
+	// Drain is how long running requests may take once the server is to stop; zero means 10 s.
 	Drain time.Duration
 
-	// Log gets events and failures, RequestLog one JSON line per request,
-	// buffered. A nil RequestLog writes none.
+	// Log gets events and failures; RequestLog gets one JSON line per request, buffered. If
+	// RequestLog is nil, requests are not logged.
 	Log        zerolog.Logger
 	RequestLog io.Writer
 
-	// Watch is over what runs in the background, the server's own and all that the
-	// metrics show; nil: none.
+	// Watch supervises background work, the server's own and everything that the metrics show; nil:
+	// none.
 	Watch *guard.Watch
 }
 
-// Server is a listener with the app behind it.
+// Server is a listener and the app that answers its requests.
 type Server struct {
 	api       *api.API
 	app       *fiber.App
-	parsed    fasthttp.RequestHandler // of requests that were read and have one meaning
+	parsed    fasthttp.RequestHandler // handles requests that are not ambiguous
 	listener  net.Listener
 	transport transport
 	origins   *origins
@@ -92,8 +95,8 @@ type Server struct {
 	watch     *guard.Watch
 }
 
-// New listens on cfg.Listen. Connections are accepted from then on and answered
-// once Serve runs. The error says what to change where cfg is not safe.
+// New listens on cfg.Listen. Connections are accepted from then on, and answered once Serve runs.
+// If cfg is not safe, the error says what to change.
 func New(cfg Config) (*Server, error) {
 	if cfg.Files == 0 {
 		cfg.Files = openFiles()
@@ -127,31 +130,31 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// secure is how the server speaks TLS.
+// secure has what the server needs for TLS.
 type secure struct {
 	config      *tls.Config
 	certificate certificates
 }
 
-// certificates are those that connections begin with.
+// certificates provides the certificates for new connections.
 type certificates interface {
-	Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) // is tls.Config.GetCertificate
-	Run(ctx context.Context, ticks <-chan time.Time) error    // keeps them new until ctx ends
-	Expires() (at time.Time, known bool)                      // the first of them; not known where one is missing
+	Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) // for tls.Config.GetCertificate
+	Run(ctx context.Context, ticks <-chan time.Time) error    // keeps them up to date until ctx ends
+	Expires() (at time.Time, known bool)                      // the earliest; not known if one is missing
 	Fails() bool                                              // whether one cannot be renewed
 }
 
-// tlsConfig is how TLS is spoken with certificates, and with which protocols above it.
+// tlsConfig returns the settings of TLS with certificates c, and with these protocols above it.
 func tlsConfig(c certificates, protocols ...string) *secure {
 	return &secure{certificate: c, config: &tls.Config{GetCertificate: c.Get, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13, NextProtos: protocols}}
 }
 
-// newACME prepares the ordering of certificates, nil if none is configured.
+// newACME prepares the ordering of certificates; nil if none is configured.
 func newACME(cfg Config) (*secure, error) {
 	order := cfg.ACME
 	if len(order.Domains) == 0 {
 		if order.Email != "" || order.Directory != "" && order.Directory != acme.LetsEncrypt {
-			return nil, errors.New("an e-mail address or an authority is given, and no host name: give the one that the certificate is for")
+			return nil, errors.New("an e-mail address or an authority is given, but no host name: give the host name for the certificate")
 		}
 		return nil, nil
 	}
@@ -165,7 +168,7 @@ func newACME(cfg Config) (*secure, error) {
 	return tlsConfig(acme.New(order), "http/1.1", acme.Protocol), nil
 }
 
-// newSecure reads the certificate, nil if none is configured.
+// newSecure reads the certificate; nil if none is configured.
 func newSecure(cfg Config) (*secure, error) {
 	if cfg.TLSCert == "" && cfg.TLSKey == "" {
 		return nil, nil
@@ -180,7 +183,7 @@ func newSecure(cfg Config) (*secure, error) {
 	return tlsConfig(cert, "http/1.1"), nil
 }
 
-// plainAllowed refuses plain HTTP where others could listen in.
+// plainAllowed returns an error if plain HTTP on this address could be intercepted.
 func plainAllowed(listen string, behindProxy bool) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -217,7 +220,7 @@ func (s *Server) newApp(list Waitlist) *fiber.App {
 	return app
 }
 
-// rejectUnknownMethods answers methods that Fiber does not know; it would do so in plain text.
+// rejectUnknownMethods answers methods that Fiber does not know; Fiber would answer in plain text.
 func rejectUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch string(ctx.Method()) {
@@ -228,32 +231,32 @@ func rejectUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp
 		}
 		c := app.AcquireCtx(ctx)
 		defer app.ReleaseCtx(c)
-		_ = app.ErrorHandler(c, fiber.ErrMethodNotAllowed) // it answers and gives nil
+		_ = app.ErrorHandler(c, fiber.ErrMethodNotAllowed) // it answers and returns nil
 	}
 }
 
-// Handler is the whole app as fasthttp sees it, for tests and benchmarks without
-// a socket: their requests have no text that could be refused.
+// Handler returns the whole app as a fasthttp handler, for tests and benchmarks without a socket.
+// It does not check for ambiguous requests, because their headers have no raw text.
 func (s *Server) Handler() fasthttp.RequestHandler { return s.parsed }
 
-// Addr is the address the server listens on.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// URL is the base URL of the server itself, as it can be opened on this machine:
-// scheme, host and port. Of a server on all addresses the host is the loopback one.
+// URL returns the base URL of the server as it can be opened on this machine: scheme, host and
+// port. If the server listens on all addresses, the host is the loopback address.
 func (s *Server) URL() string {
 	at := s.listener.Addr().String()
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port)) // a socket for [::] takes it too
+		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port)) // a socket for [::] accepts it too
 	}
 	return s.scheme + "://" + at
 }
 
-// Collector returns the request metrics to a Prometheus registry.
+// Collector returns the request metrics for a Prometheus registry.
 func (s *Server) Collector() prometheus.Collector { return s.metrics }
 
-// Serve answers until ctx ends, then lets the requests under way finish for the
-// drain time. It gives nil after a clean end.
+// Serve answers requests until ctx ends, then gives running requests the drain time to finish. It
+// returns nil after a clean stop.
 func (s *Server) Serve(ctx context.Context) error {
 	stopped := guard.Start(func() error {
 		return s.watch.Supervise(ctx, "listener", func(context.Context) error { return s.app.Listener(s.listener) })
@@ -266,15 +269,15 @@ func (s *Server) Serve(ctx context.Context) error {
 		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
 		defer cancel()
 		if err = s.app.ShutdownWithContext(deadline); err != nil {
-			err = fmt.Errorf("requests still under way after %s: %w", s.drain, err)
+			err = fmt.Errorf("requests still running after %s: %w", s.drain, err)
 		}
-		// A stop that came before the first accept has closed nothing yet; a
-		// second close is harmless.
+		// If the stop came before the first accept, nothing has been closed yet; a second close
+		// does no harm.
 		_ = s.listener.Close()
 		err = errors.Join(err, <-stopped)
 	}
 	return errors.Join(err, s.requests.close())
 }
 
-// Close gives the listener back without serving.
+// Close closes the listener without serving.
 func (s *Server) Close() error { return errors.Join(s.listener.Close(), s.requests.close()) }

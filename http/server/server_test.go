@@ -52,7 +52,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// rig is a server with its stand-ins. stop ends it and gives what Serve gave.
+// rig is a server with its fakes. stop stops it and returns the result of Serve.
 type rig struct {
 	*server.Server
 	key      string
@@ -93,7 +93,7 @@ func build(t *testing.T, source api.Source, change func(*server.Config)) (*rig, 
 	return r, err
 }
 
-// serve builds a server over 60 rows and runs it until the test is over or stop.
+// serve runs a server with 60 rows until the end of the test or stop.
 func serve(t *testing.T, source api.Source, change func(*server.Config)) *rig {
 	t.Helper()
 	if source == nil {
@@ -115,7 +115,7 @@ func serve(t *testing.T, source api.Source, change func(*server.Config)) *rig {
 	return r
 }
 
-// ask sends one request over its own connection.
+// ask sends one request over a new connection.
 func ask(t *testing.T, client *http.Client, method, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -182,8 +182,8 @@ func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 	}
 }
 
-// A request that is refused for its body alone is its key's: the refusal tells the
-// plan and what is left, and the key pays for it.
+// A request that is refused only because of its body counts for its key: the refusal says the plan
+// and what is left of the limit.
 func TestARefusedBodyIsItsKeys(t *testing.T) {
 	r := serve(t, nil, nil)
 	for want, key := range map[string]string{"alpha": r.key, "": "pmx_" + strings.Repeat("A", 43)} {
@@ -194,7 +194,7 @@ func TestARefusedBodyIsItsKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			// Headers alone: the length says enough.
+			// Only the headers are sent: the length is enough.
 			if _, err := io.WriteString(conn, "POST /api/v3/research/export-jobs HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 70000\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
@@ -268,7 +268,7 @@ func TestRequestLogHasOneLineEachAndNoSecrets(t *testing.T) {
 	}
 }
 
-// gathered are the values of metrics by name and labels; of a histogram, how many it counted.
+// gathered returns the values of metrics by name and labels; for a histogram, its count.
 func gathered(t *testing.T, from prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := from.Gather()
@@ -310,7 +310,7 @@ func TestMetricsCountPerRoute(t *testing.T) {
 	}
 }
 
-// A request under way when the server is asked to stop gets its answer.
+// A request that is running when the server is asked to stop gets its response.
 func TestDrain(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -329,7 +329,7 @@ func TestDrain(t *testing.T) {
 	go func() { stopped <- r.stop() }()
 	select {
 	case err := <-stopped:
-		t.Errorf("stopped with a request under way: %v", err)
+		t.Errorf("stopped with a running request: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	close(release)
@@ -377,7 +377,7 @@ func TestDrainGivesUpAfterItsDeadline(t *testing.T) {
 	}()
 	<-entered
 	cancel()
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "still under way after 20ms") {
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "still running after 20ms") {
 		t.Errorf("got %v", err)
 	}
 	close(release)

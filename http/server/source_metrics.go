@@ -9,7 +9,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// sourceMetrics tell how the sources stand that are followed.
+// sourceMetrics are the metrics of the sources that the server follows.
 type sourceMetrics struct {
 	now       func() time.Time
 	lag       *prometheus.Desc
@@ -34,20 +34,20 @@ func newSourceMetrics() *sourceMetrics {
 	}
 	return &sourceMetrics{
 		now:       time.Now,
-		lag:       desc("lag_seconds", "How far the source's complete data lies behind the clock; absent while there is none."),
+		lag:       desc("lag_seconds", "How far the source's complete data is behind the current time; absent while there is none."),
 		state:     desc("source_state", "1 for the state that the source is in, 0 for the others.", "state"),
-		quiet:     desc("quiet", "1 while less than a fifth of what is usual at this hour comes in."),
-		progress:  desc("catch_up_progress", "Share of the past that was fetched, 0 to 1; 1 when there is nothing to catch up with."),
-		missing:   desc("gap_blocks", "Blocks that are final and not stored yet."),
+		quiet:     desc("quiet", "1 while less than a fifth of the usual amount for this hour comes in."),
+		progress:  desc("catch_up_progress", "Share of the history that was fetched, 0 to 1; 1 when there is nothing to catch up on."),
+		missing:   desc("gap_blocks", "Blocks that are final but not stored yet."),
 		rows:      desc("rows_total", "New rows since the start."),
 		requests:  desc("requests_total", "Requests since the start."),
 		retries:   desc("retries_total", "Requests repeated since the start."),
-		throttled: desc("throttled_seconds_total", "Time spent waiting because the source asked for it."),
-		unknown:   desc("unknown_total", "Events, members and statuses that were not understood."),
-		differs:   desc("audit_difference", "What comparing with the source's own counts finds now, by what is compared.", "audit"),
-		lacks:     desc("incomplete", "1 for a source that lacks some of what there is by its nature, such as a list of trades with known holes."),
+		throttled: desc("throttled_seconds_total", "Time spent waiting because the source limited the rate of requests."),
+		unknown:   desc("unknown_total", "Events, JSON members and statuses that were not recognised."),
+		differs:   desc("audit_difference", "Current difference from the source's own counts, by what is compared.", "audit"),
+		lacks:     desc("incomplete", "1 for a source that is incomplete by its nature, such as a list of trades with known gaps."),
 		host:      desc("host_state", "1 for the state that a host of the source is in, 0 for the others.", "host", "state"),
-		asked:     desc("host_requests_total", "Requests to a host since the start, by HTTP status; 0 for those that got no whole answer.", "host", "code"),
+		asked:     desc("host_requests_total", "Requests to a host since the start, by HTTP status; 0 for those without a complete response.", "host", "code"),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// collected makes a Collector of what tells of given sources.
+// collected makes the metrics of given sources a Collector.
 type collected struct {
 	*sourceMetrics
 	sources []serving.Source

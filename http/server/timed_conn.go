@@ -14,20 +14,19 @@ import (
 	"pmx/engine/guard"
 )
 
-// tick is how exact the timeouts of connections are. A server that gives a
-// connection three deadlines with every request, as fasthttp does, reads the clock
-// and moves a timer of the runtime three times, and that is a tenth of what a
-// small answer costs.
+// tick is the resolution of connection timeouts. A server that sets three deadlines per request, as
+// fasthttp does, reads the clock and moves a timer of the runtime three times, which is a tenth of
+// the cost of a small response.
 const tick = time.Second
 
-// timeouts say how long a connection may take.
+// timeouts are the time limits of a connection.
 type timeouts struct {
 	read  time.Duration // from the first bytes of a request to its last
-	write time.Duration // for a write, or a piece of a file
+	write time.Duration // for a write, or a chunk of a file
 	idle  time.Duration // until the next request begins
 }
 
-// timedListener gives connections that time out by themselves.
+// timedListener accepts connections that enforce their own timeouts.
 type timedListener struct {
 	*net.TCPListener
 	limits timeouts
@@ -35,13 +34,13 @@ type timedListener struct {
 	set    *connSet
 }
 
-// newTimedListener takes tcp over; Close ends its clock.
+// newTimedListener takes over tcp; Close stops its clock.
 func newTimedListener(tcp *net.TCPListener, limits timeouts, set *connSet, watch *guard.Watch) timedListener {
 	return timedListener{tcp, limits, newClock(watch), set}
 }
 
-// Accept waits for the next connection that there is room for, also while there are
-// no more file descriptors or buffers for it: that is no reason for a server to end.
+// Accept waits for the next connection that can be admitted. It also waits if the system has run
+// out of file descriptors or buffers: that is no reason for a server to stop.
 func (l timedListener) Accept() (net.Conn, error) { return l.accept() }
 
 func (l timedListener) accept() (*timedConn, error) {
@@ -57,7 +56,7 @@ func (l timedListener) accept() (*timedConn, error) {
 				return timed, nil
 			}
 		}
-		_ = c.Close() // it is gone already, or one too many
+		_ = c.Close() // it is already closed, or there are too many
 	}
 }
 
@@ -82,7 +81,7 @@ func isTemporary(err error) bool {
 	return false
 }
 
-// Close gives the address back.
+// Close releases the address.
 func (l timedListener) Close() error {
 	l.clock.stop()
 	return l.TCPListener.Close()
@@ -116,37 +115,39 @@ func (c *clock) run(ctx context.Context) error {
 	}
 }
 
-// writeChunk is how much of a file is sent under one deadline: who takes less than this
-// in the time for a write is taken for gone.
+// writeChunk is how much of a file is sent under one deadline: a client that reads less than this
+// in the time limit of a write is considered gone.
 const writeChunk = 32 << 10
 
-// timedConn is a connection that keeps its timeouts, each up to a tick earlier.
-// One goroutine at a time reads or writes, as HTTP/1.1 does.
+// timedConn is a connection that enforces its timeouts, each up to a tick early. One goroutine at a
+// time reads or writes, as in HTTP/1.1.
 type timedConn struct {
 	*net.TCPConn
 	limits timeouts
 	clock  *clock
 
-	begun   bool  // something of a request was read that nothing was written to yet
-	limited bool  // the deadline for reading is that of the request
-	idle    int64 // the tick in which the deadline for reading was set for the next request; 0: it is another
-	sent    int64 // the tick in which the deadline for writing was set
+	begun   bool  // part of a request was read, and nothing of its response was written yet
+	limited bool  // the read deadline is that of the request
+	idle    int64 // the tick in which the read deadline was set for waiting for the next request; 0: it is another deadline
+	sent    int64 // the tick in which the write deadline was set
 
-	// handshaking tells that a handshake is under way, which has a deadline of its own.
+	// handshaking says that a handshake is running, which has its own deadline.
 	handshaking bool
 
-	set     *connSet     // that it is one of
-	used    atomic.Int64 // when it was opened or last written to, in an order
+	set     *connSet     // the set that it belongs to
+	used    atomic.Int64 // orders connections by when they were opened or last written to
 	waiting atomic.Bool  // for the next request
-	keyed   atomic.Bool  // a key was given
+	keyed   atomic.Bool  // a key was sent on it
 }
 
-// newTimedConn returns a connection whose first request must come as fast as if it had begun.
+// newTimedConn returns a connection. Its first request has the time limit of a request, not of an
+// idle connection.
 func newTimedConn(tcp *net.TCPConn, limits timeouts, clock *clock) (*timedConn, error) {
 	return &timedConn{TCPConn: tcp, limits: limits, clock: clock, begun: true, limited: true}, tcp.SetReadDeadline(time.Now().Add(limits.read))
 }
 
-// handshaken ends a handshake: the first request must come as fast as if it had begun.
+// handshaken ends a handshake. The first request has the time limit of a request, as after
+// newTimedConn.
 func (c *timedConn) handshaken() error {
 	c.handshaking, c.begun, c.limited = false, true, true
 	return c.SetReadDeadline(time.Now().Add(c.limits.read))
@@ -178,7 +179,7 @@ func (c *timedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection, for good.
+// Close closes the connection and removes it from its set.
 func (c *timedConn) Close() error {
 	c.set.remove(c)
 	return c.TCPConn.Close()
@@ -192,7 +193,7 @@ func (c *timedConn) Write(b []byte) (int, error) {
 	return c.TCPConn.Write(b)
 }
 
-// sending sets the deadline for a write.
+// sending sets the deadline of a write.
 func (c *timedConn) sending() error {
 	if c.handshaking {
 		return nil
@@ -207,8 +208,8 @@ func (c *timedConn) sending() error {
 	return c.SetWriteDeadline(time.Now().Add(c.limits.write))
 }
 
-// ReadFrom sends what r has, for as long as its pieces are taken in time. Without
-// it a download would be one write with one deadline.
+// ReadFrom sends everything from r as long as each chunk is accepted in time. Without it, a
+// download would be one write with one deadline.
 func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{r}, make([]byte, writeChunk))
 }

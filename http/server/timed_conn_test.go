@@ -17,7 +17,7 @@ import (
 
 const fileSize = 40 << 20 // more than the buffers of a loopback connection hold
 
-// timed serves a small answer at / and a file at /file under limits.
+// timed serves a small body at / and a file at /file with these limits.
 func timed(t *testing.T, limits timeouts) (addr string) {
 	t.Helper()
 	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -89,7 +89,8 @@ func TestARequestThatNeverEndsIsGivenUp(t *testing.T) {
 					t.Fatalf("%q, %v", b, err)
 				}
 			}
-			// A byte now and then does not help: the time runs from the first one.
+			// Sending a byte now and then does not extend the time, which starts with the first
+			// byte.
 			for i := 0; ; i++ {
 				if _, err := io.WriteString(c, "G"); err != nil {
 					break
@@ -110,7 +111,7 @@ func TestAConnectionMayRestBetweenRequests(t *testing.T) {
 		if b, err := io.ReadAll(ask(t, c, in, "/").Body); err != nil || string(b) != "body" {
 			t.Fatalf("%q, %v", b, err)
 		}
-		time.Sleep(1200 * time.Millisecond) // longer than a request may take, which is long on a busy machine
+		time.Sleep(1200 * time.Millisecond) // longer than a request may take, which is generous for a busy machine
 	}
 	if n, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("an idle connection gave %q, %v", n, err)
