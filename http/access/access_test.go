@@ -50,7 +50,7 @@ func TestTiers(t *testing.T) {
 		}
 	}
 	if _, err := access.ParseTier(""); err == nil {
-		t.Error("no tier is a tier")
+		t.Error("Nobody is a tier that keys can have")
 	}
 	for _, tier := range append(access.Tiers(), access.Nobody) {
 		available, locked := tier.Sections()
@@ -123,7 +123,7 @@ func TestChangesInTheStoreTakeEffect(t *testing.T) {
 	}
 }
 
-// pollSignal is a store that tells whenever it is polled.
+// pollSignal is a store that signals every poll.
 type pollSignal struct {
 	*apitest.Store
 	polled chan struct{}
@@ -145,8 +145,8 @@ func TestRunNoticesChangesAndSavesAtTheEnd(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx) }()
-	<-signal.polled // sees the change
-	<-signal.polled // comes after it took effect
+	<-signal.polled // this poll sees the change
+	<-signal.polled // this one comes after the change took effect
 	k, v := g.Check([]byte(secret), home, noon)
 	if v != access.Allowed {
 		t.Fatalf("a new key is not known after a poll: verdict %d", v)
@@ -170,7 +170,7 @@ func TestAFailingStoreKeepsTheLastKeysAndLosesNoUsage(t *testing.T) {
 	k.Take(noon, 0)
 	store.Err = errors.New("disk is gone")
 	if g.Refresh(t.Context()) == nil || g.Save(t.Context()) == nil {
-		t.Error("the failure was not told")
+		t.Error("the failure was not returned")
 	}
 	if _, v := g.Check([]byte(secret), home, noon); v != access.Allowed {
 		t.Errorf("verdict %d", v)
@@ -274,7 +274,7 @@ func TestAnIPv6CustomerIsOneAddress(t *testing.T) {
 	}
 }
 
-// Addresses by the million cannot make the limiter grow or open it.
+// Millions of addresses cannot make the limiter grow, or let everybody through.
 func TestFailuresOfManyAddressesAreBounded(t *testing.T) {
 	g := newGate(t, &apitest.Store{})
 	blocked := 0

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A clock that is set back by more than a minute begins its window again: a key or an
-// address that was at its limit is not refused for as long as the step.
+// If the clock is set back by more than a minute, the window begins again: a key or an address at
+// its limit is not refused until the clock catches up.
 func TestClocksThatAreSetBack(t *testing.T) {
 	k, now := &Key{}, time.Unix(1_800_000_000, 0)
 	limit := k.Tier().Caps().Rate

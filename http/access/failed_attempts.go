@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// FailuresPerMinute is how many failed authentications one client address
-	// has per minute before it is refused without a look at its key.
+	// FailuresPerMinute is how many failed authentications one client address has per minute before
+	// its requests are refused without a look at the key.
 	FailuresPerMinute = 60
 
 	addressShards    = 16
 	addressesTracked = 4096 // per shard and minute; the rest share one count
 )
 
-// addressCounts counts something per client address and minute, up to most. Its memory is
-// bounded: addresses beyond the tracked ones share one count.
+// addressCounts counts events per client address and minute, up to most. Its memory is bounded:
+// addresses beyond the tracked ones share one count.
 type addressCounts struct {
 	seed   maphash.Seed
 	most   int
@@ -40,7 +40,7 @@ func newAddressCounts(most int) *addressCounts {
 	return f
 }
 
-// client folds an IPv6 address to its /64, which one customer usually holds.
+// client reduces an IPv6 address to its /64, which usually belongs to one customer.
 func client(a netip.Addr) netip.Addr {
 	a = a.Unmap()
 	if a.Is6() {
@@ -57,7 +57,7 @@ func (f *addressCounts) fingerprint(a netip.Addr) uint64 {
 	return maphash.Bytes(f.seed, octets[:]) | 1
 }
 
-// count adds n to what is counted of a at minute and returns what it was before.
+// count adds n to the count of a in minute and returns the previous count.
 func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 	a = client(a)
 	s := &f.shards[maphash.Comparable(f.seed, a)%addressShards]
@@ -80,7 +80,7 @@ func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 	return had
 }
 
-// limited reports whether a has used up what it may of this minute. It takes no lock while no
+// limited reports whether a has reached the limit in this minute. It takes no lock unless some
 // address has.
 func (f *addressCounts) limited(a netip.Addr, now time.Time) bool {
 	minute := now.Unix() / windowSeconds

@@ -12,16 +12,15 @@ import (
 	"pmx/engine/control/record"
 )
 
-// KeyStore is what the gate needs of the place where keys are kept. Other
-// processes may change it at any time.
+// KeyStore is the store of keys. Other processes may change it at any time.
 type KeyStore interface {
-	// Revision is a cheap counter that moves with every change of a key.
+	// Revision returns a counter that changes with every change of a key. It is cheap.
 	Revision(ctx context.Context) (int64, error)
-	// Keys returns all keys, the revoked ones too.
+	// Keys returns all keys, including revoked ones.
 	Keys(ctx context.Context) ([]record.Key, error)
 	// AddUse adds to the usage counters in one transaction.
 	AddUse(ctx context.Context, uses []record.Use) error
-	// Account returns what is known of a key, with its usage from day since on, YYYY-MM-DD.
+	// Account returns everything known about a key, with its usage from day since on, YYYY-MM-DD.
 	Account(ctx context.Context, hash [32]byte, since string) (record.Account, error)
 }
 
@@ -33,7 +32,7 @@ const (
 // Verdict is the outcome of authentication.
 type Verdict uint8
 
-// The verdicts. Blocked: the client address failed too often this minute.
+// The verdicts. Blocked means that the client address had too many failures this minute.
 const (
 	Allowed Verdict = iota
 	Missing
@@ -43,11 +42,11 @@ const (
 	Blocked
 )
 
-// Gate holds the keys in memory and checks requests against them. Check and
-// Take need no lock, and allocate nothing but where a key is used from another address than before.
+// Gate holds the keys in memory and checks requests against them. Check and Take need no lock, and
+// allocate only if a key is used from another address than before.
 type Gate struct {
 	store    KeyStore
-	names    atomic.Pointer[[]string] // of endpoints; the first is none
+	names    atomic.Pointer[[]string] // names of endpoints; the first is for no endpoint
 	log      zerolog.Logger
 	keys     atomic.Pointer[map[Hash]*Key]
 	failures *addressCounts
@@ -55,7 +54,7 @@ type Gate struct {
 	busy     chan struct{}
 }
 
-// NewGate reads the keys of store and returns the gate for them.
+// NewGate reads the keys of store and returns a gate for them.
 func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, error) {
 	g := &Gate{store: store, log: log, failures: newAddressCounts(FailuresPerMinute), revision: -1, busy: make(chan struct{}, 1)}
 	g.keys.Store(&map[Hash]*Key{})
@@ -63,7 +62,7 @@ func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, er
 	return g, g.Refresh(ctx)
 }
 
-// Refresh takes over what the store holds now, if it changed since last time.
+// Refresh loads the keys of the store if they changed since the last call.
 func (g *Gate) Refresh(ctx context.Context) error {
 	select {
 	case g.busy <- struct{}{}:
@@ -87,7 +86,7 @@ func (g *Gate) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// merge returns the table of records, keeping the Keys that are known already.
+// merge returns the table of records. It keeps the Keys that already exist.
 func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Hash]*Key {
 	keys := make(map[Hash]*Key, len(records))
 	for _, r := range records {
@@ -109,8 +108,8 @@ func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Has
 	return &keys
 }
 
-// Run notices changes of the store and saves usage until ctx ends, then saves
-// once more. The last keys stay in force while the store cannot be read.
+// Run follows changes of the store and saves usage until ctx ends, then saves once more. While the
+// store cannot be read, the last keys stay in force.
 func (g *Gate) Run(ctx context.Context) error {
 	poll, save := time.NewTicker(pollEvery), time.NewTicker(saveEvery)
 	defer poll.Stop()
@@ -135,8 +134,8 @@ func (g *Gate) Run(ctx context.Context) error {
 	}
 }
 
-// Save writes the usage counters that moved since the last call. What could not
-// be written is counted again next time.
+// Save writes the usage counters that changed since the last call. If that fails, they are written
+// by the next call.
 func (g *Gate) Save(ctx context.Context) error {
 	var uses []record.Use
 	var from []*atomic.Int64
@@ -161,10 +160,10 @@ func (g *Gate) Save(ctx context.Context) error {
 	return nil
 }
 
-// Check tells whose key secret is. A failure counts against the client address; an address that
-// failed too often is Blocked whatever it presents, except for a key that this very address was
-// already using: neighbours behind one address cannot lock each other out, and a guess learns
-// nothing.
+// Check returns the key that belongs to secret. A failure counts against the client address. An
+// address with too many failures is Blocked, whatever it sends, except for a key that this address
+// was already using. So clients that share an address cannot lock each other out, and guessing a
+// key reveals nothing.
 func (g *Gate) Check(secret []byte, addr netip.Addr, now time.Time) (*Key, Verdict) {
 	verdict := Missing
 	if len(secret) > 0 {
@@ -197,10 +196,10 @@ func (g *Gate) admit(k *Key, addr netip.Addr, now time.Time) (*Key, Verdict) {
 		return nil, Blocked
 	}
 	k.from.Store(who)
-	from := addr // here, so that only a new address is allocated
+	from := addr // declared here so that only a new address is allocated
 	k.addr.Store(&from)
 	return k, Allowed
 }
 
-// Len is how many keys are known, the revoked ones too.
+// Len returns the number of known keys, including revoked ones.
 func (g *Gate) Len() int { return len(*g.keys.Load()) }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// GuestRate is how many requests a minute one client address may make without a key, where
-// pages are open to everybody.
+// GuestRate is how many requests a minute one client address may make without a key, if pages are
+// open to everybody.
 const GuestRate = 120
 
-// Guests counts requests without a key by client address, in fixed minutes. Its memory is
-// bounded as that of failed authentications is.
+// Guests counts requests without a key by client address, in fixed minutes. Its memory is bounded
+// like that of failed authentications.
 type Guests struct{ counts *addressCounts }
 
 // NewGuests returns empty counts.
 func NewGuests() *Guests { return &Guests{newAddressCounts(GuestRate)} }
 
-// Take counts one request of a client address at time now against its minute.
+// Take counts one request of a client address at time now in its minute.
 func (v *Guests) Take(addr netip.Addr, now time.Time) Window {
 	sec := now.Unix()
 	minute := sec / windowSeconds

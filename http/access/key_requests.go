@@ -6,21 +6,21 @@ import (
 )
 
 const (
-	// KeyRequestsPerHour is how often one client address may ask for a key.
+	// KeyRequestsPerHour is how often one client address may request a key.
 	KeyRequestsPerHour = 3
 
 	hourSeconds = 3600
 )
 
-// KeyRequests counts by client address how often a key was asked for, in fixed hours. Its memory
-// is bounded as that of failed authentications is.
+// KeyRequests counts requests for keys by client address, in fixed hours. Its memory is bounded
+// like that of failed authentications.
 type KeyRequests struct{ counts *addressCounts }
 
 // NewKeyRequests returns empty counts.
 func NewKeyRequests() *KeyRequests { return &KeyRequests{newAddressCounts(KeyRequestsPerHour)} }
 
-// Take counts one request of a client address at time now, and reports whether it may be made, and if not, in
-// how many seconds it may.
+// Take counts one request of a client address at time now. It reports whether it is allowed, and if
+// not, after how many seconds it will be.
 func (k *KeyRequests) Take(addr netip.Addr, now time.Time) (ok bool, retry int64) {
 	if k.counts.count(addr, now.Unix()/hourSeconds, 1) < KeyRequestsPerHour {
 		return true, 0
@@ -28,7 +28,7 @@ func (k *KeyRequests) Take(addr netip.Addr, now time.Time) (ok bool, retry int64
 	return false, hourSeconds - now.Unix()%hourSeconds
 }
 
-// Return takes back what Take counted, of a request that was not kept.
+// Return undoes Take for a request that was not stored.
 func (k *KeyRequests) Return(addr netip.Addr, now time.Time) {
 	k.counts.count(addr, now.Unix()/hourSeconds, -1)
 }

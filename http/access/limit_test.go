@@ -11,7 +11,7 @@ import (
 	"pmx/http/api/apitest"
 )
 
-// uses keeps what a gate saves.
+// uses records what a gate saves.
 type uses struct {
 	*apitest.Store
 	saved []record.Use
@@ -22,7 +22,7 @@ func (u *uses) AddUse(_ context.Context, all []record.Use) error {
 	return nil
 }
 
-// A limit of a key's own counts in the place of its tier's, whether it is more or less.
+// A key's own limit applies instead of its tier's, whether it is higher or lower.
 func TestALimitOfAKeysOwnCounts(t *testing.T) {
 	store := &uses{Store: &apitest.Store{}}
 	secret := store.Issue(access.Free, 1)

@@ -1,5 +1,5 @@
-// Package access decides who may call and how much: the tiers and their caps,
-// the API keys, the request windows and the limit on failed authentication.
+// Package access decides who may send requests and how many: the tiers and their caps, the API
+// keys, the rate limits and the limit on failed authentication.
 package access
 
 import (
@@ -20,7 +20,7 @@ const (
 	Nobody
 )
 
-// Tiers lists the tiers a key can have, lowest first.
+// Tiers returns the tiers that a key can have, lowest first.
 func Tiers() []Tier { return []Tier{Free, Explorer, Trader, Alpha} }
 
 // Caps are the limits of a tier.
@@ -43,12 +43,12 @@ func (t Tier) Caps() Caps {
 	}[t]
 }
 
-// String is the wire name: free, explorer, trader, alpha; empty for Nobody.
+// String returns the name in the API: free, explorer, trader, alpha; empty for Nobody.
 func (t Tier) String() string {
 	return [...]string{"free", "explorer", "trader", "alpha", ""}[t]
 }
 
-// ParseTier reads a wire name; the error lists the names there are.
+// ParseTier parses a name in the API; the error lists the valid names.
 func ParseTier(s string) (Tier, error) {
 	for _, t := range Tiers() {
 		if s == t.String() {
@@ -58,8 +58,8 @@ func ParseTier(s string) (Tier, error) {
 	return Nobody, fmt.Errorf("tier %q: use free, explorer, trader or alpha", s)
 }
 
-// Sections splits the API's sections into what t can see and what it cannot.
-// Nobody sees the public status section alone.
+// Sections splits the API's sections into those that t can see and those that it cannot. Nobody
+// sees only the public status section.
 func (t Tier) Sections() (available, locked []wire.Section) {
 	for _, s := range wire.Sections() {
 		open := s != wire.Export || t.Caps().Export

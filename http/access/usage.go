@@ -10,14 +10,14 @@ import (
 	"pmx/engine/control/record"
 )
 
-// maxEndpoints is for how many endpoints usage is counted.
+// maxEndpoints is the maximum number of endpoints whose usage is counted.
 const maxEndpoints = 127
 
 // UsageDays is how many days of usage an account shows, today included.
 const UsageDays = 30
 
-// Name tells the gate what the endpoints are called whose places Take is given,
-// from 1 on. It fails where there are too many to count.
+// Name sets the names of the endpoints that Take is given by index, from 1. It returns an error if
+// there are more than maxEndpoints.
 func (g *Gate) Name(endpoints []string) error {
 	if len(endpoints) > maxEndpoints {
 		return fmt.Errorf("%d endpoints: usage is counted for %d at most", len(endpoints), maxEndpoints)
@@ -27,8 +27,8 @@ func (g *Gate) Name(endpoints []string) error {
 	return nil
 }
 
-// Account returns what is known of k, with its usage of the last UsageDays days up to now, the
-// newest day first and in it the busiest endpoint. What was not saved yet is in it.
+// Account returns everything known about k, with its usage of the last UsageDays days up to now:
+// newest day first, and the busiest endpoint first within a day. It includes what is not saved yet.
 func (g *Gate) Account(ctx context.Context, k *Key, now time.Time) (record.Account, error) {
 	since := now.UTC().AddDate(0, 0, 1-UsageDays).Format(time.DateOnly)
 	a, err := g.store.Account(ctx, k.hash, since)

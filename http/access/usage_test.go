@@ -24,7 +24,7 @@ func TestUsageIsCountedByEndpoint(t *testing.T) {
 	}
 	store.Err = errors.New("disk is gone")
 	if g.Save(t.Context()) == nil {
-		t.Fatal("the failure was not told")
+		t.Fatal("the failure was not returned")
 	}
 	store.Err = nil
 	if err := g.Save(t.Context()); err != nil {
@@ -39,8 +39,8 @@ func TestUsageIsCountedByEndpoint(t *testing.T) {
 	}
 }
 
-// An account shows what was saved and what was not yet, of 30 days with today:
-// noon is on 14 March, so 13 February is the first of them.
+// An account shows saved and unsaved usage of 30 days including today: noon is on 14 March, so 13
+// February is the first of them.
 func TestAnAccountShowsThirtyDays(t *testing.T) {
 	store := &apitest.Store{}
 	secret := store.Issue(access.Alpha, 1)

@@ -1,6 +1,6 @@
-// Package acme orders certificates from an authority that speaks ACME (RFC 8555), such as
-// Let's Encrypt, and renews them. The authority looks at the server itself, on port 443
-// (TLS-ALPN-01, RFC 8737): no second port and no DNS record is needed.
+// Package acme orders certificates from an authority that speaks ACME (RFC 8555), such as Let's
+// Encrypt, and renews them. The authority validates by a connection to the server itself, on port
+// 443 (TLS-ALPN-01, RFC 8737): no second port and no DNS record is needed.
 package acme
 
 import (
@@ -24,26 +24,26 @@ import (
 	"pmx/engine/guard"
 )
 
-// LetsEncrypt is the directory of the authority that is asked by default.
+// LetsEncrypt is the directory of the default authority.
 const LetsEncrypt = acme.LetsEncryptURL
 
-// Protocol is what the authority asks for by ALPN, and nobody else.
+// Protocol is the ALPN protocol of the authority's validation. No other client uses it.
 const Protocol = acme.ALPNProto
 
 const (
-	// firstRetry is the pause after an order that failed, doubled each time up to mostRetry:
-	// an authority refuses who fails more than a few times an hour. It is longer than autocert
-	// remembers a failure.
+	// firstRetry is the pause after a failed order, doubled each time up to mostRetry: authorities
+	// refuse clients that fail more than a few times an hour. It is longer than autocert remembers
+	// a failure.
 	firstRetry = 2 * time.Minute
 	mostRetry  = time.Hour
 	// requestTimeout bounds one request to the authority.
 	requestTimeout = time.Minute
 )
 
-// Config says what to order, and where.
+// Config says what to order, and from which authority.
 type Config struct {
-	Domains   []string // names as clients give them, in ASCII
-	Email     string   // where the authority writes to; may be empty
+	Domains   []string // names as clients send them, in ASCII
+	Email     string   // for messages of the authority; may be empty
 	Directory string   // URL of the authority; empty: LetsEncrypt
 	Dir       string   // folder of the account's key and of the certificates
 	Log       zerolog.Logger
@@ -54,7 +54,7 @@ type Config struct {
 
 var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Check reports why nothing could be ordered with cfg.
+// Check returns why nothing could be ordered with cfg, or nil.
 func (cfg *Config) Check() error {
 	for _, d := range cfg.Domains {
 		_, ip := netip.ParseAddr(d)
@@ -78,27 +78,27 @@ func (cfg *Config) directory() string {
 	return cfg.Directory
 }
 
-// Certificates are those of the domains, once they are there.
+// Certificates are the certificates of the domains, as far as they have been ordered.
 type Certificates struct {
 	cfg    Config
 	all    map[string]*ordered // by domain; never changed
 	order  func(domain string) (*tls.Certificate, error)
 	tokens func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-	over   atomic.Bool // nothing is asked for any more
+	over   atomic.Bool // no more requests are sent
 }
 
 // ordered is the certificate of one domain.
 type ordered struct {
-	pair    atomic.Pointer[tls.Certificate] // nil: there is none yet
+	pair    atomic.Pointer[tls.Certificate] // nil: none yet
 	failing atomic.Bool
 
-	// Of run alone.
-	next  time.Time // nothing is ordered before
+	// Used only by Run.
+	next  time.Time // no order before this time
 	pause time.Duration
-	late  bool // it was said that it is not renewed
+	late  bool // the missing renewal was logged
 }
 
-// New prepares what Check accepts. Nothing is asked for before Run.
+// New returns the Certificates of a cfg that Check accepts. No request is sent before Run.
 func New(cfg Config) *Certificates {
 	c := &Certificates{cfg: cfg, all: map[string]*ordered{}}
 	for _, d := range cfg.Domains {
@@ -111,14 +111,14 @@ func New(cfg Config) *Certificates {
 	return c
 }
 
-// modern is how a client asks that knows elliptic curves, so that one certificate is ordered
-// for a domain, with such a key. Every client that speaks TLS 1.2 well does.
+// modern is the hello of a client that supports elliptic curves, so that one certificate is ordered
+// for a domain, with such a key. All current TLS 1.2 clients support them.
 func modern(domain string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: domain, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
 		SupportedCurves: []tls.CurveID{tls.CurveP256}, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// Get is tls.Config.GetCertificate. It never waits for the authority.
+// Get is for tls.Config.GetCertificate. It never waits for the authority.
 func (c *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if slices.Equal(hello.SupportedProtos, []string{Protocol}) {
 		return c.tokens(hello)
@@ -133,8 +133,8 @@ func (c *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return nil, fmt.Errorf("there is no certificate for %s yet", hello.ServerName)
 }
 
-// Run orders what is missing and takes what was renewed, at once and with every tick, until
-// ctx ends.
+// Run orders missing certificates and loads renewed ones, immediately and at every tick, until ctx
+// ends.
 func (c *Certificates) Run(ctx context.Context, ticks <-chan time.Time) error {
 	c.over.Store(false)
 	defer c.over.Store(true)
@@ -142,7 +142,7 @@ func (c *Certificates) Run(ctx context.Context, ticks <-chan time.Time) error {
 		looked := guard.Start(func() error { c.look(); return nil })
 		select {
 		case <-ctx.Done():
-			return nil // what is asked for ends with its next request
+			return nil // a running order ends at its next request
 		case err := <-looked:
 			if err != nil {
 				return guard.Repanic(err)
@@ -156,7 +156,7 @@ func (c *Certificates) Run(ctx context.Context, ticks <-chan time.Time) error {
 	}
 }
 
-// look looks at every domain once.
+// look checks every domain once.
 func (c *Certificates) look() {
 	for _, domain := range c.cfg.Domains {
 		if c.over.Load() {
@@ -166,7 +166,7 @@ func (c *Certificates) look() {
 	}
 }
 
-// lookAt takes the certificate of a domain that is there, and orders it if there is none.
+// lookAt loads the certificate of a domain if it exists, and orders it otherwise.
 func (c *Certificates) lookAt(domain string, o *ordered) {
 	now := c.cfg.Now()
 	if now.Before(o.next) {
@@ -195,14 +195,14 @@ func (c *Certificates) lookAt(domain string, o *ordered) {
 	o.late = late
 }
 
-// overdue reports whether a certificate should have been renewed: autocert begins 30 days before
-// its end, or a third of its life if that is shorter, and tries every hour.
+// overdue reports whether a certificate should have been renewed: autocert begins 30 days before it
+// expires, or a third of its lifetime if that is shorter, and retries every hour.
 func overdue(pair *tls.Certificate, now time.Time) bool {
 	life := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
 	return pair.Leaf.NotAfter.Sub(now) < min(life/4, 25*24*time.Hour)
 }
 
-// Expires is when the first of the certificates expires; false: not all are there.
+// Expires returns when the first of the certificates expires; false if some are missing.
 func (c *Certificates) Expires() (first time.Time, all bool) {
 	for _, o := range c.all {
 		pair := o.pair.Load()
@@ -216,7 +216,7 @@ func (c *Certificates) Expires() (first time.Time, all bool) {
 	return first, true
 }
 
-// Fails reports whether one could not be ordered or renewed.
+// Fails reports whether a certificate could not be ordered or renewed.
 func (c *Certificates) Fails() bool {
 	for _, o := range c.all {
 		if o.failing.Load() {
@@ -226,7 +226,7 @@ func (c *Certificates) Fails() bool {
 	return false
 }
 
-// told logs what the authority refuses: autocert keeps reasons of failed renewals to itself.
+// told logs the errors of the authority: autocert does not report why a renewal failed.
 type told struct {
 	certificates *Certificates
 	next         http.RoundTripper

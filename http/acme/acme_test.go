@@ -30,7 +30,8 @@ func TestWhatCannotBeOrdered(t *testing.T) {
 	}
 }
 
-// An authority locks out who asks too often, so that pauses grow, and what there is stays.
+// Authorities lock out clients with too many requests, so pauses grow. An existing certificate is
+// kept.
 func TestPausesAfterFailures(t *testing.T) {
 	now := time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 	var log bytes.Buffer
@@ -56,7 +57,7 @@ func TestPausesAfterFailures(t *testing.T) {
 	if at, all := c.Expires(); !all || at != pair.Leaf.NotAfter || c.Fails() {
 		t.Errorf("until %v, failing %v", at, c.Fails())
 	}
-	now = pair.Leaf.NotAfter.AddDate(0, 0, -28) // it is being renewed for two days
+	now = pair.Leaf.NotAfter.AddDate(0, 0, -28) // it has been due for renewal for two days
 	if c.look(); c.Fails() {
 		t.Error("a renewal that has just begun is a failure")
 	}
@@ -71,7 +72,7 @@ func TestPausesAfterFailures(t *testing.T) {
 	}
 }
 
-// Whoever waits for the end does not wait for the authority.
+// Stopping does not wait for the authority.
 func TestTheEndDoesNotWaitForTheAuthority(t *testing.T) {
 	c := New(Config{Domains: []string{"a.example", "b.example"}, Log: zerolog.Nop(), Now: time.Now})
 	asked, answer := make(chan string, 2), make(chan struct{})
@@ -85,11 +86,11 @@ func TestTheEndDoesNotWaitForTheAuthority(t *testing.T) {
 	go func() { ended <- c.Run(ctx, nil) }()
 	<-asked
 	stop()
-	if err := <-ended; err != nil { // or the test never ends
+	if err := <-ended; err != nil { // otherwise the test never ends
 		t.Error(err)
 	}
 	close(answer)
 	if c.Fails() {
-		t.Error("that it was stopped is a failure")
+		t.Error("stopping it counts as a failure")
 	}
 }

@@ -27,10 +27,10 @@ import (
 	"pmx/http/acme"
 )
 
-// names answers every question for an address with that of this machine's loopback.
+// names is a DNS server that answers every query for an address with the loopback address.
 func names(t *testing.T) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") // which the authority asks over
+	l, err := net.Listen("tcp", "127.0.0.1:0") // for the authority's queries
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ func names(t *testing.T) (address string) {
 	return l.Addr().String()
 }
 
-// authority is one that looks at servers on a port of this machine, and gives certificates
-// that are valid for life.
+// authority is an authority that connects to servers on a port of this machine, and issues
+// certificates that are valid for life.
 func authority(t *testing.T, port int, life time.Duration) (directory string, to http.RoundTripper, roots *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
@@ -67,7 +67,7 @@ func authority(t *testing.T, port int, life time.Duration) (directory string, to
 	return web.URL + wfe.DirectoryPath, web.Client().Transport, roots
 }
 
-// safeLog is a log that is written to and read at once.
+// safeLog is a log that can be read while it is written.
 type safeLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -85,7 +85,7 @@ func (l *safeLog) String() string {
 	return l.text.String()
 }
 
-// served is a server on an address that begins connections with certificates from an authority.
+// served is a server that uses certificates from an authority.
 type served struct {
 	certificates *acme.Certificates
 	log          safeLog
@@ -93,7 +93,7 @@ type served struct {
 	roots        *x509.CertPool
 }
 
-// serve makes one for domains. The folder is that of its certificates.
+// serve starts one for domains. dir is the folder of its certificates.
 func serve(t *testing.T, dir string, domains ...string) *served {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -122,7 +122,7 @@ func serve(t *testing.T, dir string, domains ...string) *served {
 	return s
 }
 
-// dial begins a connection as a client that knows the authority.
+// dial connects as a client that trusts the authority.
 func (s *served) dial(name string) (*x509.Certificate, error) {
 	conn, err := tls.Dial("tcp", s.address, &tls.Config{ServerName: name, RootCAs: s.roots})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *served) dial(name string) (*x509.Certificate, error) {
 	return conn.ConnectionState().PeerCertificates[0], nil
 }
 
-// run orders until all certificates are there.
+// run orders until there are all certificates.
 func (s *served) run(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -192,17 +192,17 @@ func TestCertificatesAreOrderedAndKept(t *testing.T) {
 	}
 	refuses := acme.New(acme.Config{Domains: []string{"api.pmx.test"}, Dir: dir, Log: zerolog.Nop(), Now: time.Now, Transport: noAuthority{t}})
 	again := &served{certificates: refuses}
-	again.run(t) // from the folder alone
+	again.run(t) // from the folder, without an order
 	hello := &tls.ClientHelloInfo{ServerName: "API.pmx.test."}
 	if pair, err := refuses.Get(hello); err != nil || pair.Leaf.VerifyHostname("api.pmx.test") != nil {
 		t.Errorf("after a restart: %v", err)
 	}
 }
 
-// noAuthority fails where anything is asked for.
+// noAuthority fails the test at any request.
 type noAuthority struct{ t *testing.T }
 
 func (n noAuthority) RoundTrip(req *http.Request) (*http.Response, error) {
-	n.t.Errorf("%s was asked for", req.URL)
+	n.t.Errorf("%s was requested", req.URL)
 	return nil, net.ErrClosed
 }

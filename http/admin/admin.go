@@ -1,7 +1,6 @@
-// Package admin is how commands reach a running server: named operations over a
-// unix socket that only the owner of the data directory can open. Replies are
-// NDJSON: any number of {"event":…} lines, then one {"result":…} or {"error":…}.
-// Prometheus metrics are served there too.
+// Package admin lets commands call a running server: named operations over a Unix socket that only
+// the owner of the data directory can open. Replies are NDJSON: any number of {"event":…} lines,
+// then one {"result":…} or {"error":…}. The socket also serves Prometheus metrics.
 package admin
 
 import (
@@ -24,30 +23,29 @@ import (
 )
 
 const (
-	// maxPath is the longest path a unix socket can have: sun_path less its
-	// closing zero, see unix(7).
+	// maxPath is the maximum length of the path of a Unix socket: sun_path without its terminating
+	// zero, see unix(7).
 	maxPath = 107
-	// maxRequest bounds the body of a call in bytes: all paths that a command line can
-	// have, made absolute.
+	// maxRequest is the maximum size of a call's body in bytes: enough for all paths that a command
+	// line can hold, made absolute.
 	maxRequest = 256 << 20
 	callPrefix = "/call/"
-	// dialTimeout is how long a command waits to be let in. Where no server is, the socket refuses at once: only one that
-	// has no time makes a command wait.
+	// dialTimeout is how long a command waits for a connection. If there is no server, the socket
+	// refuses at once: a command waits only for a server that is too busy to accept.
 	dialTimeout = 20 * time.Second
 	// internalCode is the code of a panic in an operation.
 	internalCode = "internal"
-	// CodeCanceled is the code of an operation that ended because the server stopped or
-	// the command went away.
+	// CodeCanceled is the code of an operation that ended because the server stopped or the command
+	// disconnected.
 	CodeCanceled = "canceled"
-	// failedCode is the code of an error that has none of its own.
+	// failedCode is the code of an error without a code of its own.
 	failedCode = "failed"
 )
 
 // ErrRunning is returned when another server answers on the socket.
 var ErrRunning = errors.New("another server is running on this data directory")
 
-// Error is an error as it travels to the command. Operations may return one to
-// choose its code.
+// Error is an error as sent to the command. Operations may return one to choose its code.
 type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -56,12 +54,11 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Operation does something for a command. It may emit events on the way, from
-// any goroutine until it returns. ctx ends when the command goes away or the
-// server stops.
+// Operation does something for a command. It may emit events, from any goroutine, until it returns.
+// ctx ends when the command disconnects or the server stops.
 type Operation func(ctx context.Context, req json.RawMessage, emit func(event any)) (result any, err error)
 
-// Server offers operations on a unix socket.
+// Server serves operations on a Unix socket.
 type Server struct {
 	log      zerolog.Logger
 	listener net.Listener
@@ -71,7 +68,7 @@ type Server struct {
 	ops      map[string]Operation
 }
 
-// CheckPath reports whether a socket can have the path.
+// CheckPath returns an error if path is too long for a socket.
 func CheckPath(path string) error {
 	if len(path) > maxPath {
 		return fmt.Errorf("admin socket %s: the path has %d bytes, the system allows %d: use a --data-dir with a shorter path", path, len(path), maxPath)
@@ -79,8 +76,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Listen makes the socket at path, readable by its owner alone. A socket that
-// nobody answers on is replaced; ErrRunning if somebody does. metrics may be nil.
+// Listen creates the socket at path, accessible only to its owner. A socket on which no server
+// answers is replaced; ErrRunning if one does. metrics may be nil.
 func Listen(path string, metrics prometheus.Gatherer, log zerolog.Logger) (*Server, error) {
 	if err := CheckPath(path); err != nil {
 		return nil, err
@@ -112,7 +109,7 @@ func Listen(path string, metrics prometheus.Gatherer, log zerolog.Logger) (*Serv
 	return s, nil
 }
 
-// Handle offers op under name. A name taken twice is a mistake in the program.
+// Handle registers op under name. It panics if the name is already registered.
 func (s *Server) Handle(name string, op Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +119,8 @@ func (s *Server) Handle(name string, op Operation) {
 	s.ops[name] = op
 }
 
-// Serve answers until ctx ends, cancels the operations under way, waits for
-// them and removes the socket.
+// Serve handles calls until ctx ends, then cancels running operations, waits for them and removes
+// the socket.
 func (s *Server) Serve(ctx context.Context) error {
 	s.http = http.Server{
 		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second,
@@ -140,7 +137,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	err := s.http.Shutdown(deadline)
 	<-stopped
 	if err != nil {
-		return errors.Join(fmt.Errorf("admin socket: operations still under way: %w", err), s.http.Close())
+		return errors.Join(fmt.Errorf("admin socket: operations still running: %w", err), s.http.Close())
 	}
 	return nil
 }
@@ -152,15 +149,15 @@ type line struct {
 	Error  *Error `json:"error,omitempty"`
 }
 
-// reply writes lines to the command as they come.
+// reply writes lines to the command as they are produced.
 type reply struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
 	closed bool
 }
 
-// send writes one line and nothing after the last one. A command that went away
-// shows in its context, so a failed write is none of the operation's business.
+// send writes one line, and nothing after the last one. Write errors are ignored: the operation
+// notices a disconnected command by its context.
 func (r *reply) send(l any, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,7 +197,7 @@ func (s *Server) call(w http.ResponseWriter, req *http.Request) {
 		out.send(line{Error: errorOf(err)}, true)
 		return
 	}
-	out.send(map[string]any{"result": result}, true) // {"result":null} where there is nothing to say
+	out.send(map[string]any{"result": result}, true) // {"result":null} if there is no result
 }
 
 // run calls op and turns a panic into an error.

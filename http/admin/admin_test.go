@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open serves ops on a socket in a short-named directory until the test is over.
+// open serves ops on a socket in a directory with a short name until the end of the test.
 func open(t *testing.T, ops map[string]admin.Operation) string {
 	t.Helper()
 	sock := filepath.Join(t.TempDir(), "admin.sock")
@@ -70,7 +70,7 @@ func TestEventsComeInOrderBeforeTheResult(t *testing.T) {
 	}
 }
 
-// An import may be given as many paths as a command line holds.
+// An import may get as many paths as a command line can hold.
 func TestARequestMayBeLong(t *testing.T) {
 	sock := open(t, map[string]admin.Operation{"size": func(_ context.Context, req json.RawMessage, _ func(any)) (any, error) { return len(req), nil }})
 	for _, size := range []int{1 << 20, 32 << 20} {
@@ -197,7 +197,7 @@ func TestSocketRules(t *testing.T) {
 	}
 	none := filepath.Join(t.TempDir(), "none.sock")
 	if _, err := admin.Call(t.Context(), none, "x", nil, nil); !errors.Is(err, admin.ErrNotRunning) || admin.Running(none) {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 	if _, err := admin.Listen("/"+strings.Repeat("x", 107), nil, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "108 bytes") {
 		t.Errorf("long path: %v", err)

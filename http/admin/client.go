@@ -14,16 +14,16 @@ import (
 	"pmx/engine/guard"
 )
 
-// ErrLost is returned when the server went away before it gave a result.
-var ErrLost = errors.New("the server went away before it gave a result")
+// ErrLost is returned when the connection ended before the server sent a result.
+var ErrLost = errors.New("the server stopped before it sent a result")
 
-// ErrNotRunning is returned when nobody answers on the socket.
+// ErrNotRunning is returned when no server answers on the socket.
 var ErrNotRunning = errors.New("no server is running on this data directory")
 
-// hangUpWait bounds how long a command that leaves waits for what its operation came to.
+// hangUpWait is how long an interrupted command waits for the result of its operation.
 const hangUpWait = time.Minute
 
-// client speaks HTTP over conn, one call.
+// client returns an HTTP client for one call over conn.
 func client(conn net.Conn) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -31,14 +31,14 @@ func client(conn net.Conn) *http.Client {
 	}}
 }
 
-// hangUp closes the command's own half of the connection, which cancels the operation:
-// the server can still say what was done.
+// hangUp closes the command's half of the connection, which cancels the operation. The server can
+// still send the result.
 func hangUp(conn net.Conn) {
 	if half, ok := conn.(*net.UnixConn); !ok || half.CloseWrite() != nil {
 		_ = conn.Close()
 		return
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(hangUpWait)) // a closed connection needs none
+	_ = conn.SetReadDeadline(time.Now().Add(hangUpWait)) // fails only if the connection is closed
 }
 
 // Running reports whether a server accepts connections on the socket at path.
@@ -51,10 +51,10 @@ func Running(path string) bool {
 	return true
 }
 
-// Call runs the operation name with req as its request, hands its events to onEvent (which may be
-// nil) in order, and returns its result. The operation's own failure is an *Error; ErrNotRunning
-// and ErrLost say what else went wrong. When ctx ends, the operation is cancelled and Call waits
-// for what it came to: a result or an *Error, or ErrLost if the server did not say.
+// Call runs the operation name with req as its request, passes its events to onEvent (which may be
+// nil) in order, and returns its result. A failure of the operation is an *Error; other failures
+// are ErrNotRunning and ErrLost. When ctx ends, the operation is cancelled and Call waits for its
+// outcome: a result or an *Error, or ErrLost if the server did not send one.
 func Call(ctx context.Context, path, name string, req any, onEvent func(json.RawMessage)) (json.RawMessage, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
@@ -90,7 +90,7 @@ func Call(ctx context.Context, path, name string, req any, onEvent func(json.Raw
 	return result, nil
 }
 
-// exchange sends a call and takes the lines of its reply.
+// exchange sends a call and reads its reply.
 func exchange(conn net.Conn, post *http.Request, onEvent func(json.RawMessage)) (json.RawMessage, error) {
 	res, err := client(conn).Do(post)
 	if err != nil {
@@ -103,7 +103,7 @@ func exchange(conn net.Conn, post *http.Request, onEvent func(json.RawMessage)) 
 	return read(res.Body, onEvent)
 }
 
-// read takes the lines of a reply up to the one with the result.
+// read reads the lines of a reply up to the result.
 func read(body io.Reader, onEvent func(json.RawMessage)) (json.RawMessage, error) {
 	lines := json.NewDecoder(body)
 	for {

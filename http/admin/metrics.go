@@ -15,16 +15,16 @@ import (
 	"pmx/engine/guard"
 )
 
-// maxScrapes is how many requests for metrics are answered at once.
+// maxScrapes is how many requests for metrics are handled at once.
 const maxScrapes = 4
 
-// Metrics shows metrics to Prometheus on an address of their own, at /metrics.
+// Metrics serves metrics to Prometheus on a separate address, at /metrics.
 type Metrics struct {
 	listener net.Listener
 	http     http.Server
 }
 
-// ListenMetrics takes the address, HOST:PORT. Requests wait until Serve.
+// ListenMetrics listens on the address, HOST:PORT. Requests wait until Serve.
 func ListenMetrics(address string) (*Metrics, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -36,13 +36,13 @@ func ListenMetrics(address string) (*Metrics, error) {
 	return &Metrics{listener: listener}, nil
 }
 
-// Addr is the address that was taken.
+// Addr returns the address that it listens on.
 func (m *Metrics) Addr() net.Addr { return m.listener.Addr() }
 
-// Close gives the address back without serving; it is harmless after Serve.
+// Close releases the address without serving; it does no harm after Serve.
 func (m *Metrics) Close() { _ = m.listener.Close() }
 
-// Serve shows metrics until ctx ends.
+// Serve serves metrics until ctx ends.
 func (m *Metrics) Serve(ctx context.Context, metrics prometheus.Gatherer) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
@@ -55,7 +55,7 @@ func (m *Metrics) Serve(ctx context.Context, metrics prometheus.Gatherer) error 
 	}
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := m.http.Shutdown(deadline); err != nil { // a scrape that nobody waits for any more
+	if err := m.http.Shutdown(deadline); err != nil { // a scrape did not finish in time
 		_ = m.http.Close()
 	}
 	<-stopped

@@ -52,7 +52,7 @@ func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := http.Get("http://" + m.Addr().String() + "/metrics"); err == nil {
-		t.Error("answers after its end")
+		t.Error("it answers after it was stopped")
 	}
 	m.Close()
 }
