@@ -2,12 +2,17 @@ package ingest_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pmx/data"
+	"pmx/data/feeds/shape"
 	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 )
@@ -60,6 +65,48 @@ func TestAWholeNumberIsParsed(t *testing.T) {
 		r, err := v.load(c.name, b.String())
 		if err != nil || r.Feed != c.feed || r.Rejected[c.reason] != bad || r.RejectedRows() != bad || r.Read != int64(len(notWhole)+len(wholeNumbers)) {
 			t.Errorf("%s %s: %v %+v", c.feed, c.reason, err, r)
+		}
+	}
+}
+
+// TestAWholeNumberIsTheSameInSQL: the expression reads what data.ParseWhole does.
+func TestAWholeNumberIsTheSameInSQL(t *testing.T) {
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	texts := []string{"", "0", "00", "07", "7.", "7.0", "7.01", ".0", " 7", "7 ", "-0", "+0", "9223372036854775807", "9223372036854775808",
+		"9223372036854775807.0", "99999999999", "100000000000", "127", "128", "1e2", "0x7", "1_0", "٣", "７"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range testfiles.Cases(20_000, 500_000) {
+		text := make([]byte, 1+r.IntN(18))
+		for i := range text {
+			if text[i] = "0123456789"[r.IntN(10)]; r.IntN(20) == 0 {
+				text[i] = "0. -+e_x"[r.IntN(8)]
+			}
+		}
+		texts = append(texts, string(text))
+	}
+	for _, most := range []int64{127, 99999999999, math.MaxInt64} {
+		rows, err := db.Query("SELECT c, "+shape.Whole("c", most)+" FROM (SELECT unnest(?::VARCHAR[]) AS c)", texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for rows.Next() {
+			var text string
+			var got sql.NullInt64
+			if err := rows.Scan(&text, &got); err != nil {
+				t.Fatal(err)
+			}
+			want, err := data.ParseWhole(text)
+			if read++; got.Valid != (err == nil && want <= most) || got.Valid && got.Int64 != want {
+				t.Errorf("%q up to %d is %v in SQL, and %d, %v", text, most, got, want, err)
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || read != len(texts) {
+			t.Fatal(err, read)
 		}
 	}
 }

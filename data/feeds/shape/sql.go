@@ -246,10 +246,13 @@ func Decimal(c string) string {
 func Units(c string) string { return Whole(c, math.MaxInt64) }
 
 // Whole returns text of a whole number from 0 to most as a BIGINT; NULL for anything else. It reads
-// what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2, 0x10 and 1_000.
+// what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2, 0x10 and 1_000. Text that
+// is just as the number is written, as nearly all is, needs no regular expression, which takes
+// six times as long.
 func Whole(c string, most int64) string {
-	whole := fmt.Sprintf("TRY_CAST(split_part(trim(%s), '.', 1) AS BIGINT)", c)
-	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '\\s*[0-9]{1,19}([.]0*)?\\s*') AND %s <= %d THEN %[2]s END", c, whole, most)
+	cast, whole := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c), fmt.Sprintf("TRY_CAST(split_part(trim(%s), '.', 1) AS BIGINT)", c)
+	return fmt.Sprintf("CASE WHEN %[3]s::VARCHAR = %[1]s AND %[3]s BETWEEN 0 AND %[4]d THEN %[3]s "+
+		"WHEN regexp_full_match(%[1]s, '\\s*[0-9]{1,19}([.]0*)?\\s*') AND %[2]s <= %[4]d THEN %[2]s END", c, whole, cast, most)
 }
 
 // Product returns size × price, both decimal text, as a BIGINT of millionths, computed as Dollars
