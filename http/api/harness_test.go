@@ -129,7 +129,7 @@ func (v *venue) do(method, path string, headers ...string) reply {
 	r := reply{Response: res, status: res.StatusCode()}
 	if len(res.Body()) > 0 && len(res.Header.ContentEncoding()) == 0 {
 		if err := json.Unmarshal(res.Body(), &r.body); err != nil {
-			v.t.Fatalf("%s %s: body is no JSON: %v: %s", method, path, err, res.Body())
+			v.t.Fatalf("%s %s: body is not JSON: %v: %s", method, path, err, res.Body())
 		}
 	}
 	return r

@@ -106,7 +106,7 @@ func FuzzRequests(f *testing.F) {
 			t.Errorf("%s %q: %d %s", method, uri, status, res.Body())
 		}
 		if err := document.Reply(method, string(req.URI().PathOriginal()), res); err != nil {
-			t.Errorf("%s %q is not as the OpenAPI document says: %v\n%s", method, uri, err, res)
+			t.Errorf("%s %q differs from the OpenAPI document: %v\n%s", method, uri, err, res)
 		}
 		if len(res.Header.Peek("X-Request-ID")) == 0 {
 			t.Errorf("%s %q: no request id", method, uri)

@@ -1,9 +1,6 @@
-// Package client asks the v3 REST API from Go: a method per endpoint, answers as
-// the types of package wire, errors of the API as *wire.Problem, and iterators
-// over what comes in pages. It needs no C compiler.
-//
-//	c := &client.Client{Base: "https://host/api/v3", Key: os.Getenv("PMX_KEY")}
-//	stats, err := c.TraderStats(ctx, "0x…")
+// Package client calls the v3 REST API from Go: a method per endpoint, responses as the types of
+// package wire, errors of the API as *wire.Problem, and iterators over lists with pages. It needs
+// no C compiler.
 package client
 
 import (
@@ -23,31 +20,31 @@ import (
 	"pmx/http/wire"
 )
 
-// maxBody is the largest JSON answer that is read.
+// maxBody is the maximum size of a JSON response in bytes.
 const maxBody = 64 << 20
 
-// ErrTooLarge is returned for an answer of more than 64 MB.
-var ErrTooLarge = errors.New("the answer is larger than 64 MB")
+// ErrTooLarge is returned for a response of more than 64 MB.
+var ErrTooLarge = errors.New("the response is larger than 64 MB")
 
-// Client asks one service with one key. Its fields must not change once it is in
-// use; then it may be used by several goroutines at once.
+// Client calls one service with one key. Its fields must not change after the first call; then it
+// may be used by several goroutines at once.
 type Client struct {
 	// Base is the address of the API with its prefix: https://host/api/v3.
 	Base string
-	// Key is the API key; empty for the endpoints that need none.
+	// Key is the API key; empty for endpoints that need no key.
 	Key string
 	// HTTP sends the requests; nil means http.DefaultClient.
 	HTTP *http.Client
-	// Patience is how long a call waits when the key has used up its minute,
-	// before it asks once more. 0 means 61 s, which is always enough; less than 0
-	// means not at all.
+	// Patience is the maximum time that a call waits for the rate limit's next window before it
+	// retries once. 0 means 61 s, which is always enough; a negative value means that it does not
+	// wait.
 	Patience time.Duration
 }
 
-// defaultPatience outlasts any window of the rate limit.
+// defaultPatience is longer than any window of the rate limit.
 const defaultPatience = 61 * time.Second
 
-// request is what a method asks for.
+// request is the HTTP request of a method.
 type request struct {
 	method string
 	path   string // below Base, escaped
@@ -56,9 +53,9 @@ type request struct {
 	body   any // sent as JSON; nil for none
 }
 
-// call sends r and decodes the answer. If the key has used up its minute, it waits as long as the
-// service says and asks once more, unless ctx ends before that or Patience is less. An error of the
-// API is a *wire.Problem.
+// call sends r and decodes the response. If the key has reached its rate limit, it waits as long as
+// the service says and retries once, unless ctx ends before that or the time is longer than
+// Patience. An error of the API is a *wire.Problem.
 func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	res, err := c.send(ctx, r)
 	if err != nil {
@@ -67,19 +64,19 @@ func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: read the answer: %w", r.method, r.path, err)
+		return nil, fmt.Errorf("%s %s: read the response: %w", r.method, r.path, err)
 	}
 	if len(text) > maxBody {
 		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, ErrTooLarge)
 	}
 	out := new(T)
 	if err := json.Unmarshal(text, out); err != nil {
-		return nil, fmt.Errorf("%s %s: read the answer: %w", r.method, r.path, err)
+		return nil, fmt.Errorf("%s %s: read the response: %w", r.method, r.path, err)
 	}
 	return out, nil
 }
 
-// send returns the response to r if it is a success.
+// send returns the response to r if it is successful.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	res, err := c.once(ctx, r)
 	if err != nil {
@@ -96,7 +93,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	return nil, problem(r, res)
 }
 
-// once sends r one time.
+// once sends r once.
 func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 	var body io.Reader
 	if r.body != nil {
@@ -134,7 +131,8 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 	return res, nil
 }
 
-// wait waits for the next window and reports whether to ask again. res stays whole where not.
+// wait waits for the next window and reports whether to retry. If not, the body of res is still
+// unread.
 func (c *Client) wait(ctx context.Context, res *http.Response) bool {
 	patience := c.Patience
 	if patience == 0 {
@@ -146,7 +144,7 @@ func (c *Client) wait(ctx context.Context, res *http.Response) bool {
 		return false
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause {
-		return false // the caller learns now what it would learn too late
+		return false // fail now rather than at the deadline
 	}
 	if guard.Sleep(ctx, pause) != nil {
 		return false
@@ -155,13 +153,13 @@ func (c *Client) wait(ctx context.Context, res *http.Response) bool {
 	return true
 }
 
-// problem is the error that a response stands for: a *wire.Problem, or what could
-// be learned where something in between answered.
+// problem returns the error in a response: a *wire.Problem, or another error with the status and
+// the start of the body if something between the client and the service answered.
 func problem(r request, res *http.Response) error {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return fmt.Errorf("%s %s: %s: read the answer: %w", r.method, r.path, res.Status, err)
+		return fmt.Errorf("%s %s: %s: read the response: %w", r.method, r.path, res.Status, err)
 	}
 	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	p := &wire.Problem{}
@@ -171,13 +169,13 @@ func problem(r request, res *http.Response) error {
 	return p
 }
 
-// File is a download under way. The caller closes Body.
+// File is a running download. The caller closes Body.
 type File struct {
 	Body   io.ReadCloser
 	Header http.Header // Content-Length, ETag, Content-Disposition and more
 }
 
-// download begins the download that r asks for.
+// download starts the download that r requests.
 func download(ctx context.Context, c *Client, r request) (*File, error) {
 	res, err := c.send(ctx, r) //nolint:bodyclose // the caller reads and closes it
 	if err != nil {

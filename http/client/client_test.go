@@ -14,7 +14,7 @@ import (
 	"pmx/http/wire"
 )
 
-// answer is what a service of the test sends.
+// answer is a response of the test's service.
 type answer struct {
 	status  int
 	headers map[string]string
@@ -29,7 +29,7 @@ func limited(seconds string) answer {
 
 var fine = answer{200, map[string]string{"Content-Type": "application/json"}, `{"plan":"free","data":{"status":"ok"}}`}
 
-// service answers one request after the other and counts them.
+// service gives one answer after the other and counts the requests.
 func service(t *testing.T, answers ...answer) (*client.Client, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
@@ -54,11 +54,11 @@ func TestOnePoliteRetry(t *testing.T) {
 		asked    int64
 	}{
 		{"the window is over at once", []answer{limited("0"), fine}, 0, "", 2},
-		{"and then is full again", []answer{limited("0"), limited("0"), fine}, 0, "rate_limited", 2},
+		{"the next window is full too", []answer{limited("0"), limited("0"), fine}, 0, "rate_limited", 2},
 		{"longer than the patience", []answer{limited("2"), fine}, time.Second, "rate_limited", 1},
 		{"no patience", []answer{limited("0"), fine}, -1, "rate_limited", 1},
-		{"no word of how long", []answer{limited(""), fine}, 0, "rate_limited", 1},
-		{"a minute is too long for nobody", []answer{limited("3600"), fine}, 0, "rate_limited", 1},
+		{"no Retry-After", []answer{limited(""), fine}, 0, "rate_limited", 1},
+		{"longer than the default patience", []answer{limited("3600"), fine}, 0, "rate_limited", 1},
 	}
 	for _, k := range cases {
 		c, asked := service(t, k.answers...)
@@ -71,7 +71,7 @@ func TestOnePoliteRetry(t *testing.T) {
 	}
 }
 
-// A call that could not be answered before its deadline fails at once.
+// A call that would be answered only after its deadline fails at once.
 func TestTheDeadlineGoesBeforeTheRetry(t *testing.T) {
 	c, asked := service(t, limited("30"), fine)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -93,7 +93,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// cancelAfter cancels once an answer is there.
+// cancelAfter cancels after the response has arrived.
 type cancelAfter struct{ cancel func() }
 
 func (c cancelAfter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -109,7 +109,7 @@ func TestWhatIsNoAnswerOfTheServiceIsSaid(t *testing.T) {
 		want string
 	}{
 		{"a proxy's page", answer{502, map[string]string{"Content-Type": "text/html"}, "<html>bad gateway"}, "502 Bad Gateway"},
-		{"a page for an answer", answer{200, map[string]string{"Content-Type": "text/html"}, "<html>"}, "read the answer"},
+		{"a page instead of JSON", answer{200, map[string]string{"Content-Type": "text/html"}, "<html>"}, "read the response"},
 	} {
 		c, _ := service(t, k.a)
 		_, err := c.Health(t.Context())
@@ -149,7 +149,7 @@ func TestParametersAreSentAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-// pages gives two pages of trades and then a problem, as often as it is walked.
+// The iterator reads two pages of trades and then a problem, every time it is used.
 func TestIteratorsReadAllPages(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("cursor") {

@@ -8,7 +8,7 @@ import (
 	"pmx/http/wire"
 )
 
-// A file is read as it comes; a problem is the error it is.
+// A file is streamed; a problem is returned as an error.
 func TestDownloads(t *testing.T) {
 	file := answer{200, map[string]string{"Content-Type": "text/csv", "ETag": `"abc"`}, "a,b\r\n1,2\r\n"}
 	notReady := answer{409, map[string]string{"Content-Type": wire.ProblemType}, `{"code":"export_not_ready","detail":"Wait."}`}

@@ -17,7 +17,8 @@ import (
 	"pmx/http/wire"
 )
 
-// serve runs a service of made-up data and gives its address, a key and its end.
+// serve runs a service with synthetic data and returns its address, a key and a function that stops
+// it.
 func serve() (base, key string, stop func()) {
 	store := &apitest.Store{}
 	key = store.Issue(access.Trader, 1)
@@ -64,7 +65,7 @@ func Example() {
 	// 3 trader 2 58.000058
 }
 
-// Errors of the API say what to do, and have a code to decide on.
+// Errors of the API say what to do, and have a code for programs.
 func Example_problem() {
 	base, key, stop := serve()
 	defer stop()
@@ -79,7 +80,7 @@ func Example_problem() {
 	// 404 No trade of this wallet is known. Check the address.
 }
 
-// What the key may do, and how much of it is left.
+// An account says what the key may do, and how much of its limit is left.
 func Example_account() {
 	base, key, stop := serve()
 	defer stop()

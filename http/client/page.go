@@ -10,8 +10,8 @@ import (
 	"pmx/data"
 )
 
-// eachRow gives every row of a list that comes in pages, from the page at cursor
-// first on; an empty cursor is the first page. It ends after the first error.
+// eachRow iterates over the rows of a list with pages, from the page at cursor first; an empty
+// cursor is the first page. It ends after the first error.
 func eachRow[P, T any](first string, fetch func(cursor string) (*P, error), rows func(*P) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -35,7 +35,7 @@ func eachRow[P, T any](first string, fetch func(cursor string) (*P, error), rows
 	}
 }
 
-// join puts a path together: every second part is a value and escaped.
+// join builds a path: every second part is a value and is escaped.
 func join(parts ...string) string {
 	var b strings.Builder
 	for i, part := range parts {
@@ -47,8 +47,7 @@ func join(parts ...string) string {
 	return b.String()
 }
 
-// set adds a parameter to q; one that was left out is not sent: an empty text, a
-// zero number or time, a nil pointer.
+// set adds a parameter to q unless value is an empty text, a zero number or time, or a nil pointer.
 func set(q url.Values, name string, value any) {
 	var text string
 	switch v := value.(type) {

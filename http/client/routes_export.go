@@ -10,12 +10,12 @@ import (
 	"pmx/http/wire"
 )
 
-// CreateResearchExportJobsParams are the optional parameters of CreateResearchExportJobs; what is zero is left out.
+// CreateResearchExportJobsParams are the optional parameters of CreateResearchExportJobs; zero values are not sent.
 type CreateResearchExportJobsParams struct {
 	IdempotencyKey string // any text of your choice; repeating the request with the same text returns the job that the first request created
 }
 
-// CreateResearchExportJobs asks POST /research/export-jobs. Export a dataset as a file.
+// CreateResearchExportJobs sends POST /research/export-jobs. Export a dataset as a file.
 func (c *Client) CreateResearchExportJobs(ctx context.Context, body wire.ResearchExport, params CreateResearchExportJobsParams) (*wire.One[*wire.ExportJob], error) {
 	r := request{method: "POST", path: "/research/export-jobs", query: url.Values{}, header: http.Header{}}
 	set(url.Values(r.header), "Idempotency-Key", params.IdempotencyKey)
@@ -23,12 +23,12 @@ func (c *Client) CreateResearchExportJobs(ctx context.Context, body wire.Researc
 	return call[wire.One[*wire.ExportJob]](ctx, c, r)
 }
 
-// CreateTraderExportJobsParams are the optional parameters of CreateTraderExportJobs; what is zero is left out.
+// CreateTraderExportJobsParams are the optional parameters of CreateTraderExportJobs; zero values are not sent.
 type CreateTraderExportJobsParams struct {
 	IdempotencyKey string // any text of your choice; repeating the request with the same text returns the job that the first request created
 }
 
-// CreateTraderExportJobs asks POST /trader/{address}/export-jobs. Export everything about a wallet as a zip.
+// CreateTraderExportJobs sends POST /trader/{address}/export-jobs. Export everything about a wallet as a zip.
 func (c *Client) CreateTraderExportJobs(ctx context.Context, address string, body *wire.TraderExport, params CreateTraderExportJobsParams) (*wire.One[*wire.ExportJob], error) {
 	r := request{method: "POST", path: join("/trader/", address, "/export-jobs"), query: url.Values{}, header: http.Header{}}
 	set(url.Values(r.header), "Idempotency-Key", params.IdempotencyKey)
@@ -38,37 +38,37 @@ func (c *Client) CreateTraderExportJobs(ctx context.Context, address string, bod
 	return call[wire.One[*wire.ExportJob]](ctx, c, r)
 }
 
-// ResearchExportJobs asks GET /research/export-jobs/{job_id}. State of an export job.
+// ResearchExportJobs sends GET /research/export-jobs/{job_id}. State of an export job.
 func (c *Client) ResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "GET", path: join("/research/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// DeleteResearchExportJobs asks DELETE /research/export-jobs/{job_id}. Cancel an export job, or delete its file.
+// DeleteResearchExportJobs sends DELETE /research/export-jobs/{job_id}. Cancel an export job, or delete its file.
 func (c *Client) DeleteResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "DELETE", path: join("/research/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// ResearchExportJobsDownload asks GET /research/export-jobs/{job_id}/download. File of a finished export job.
+// ResearchExportJobsDownload sends GET /research/export-jobs/{job_id}/download. File of a finished export job.
 func (c *Client) ResearchExportJobsDownload(ctx context.Context, jobID string) (*File, error) {
 	r := request{method: "GET", path: join("/research/export-jobs/", jobID, "/download")}
 	return download(ctx, c, r)
 }
 
-// TraderExportJobs asks GET /trader/export-jobs/{job_id}. State of an export job.
+// TraderExportJobs sends GET /trader/export-jobs/{job_id}. State of an export job.
 func (c *Client) TraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "GET", path: join("/trader/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// DeleteTraderExportJobs asks DELETE /trader/export-jobs/{job_id}. Cancel an export job, or delete its file.
+// DeleteTraderExportJobs sends DELETE /trader/export-jobs/{job_id}. Cancel an export job, or delete its file.
 func (c *Client) DeleteTraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "DELETE", path: join("/trader/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// TraderExportJobsDownload asks GET /trader/export-jobs/{job_id}/download. File of a finished export job.
+// TraderExportJobsDownload sends GET /trader/export-jobs/{job_id}/download. File of a finished export job.
 func (c *Client) TraderExportJobsDownload(ctx context.Context, jobID string) (*File, error) {
 	r := request{method: "GET", path: join("/trader/export-jobs/", jobID, "/download")}
 	return download(ctx, c, r)

@@ -11,20 +11,20 @@ import (
 	"pmx/http/wire"
 )
 
-// PmxIndex asks GET /pmx-index. The PMX index now.
+// PmxIndex sends GET /pmx-index. The PMX index now.
 func (c *Client) PmxIndex(ctx context.Context) (*wire.One[wire.PMXIndex], error) {
 	r := request{method: "GET", path: "/pmx-index"}
 	return call[wire.One[wire.PMXIndex]](ctx, c, r)
 }
 
-// PmxIndexHistoryParams are the optional parameters of PmxIndexHistory; what is zero is left out.
+// PmxIndexHistoryParams are the optional parameters of PmxIndexHistory; zero values are not sent.
 type PmxIndexHistoryParams struct {
 	Interval string    // length of the interval that a row covers
 	From     time.Time // rows that begin at this time or later; if omitted, the newest rows
 	Limit    int64     // maximum number of rows: the first ones from `from` on or, without `from`, the newest
 }
 
-// PmxIndexHistory asks GET /pmx-index/{name}/history. History of an index.
+// PmxIndexHistory sends GET /pmx-index/{name}/history. History of an index.
 func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxIndexHistoryParams) (*wire.PMXHistory, error) {
 	r := request{method: "GET", path: join("/pmx-index/", name, "/history"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "interval", params.Interval)
@@ -33,7 +33,7 @@ func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxInd
 	return call[wire.PMXHistory](ctx, c, r)
 }
 
-// PmxIndexHistoriesParams are the optional parameters of PmxIndexHistories; what is zero is left out.
+// PmxIndexHistoriesParams are the optional parameters of PmxIndexHistories; zero values are not sent.
 type PmxIndexHistoriesParams struct {
 	Name     []string  // index to show; if repeated, all of these; if omitted, all six
 	Interval string    // length of the interval that a row covers
@@ -41,7 +41,7 @@ type PmxIndexHistoriesParams struct {
 	Limit    int64     // maximum number of points of each index: the first ones from `from` on or, without `from`, the newest
 }
 
-// PmxIndexHistories asks GET /pmx-index/histories. Histories of several indices at once.
+// PmxIndexHistories sends GET /pmx-index/histories. Histories of several indices at once.
 func (c *Client) PmxIndexHistories(ctx context.Context, params PmxIndexHistoriesParams) (*wire.PMXHistories, error) {
 	r := request{method: "GET", path: "/pmx-index/histories", query: url.Values{}, header: http.Header{}}
 	set(r.query, "name", params.Name)

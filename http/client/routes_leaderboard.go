@@ -10,7 +10,7 @@ import (
 	"pmx/http/wire"
 )
 
-// LeaderboardTradersParams are the optional parameters of LeaderboardTraders; what is zero is left out.
+// LeaderboardTradersParams are the optional parameters of LeaderboardTraders; zero values are not sent.
 type LeaderboardTradersParams struct {
 	Period      string   // length of the rolling window, which ends at as_of
 	Limit       int64    // maximum number of rows; the plan's row limit may reduce it
@@ -21,7 +21,7 @@ type LeaderboardTradersParams struct {
 	Include     []string // extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`
 }
 
-// LeaderboardTraders asks GET /leaderboard/traders. Top traders by real_pnl.
+// LeaderboardTraders sends GET /leaderboard/traders. Top traders by real_pnl.
 func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTradersParams) (*wire.RankedList[wire.TraderRow], error) {
 	r := request{method: "GET", path: "/leaderboard/traders", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)
@@ -34,13 +34,13 @@ func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTrade
 	return call[wire.RankedList[wire.TraderRow]](ctx, c, r)
 }
 
-// LeaderboardMarketsParams are the optional parameters of LeaderboardMarkets; what is zero is left out.
+// LeaderboardMarketsParams are the optional parameters of LeaderboardMarkets; zero values are not sent.
 type LeaderboardMarketsParams struct {
 	Period string // length of the rolling window, which ends at as_of
 	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
-// LeaderboardMarkets asks GET /leaderboard/markets. Top markets by volume.
+// LeaderboardMarkets sends GET /leaderboard/markets. Top markets by volume.
 func (c *Client) LeaderboardMarkets(ctx context.Context, params LeaderboardMarketsParams) (*wire.RankedList[wire.MarketRow], error) {
 	r := request{method: "GET", path: "/leaderboard/markets", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)

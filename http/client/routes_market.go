@@ -11,13 +11,13 @@ import (
 	"pmx/http/wire"
 )
 
-// MarketOverview asks GET /market/{condition_id}/overview. A market: description, figures, resolution and newest fills.
+// MarketOverview sends GET /market/{condition_id}/overview. A market: description, figures, resolution and newest fills.
 func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.One[wire.MarketOverview], error) {
 	r := request{method: "GET", path: join("/market/", conditionID, "/overview")}
 	return call[wire.One[wire.MarketOverview]](ctx, c, r)
 }
 
-// MarketCandlesParams are the optional parameters of MarketCandles; what is zero is left out.
+// MarketCandlesParams are the optional parameters of MarketCandles; zero values are not sent.
 type MarketCandlesParams struct {
 	Interval string // length of the interval that a row covers
 	Outcome  *int64 // `outcome_index` of the outcome to show; if omitted, all outcomes
@@ -25,7 +25,7 @@ type MarketCandlesParams struct {
 	Cursor   string // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// MarketCandles asks GET /market/{condition_id}/candles. Prices and volume of a market over time, newest first.
+// MarketCandles sends GET /market/{condition_id}/candles. Prices and volume of a market over time, newest first.
 func (c *Client) MarketCandles(ctx context.Context, conditionID string, params MarketCandlesParams) (*wire.Candles, error) {
 	r := request{method: "GET", path: join("/market/", conditionID, "/candles"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "interval", params.Interval)
@@ -44,7 +44,7 @@ func (c *Client) AllMarketCandles(ctx context.Context, conditionID string, param
 	}, func(page *wire.Candles) ([]wire.Candle, *string) { return page.Data, page.NextCursor })
 }
 
-// MarketHoldersParams are the optional parameters of MarketHolders; what is zero is left out.
+// MarketHoldersParams are the optional parameters of MarketHolders; zero values are not sent.
 type MarketHoldersParams struct {
 	Outcome *int64 // `outcome_index` of the outcome to show; if omitted, all outcomes
 	Side    string // long: wallets that bought more than they sold; short: wallets that sold more than they bought
@@ -52,7 +52,7 @@ type MarketHoldersParams struct {
 	Offset  int64  // number of rows to skip
 }
 
-// MarketHolders asks GET /market/{condition_id}/holders. Largest holders of a market, by outcome tokens.
+// MarketHolders sends GET /market/{condition_id}/holders. Largest holders of a market, by outcome tokens.
 func (c *Client) MarketHolders(ctx context.Context, conditionID string, params MarketHoldersParams) (*wire.Holders, error) {
 	r := request{method: "GET", path: join("/market/", conditionID, "/holders"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "outcome", params.Outcome)
@@ -62,13 +62,13 @@ func (c *Client) MarketHolders(ctx context.Context, conditionID string, params M
 	return call[wire.Holders](ctx, c, r)
 }
 
-// MarketTradesParams are the optional parameters of MarketTrades; what is zero is left out.
+// MarketTradesParams are the optional parameters of MarketTrades; zero values are not sent.
 type MarketTradesParams struct {
 	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 	Cursor string // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// MarketTrades asks GET /market/{condition_id}/trades. Fills of a market, newest first.
+// MarketTrades sends GET /market/{condition_id}/trades. Fills of a market, newest first.
 func (c *Client) MarketTrades(ctx context.Context, conditionID string, params MarketTradesParams) (*wire.Page[wire.MarketFill], error) {
 	r := request{method: "GET", path: join("/market/", conditionID, "/trades"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -85,13 +85,13 @@ func (c *Client) AllMarketTrades(ctx context.Context, conditionID string, params
 	}, func(page *wire.Page[wire.MarketFill]) ([]wire.MarketFill, *string) { return page.Data, page.NextCursor })
 }
 
-// TradesNewestParams are the optional parameters of TradesNewest; what is zero is left out.
+// TradesNewestParams are the optional parameters of TradesNewest; zero values are not sent.
 type TradesNewestParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
 	MarketID string // condition id: only trades in this market, which need not be known yet
 }
 
-// TradesNewest asks GET /trades/newest. Trades of the last seconds, not final.
+// TradesNewest sends GET /trades/newest. Trades of the last seconds, not final.
 func (c *Client) TradesNewest(ctx context.Context, params TradesNewestParams) (*wire.NewestTrades, error) {
 	r := request{method: "GET", path: "/trades/newest", query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -99,14 +99,14 @@ func (c *Client) TradesNewest(ctx context.Context, params TradesNewestParams) (*
 	return call[wire.NewestTrades](ctx, c, r)
 }
 
-// MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
+// MarketsSearchParams are the optional parameters of MarketsSearch; zero values are not sent.
 type MarketsSearchParams struct {
 	Category []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 	Status   []string // markets with this status; if repeated, with any of them
 	Limit    int64    // maximum number of rows; the plan's row limit may reduce it
 }
 
-// MarketsSearch asks GET /markets/search. Search for markets by words of their titles.
+// MarketsSearch sends GET /markets/search. Search for markets by words of their titles.
 func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSearchParams) (*wire.MarketHits, error) {
 	r := request{method: "GET", path: "/markets/search", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", q)
@@ -116,13 +116,13 @@ func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSear
 	return call[wire.MarketHits](ctx, c, r)
 }
 
-// SearchParams are the optional parameters of Search; what is zero is left out.
+// SearchParams are the optional parameters of Search; zero values are not sent.
 type SearchParams struct {
 	Kind  []string // kind to search for; if repeated, all of these; if omitted, all kinds
 	Limit int64    // maximum number of rows of each kind
 }
 
-// Search asks GET /search. Search for events, markets, wallets and cities at once.
+// Search sends GET /search. Search for events, markets, wallets and cities at once.
 func (c *Client) Search(ctx context.Context, q string, params SearchParams) (*wire.Series[wire.Found], error) {
 	r := request{method: "GET", path: "/search", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", q)

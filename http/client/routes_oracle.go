@@ -10,14 +10,14 @@ import (
 	"pmx/http/wire"
 )
 
-// OracleLeaderboardParams are the optional parameters of OracleLeaderboard; what is zero is left out.
+// OracleLeaderboardParams are the optional parameters of OracleLeaderboard; zero values are not sent.
 type OracleLeaderboardParams struct {
 	MinResolved int64 // minimum number of forecasts for a wallet to be ranked
 	Limit       int64 // maximum number of rows; the plan's row limit may reduce it
 	Offset      int64 // number of rows to skip
 }
 
-// OracleLeaderboard asks GET /oracle/leaderboard. Top traders by forecasting accuracy.
+// OracleLeaderboard sends GET /oracle/leaderboard. Top traders by forecasting accuracy.
 func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboardParams) (*wire.OracleLeaderboard, error) {
 	r := request{method: "GET", path: "/oracle/leaderboard", query: url.Values{}, header: http.Header{}}
 	set(r.query, "min_resolved", params.MinResolved)
@@ -26,7 +26,7 @@ func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboard
 	return call[wire.OracleLeaderboard](ctx, c, r)
 }
 
-// OracleTrader asks GET /oracle/trader/{address}. Forecasting accuracy of a wallet.
+// OracleTrader sends GET /oracle/trader/{address}. Forecasting accuracy of a wallet.
 func (c *Client) OracleTrader(ctx context.Context, address string) (*wire.One[wire.OracleTrader], error) {
 	r := request{method: "GET", path: join("/oracle/trader/", address)}
 	return call[wire.One[wire.OracleTrader]](ctx, c, r)

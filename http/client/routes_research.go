@@ -8,7 +8,7 @@ import (
 	"pmx/http/wire"
 )
 
-// ResearchDatasets asks GET /research/datasets. Datasets that can be exported, column by column.
+// ResearchDatasets sends GET /research/datasets. Datasets that can be exported, column by column.
 func (c *Client) ResearchDatasets(ctx context.Context) (*wire.Catalogue, error) {
 	r := request{method: "GET", path: "/research/datasets"}
 	return call[wire.Catalogue](ctx, c, r)

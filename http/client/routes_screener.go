@@ -13,7 +13,7 @@ import (
 	"pmx/http/wire"
 )
 
-// ScreenerParams are the optional parameters of Screener; what is zero is left out.
+// ScreenerParams are the optional parameters of Screener; zero values are not sent.
 type ScreenerParams struct {
 	Q                 string      // words, or beginnings of words, in the title, the event's title or their slugs, in any order; all of them must match, and there must be at least one letter or digit
 	Category          []string    // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
@@ -59,7 +59,7 @@ type ScreenerParams struct {
 	Cursor            string      // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// Screener asks GET /screener. Markets, filtered and sorted by their figures.
+// Screener sends GET /screener. Markets, filtered and sorted by their figures.
 func (c *Client) Screener(ctx context.Context, params ScreenerParams) (*wire.Page[wire.ScreenerRow], error) {
 	r := request{method: "GET", path: "/screener", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", params.Q)
@@ -118,7 +118,7 @@ func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Se
 	})
 }
 
-// ScreenerSummaryParams are the optional parameters of ScreenerSummary; what is zero is left out.
+// ScreenerSummaryParams are the optional parameters of ScreenerSummary; zero values are not sent.
 type ScreenerSummaryParams struct {
 	Q                 string      // words, or beginnings of words, in the title, the event's title or their slugs, in any order; all of them must match, and there must be at least one letter or digit
 	Category          []string    // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
@@ -159,7 +159,7 @@ type ScreenerSummaryParams struct {
 	MaxSpread         *data.Micro // best ask minus best bid, at most
 }
 
-// ScreenerSummary asks GET /screener/summary. Sums over the markets that match the screener's filters.
+// ScreenerSummary sends GET /screener/summary. Sums over the markets that match the screener's filters.
 func (c *Client) ScreenerSummary(ctx context.Context, params ScreenerSummaryParams) (*wire.One[wire.ScreenerSummary], error) {
 	r := request{method: "GET", path: "/screener/summary", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", params.Q)

@@ -11,25 +11,25 @@ import (
 	"pmx/http/wire"
 )
 
-// TraderStats asks GET /trader/{address}/stats. Lifetime summary of a wallet.
+// TraderStats sends GET /trader/{address}/stats. Lifetime summary of a wallet.
 func (c *Client) TraderStats(ctx context.Context, address string) (*wire.One[wire.TraderStats], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/stats")}
 	return call[wire.One[wire.TraderStats]](ctx, c, r)
 }
 
-// TraderActivityDailyParams are the optional parameters of TraderActivityDaily; what is zero is left out.
+// TraderActivityDailyParams are the optional parameters of TraderActivityDaily; zero values are not sent.
 type TraderActivityDailyParams struct {
 	Limit int64 // number of newest days; the plan's history limit may reduce it
 }
 
-// TraderActivityDaily asks GET /trader/{address}/activity/daily. A wallet's figures by day, newest first.
+// TraderActivityDaily sends GET /trader/{address}/activity/daily. A wallet's figures by day, newest first.
 func (c *Client) TraderActivityDaily(ctx context.Context, address string, params TraderActivityDailyParams) (*wire.Series[wire.WalletDay], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/activity/daily"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
 	return call[wire.Series[wire.WalletDay]](ctx, c, r)
 }
 
-// TraderMarketsParams are the optional parameters of TraderMarkets; what is zero is left out.
+// TraderMarketsParams are the optional parameters of TraderMarkets; zero values are not sent.
 type TraderMarketsParams struct {
 	Sort      string   // figure or time to sort by; abs_real_pnl is `real_pnl` without its sign
 	Order     string   // desc: largest first; asc: smallest first; unknown values come last in both
@@ -40,7 +40,7 @@ type TraderMarketsParams struct {
 	Cursor    string   // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// TraderMarkets asks GET /trader/{address}/markets. Markets of a wallet, with its position and profit in each.
+// TraderMarkets sends GET /trader/{address}/markets. Markets of a wallet, with its position and profit in each.
 func (c *Client) TraderMarkets(ctx context.Context, address string, params TraderMarketsParams) (*wire.WalletMarkets, error) {
 	r := request{method: "GET", path: join("/trader/", address, "/markets"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "sort", params.Sort)
@@ -62,19 +62,19 @@ func (c *Client) AllTraderMarkets(ctx context.Context, address string, params Tr
 	}, func(page *wire.WalletMarkets) ([]wire.WalletMarket, *string) { return page.Data, page.NextCursor })
 }
 
-// TraderCategories asks GET /trader/{address}/categories. A wallet's figures by category of market.
+// TraderCategories sends GET /trader/{address}/categories. A wallet's figures by category of market.
 func (c *Client) TraderCategories(ctx context.Context, address string) (*wire.Series[wire.WalletCategory], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/categories")}
 	return call[wire.Series[wire.WalletCategory]](ctx, c, r)
 }
 
-// TraderTradesParams are the optional parameters of TraderTrades; what is zero is left out.
+// TraderTradesParams are the optional parameters of TraderTrades; zero values are not sent.
 type TraderTradesParams struct {
 	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 	Cursor string // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// TraderTrades asks GET /trader/{address}/trades. Fills of a wallet, newest first.
+// TraderTrades sends GET /trader/{address}/trades. Fills of a wallet, newest first.
 func (c *Client) TraderTrades(ctx context.Context, address string, params TraderTradesParams) (*wire.Page[wire.Trade], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/trades"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -91,13 +91,13 @@ func (c *Client) AllTraderTrades(ctx context.Context, address string, params Tra
 	}, func(page *wire.Page[wire.Trade]) ([]wire.Trade, *string) { return page.Data, page.NextCursor })
 }
 
-// TraderCompareParams are the optional parameters of TraderCompare; what is zero is left out.
+// TraderCompareParams are the optional parameters of TraderCompare; zero values are not sent.
 type TraderCompareParams struct {
 	Series string // daily: each row has `days` too
 	Days   int64  // number of UTC days of `days`, up to that of as_of; the plan's history limit may reduce it
 }
 
-// TraderCompare asks GET /trader/compare. Lifetime summaries of wallets side by side.
+// TraderCompare sends GET /trader/compare. Lifetime summaries of wallets side by side.
 func (c *Client) TraderCompare(ctx context.Context, address []string, params TraderCompareParams) (*wire.Series[wire.TraderComparison], error) {
 	r := request{method: "GET", path: "/trader/compare", query: url.Values{}, header: http.Header{}}
 	set(r.query, "address", address)

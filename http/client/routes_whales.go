@@ -12,13 +12,13 @@ import (
 	"pmx/http/wire"
 )
 
-// WhalesParams are the optional parameters of Whales; what is zero is left out.
+// WhalesParams are the optional parameters of Whales; zero values are not sent.
 type WhalesParams struct {
 	Period string // length of the rolling window, which ends at as_of
 	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
-// Whales asks GET /whales. Top wallets by large orders.
+// Whales sends GET /whales. Top wallets by large orders.
 func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleLeaderboard, error) {
 	r := request{method: "GET", path: "/whales", query: url.Values{}, header: http.Header{}}
 	set(r.query, "period", params.Period)
@@ -26,7 +26,7 @@ func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleLe
 	return call[wire.WhaleLeaderboard](ctx, c, r)
 }
 
-// WhalesMovesParams are the optional parameters of WhalesMoves; what is zero is left out.
+// WhalesMovesParams are the optional parameters of WhalesMoves; zero values are not sent.
 type WhalesMovesParams struct {
 	Limit    int64       // maximum number of rows; the plan's row limit may reduce it
 	Cursor   string      // `next_cursor` of the previous page; all other parameters must stay the same
@@ -37,7 +37,7 @@ type WhalesMovesParams struct {
 	Category string      // only moves in markets of this category; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 }
 
-// WhalesMoves asks GET /whales/moves. Recent large orders.
+// WhalesMoves sends GET /whales/moves. Recent large orders.
 func (c *Client) WhalesMoves(ctx context.Context, params WhalesMovesParams) (*wire.WhaleMoves, error) {
 	r := request{method: "GET", path: "/whales/moves", query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -59,7 +59,7 @@ func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) i
 	}, func(page *wire.WhaleMoves) ([]wire.WhaleMove, *string) { return page.Data, page.NextCursor })
 }
 
-// WhalesFlowParams are the optional parameters of WhalesFlow; what is zero is left out.
+// WhalesFlowParams are the optional parameters of WhalesFlow; zero values are not sent.
 type WhalesFlowParams struct {
 	MarketID string // condition id: only this market
 	Period   string // length of the rolling window, which ends at as_of
@@ -67,7 +67,7 @@ type WhalesFlowParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
-// WhalesFlow asks GET /whales/flow. Net flow of large orders, by market.
+// WhalesFlow sends GET /whales/flow. Net flow of large orders, by market.
 func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire.WhaleFlow, error) {
 	r := request{method: "GET", path: "/whales/flow", query: url.Values{}, header: http.Header{}}
 	set(r.query, "market_id", params.MarketID)

@@ -23,12 +23,13 @@ import (
 	"pmx/http/wire"
 )
 
-// clientFile is where the methods of a section of the API are.
+// clientFile returns the file with the methods of a section of the API.
 func clientFile(section string) string {
 	return filepath.Join("..", "client", "routes_"+section+".go")
 }
 
-// The client has a method for every route, with its parameters and its reply, in a file for each section.
+// The client has a method for every route, with its parameters and its reply, in one file per
+// section.
 func TestClientMethodsAreThoseOfTheRouteTable(t *testing.T) {
 	methods := map[wire.Section][]method{}
 	for _, r := range api.Routes() {
@@ -57,7 +58,7 @@ func TestClientMethodsAreThoseOfTheRouteTable(t *testing.T) {
 			}
 		}
 		if kept, err := os.ReadFile(name); err != nil || !bytes.Equal(kept, text) {
-			t.Errorf("%s is not what the routes give: run go generate ./http/openapi and commit (%v)", name, err)
+			t.Errorf("%s does not match the routes: run go generate ./http/openapi and commit (%v)", name, err)
 		}
 	}
 	slices.Sort(want)
@@ -67,11 +68,11 @@ func TestClientMethodsAreThoseOfTheRouteTable(t *testing.T) {
 	}
 }
 
-// method is what the template needs of a route.
+// method is what the template needs to know about a route.
 type method struct {
 	Name, Verb, Path, Summary string
-	Reply, Row, Body          string // Go types; Row only where the reply comes in pages
-	Optional                  bool   // the body may be left out
+	Reply, Row, Body          string // Go types; Row only if the reply has pages
+	Optional                  bool   // the body is optional
 	Join                      string // Go expression of the path
 	Args, Fields              []argument
 	Sets                      []string // statements that fill the request
@@ -118,18 +119,18 @@ func methodOf(t *testing.T, r *api.Route) method {
 	return m
 }
 
-// rowType is the type of the rows of a reply that comes in pages.
+// rowType returns the type of the rows of a reply with pages.
 func rowType(t *testing.T, r *api.Route) string {
 	t.Helper()
 	list, ok := reflect.TypeOf(r.Reply).FieldByName("Data")
 	if _, pages := reflect.TypeOf(r.Reply).FieldByName("NextCursor"); !ok || !pages || list.Type.Kind() != reflect.Slice {
-		t.Fatalf("%s has a cursor and no pages", r.Path)
+		t.Fatalf("%s has a cursor but no pages", r.Path)
 	}
 	return typeName(list.Type.Elem())
 }
 
-// goType is the type of a parameter. One whose zero value means something other
-// than leaving it out is a pointer.
+// goType returns the type of a parameter. It is a pointer if the zero value differs in meaning from
+// an omitted parameter.
 func goType(t *testing.T, p *api.Param) string {
 	t.Helper()
 	kind := "string"
@@ -146,7 +147,7 @@ func goType(t *testing.T, p *api.Param) string {
 	}
 	if p.Many > 1 {
 		if kind != "string" {
-			t.Errorf("parameter %s: a list of %s is not foreseen", p.Name, kind)
+			t.Errorf("parameter %s: a list of %s is not supported", p.Name, kind)
 		}
 		kind = "[]string"
 	}
@@ -157,7 +158,7 @@ func typeName(of reflect.Type) string {
 	return strings.ReplaceAll(of.String(), "pmx/http/wire.", "wire.")
 }
 
-// joined is the path of a route as an expression: join("/trader/", address, "/stats").
+// joined returns the path of a route as an expression: join("/trader/", address, "/stats").
 func joined(pattern string) string {
 	parts := strings.FieldsFunc(pattern, func(r rune) bool { return r == '{' || r == '}' })
 	if len(parts) == 1 {
@@ -173,7 +174,7 @@ func joined(pattern string) string {
 	return "join(" + strings.Join(parts, ", ") + ")"
 }
 
-// camel is a Go name for a JSON or header name.
+// camel returns the Go name for a JSON or header name.
 func camel(name string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
@@ -193,7 +194,7 @@ func lowerCamel(name string) string {
 //go:embed testdata/client.tmpl
 var clientText string
 
-// imports are the packages that body uses, in groups.
+// imports returns the imports that body needs, in groups.
 func imports(body string) string {
 	var std, own string
 	names := func(pkg string) bool {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// comments are what the source says of types ("Type") and fields ("Type.Field").
+// comments are the comments on types ("Type") and fields ("Type.Field").
 type comments map[string]string
 
-// of returns the comment on a field of t, or on t itself where field is empty; "" if there is none.
+// of returns the comment on a field of t, or on t itself if field is empty; "" if there is none.
 func (c comments) of(t reflect.Type, field string) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	if field != "" {
@@ -77,12 +77,12 @@ func (c comments) read(types *ast.GenDecl) {
 	}
 }
 
-// plain is the text of a comment in one line.
+// plain returns the text of a comment as one line.
 func plain(g *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(g.Text()), " ")
 }
 
-// sentence turns what a comment says of its subject into a sentence of its own.
+// sentence makes a sentence of its own from the predicate of a comment.
 func sentence(s string) string {
 	for _, verb := range []string{"is ", "are "} {
 		s = strings.TrimPrefix(s, verb)

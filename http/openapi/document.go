@@ -1,7 +1,7 @@
-// Package openapi builds the OpenAPI 3.1 document out of the route table and the
-// wire types, so that nothing in it is said twice: parameters, caps and problem
-// codes come from the table, fields and what they mean from the types and the
-// comments on them, examples from a venue that was really asked.
+// Package openapi builds the OpenAPI 3.1 document from the route table and the wire types, so that
+// nothing is written twice: parameters, caps and problem codes come from the table, fields and
+// their meanings from the types and their comments, and examples from actual responses for the
+// sample venue.
 package openapi
 
 //go:generate go test pmx/cmd/pmx/e2e -run ^TestExamplesAreRepliesOfTheSampleVenue$ -count=1 -update
@@ -22,20 +22,21 @@ import (
 	"pmx/http/wire"
 )
 
-// DocVersion is the version of the document, after semver.org: the last number
-// moves when words change, the middle one when something is added, the first one
-// when a client could break: the names of schemas are only those of generated code. A test fails where the document changed without it.
+// DocVersion is the version of the document, following semver.org: the last number changes when
+// only wording changes, the middle one when something is added, and the first one when clients
+// could break. Names of schemas may change without a new first number: only generated code uses
+// them. A test fails if the document changes and the version does not.
 const DocVersion = "3.57.0"
 
-// overview is what the document says before its endpoints, in Markdown.
+// overview is the introduction of the document, in Markdown.
 //
 //go:embed overview.md
 var overview string
 
-// Overview is the introduction of the document, in Markdown.
+// Overview returns the introduction of the document, in Markdown.
 func Overview() string { return strings.Replace(overview, "{plans}", plans(), 1) }
 
-// plans is the table of tiers, in Markdown.
+// plans returns the table of tiers, in Markdown.
 func plans() string {
 	var b strings.Builder
 	b.WriteString("| plan | requests a minute | rows | history | wallets compared | exports |\n|---|---|---|---|---|---|")
@@ -64,14 +65,14 @@ type Document struct {
 	Components Components            `json:"components"`
 }
 
-// Info is the head of a document.
+// Info is the title, version and description of a document.
 type Info struct {
 	Title       string `json:"title"`
 	Version     string `json:"version"`
 	Description string `json:"description"`
 }
 
-// Server is where the paths of a document are.
+// Server is the base URL of a document's paths.
 type Server struct {
 	URL         string `json:"url"`
 	Description string `json:"description"`
@@ -86,7 +87,7 @@ type Tag struct {
 // PathItem is the operations of one path, by method in lower case.
 type PathItem = ordered[*Operation]
 
-// Components are the parts that operations refer to.
+// Components are the objects that operations refer to.
 type Components struct {
 	Schemas         ordered[*Schema]        `json:"schemas"`
 	Responses       ordered[*Response]      `json:"responses"`
@@ -95,7 +96,7 @@ type Components struct {
 	SecuritySchemes ordered[SecurityScheme] `json:"securitySchemes"`
 }
 
-// SecurityScheme is the way to authenticate.
+// SecurityScheme is a way to authenticate.
 type SecurityScheme struct {
 	Type        string `json:"type"`
 	In          string `json:"in"`
@@ -103,8 +104,8 @@ type SecurityScheme struct {
 	Description string `json:"description"`
 }
 
-// Build makes the document of routes. examples go by operation id; an operation
-// without one has no example.
+// Build makes the document of routes. examples are by operation id; an operation without one has no
+// example.
 func Build(routes []api.Route, examples map[string]Example) (*Document, error) {
 	types, err := newReflector()
 	if err != nil {
@@ -144,7 +145,7 @@ func Build(routes []api.Route, examples map[string]Example) (*Document, error) {
 	return d, nil
 }
 
-// add puts op under its path, which may have other methods already.
+// add adds op to its path, which may already have other methods.
 func (d *Document) add(path, method string, op *Operation) {
 	for i := range d.Paths {
 		if d.Paths[i].Name == path {
@@ -162,8 +163,8 @@ func (d *Document) Operation(method, path string) *Operation {
 	return op
 }
 
-// Response returns what the document says of a status of op, and its place in the document; nil if
-// it says nothing.
+// Response returns the description of a status of an operation, and its JSON pointer in the
+// document; nil if there is none.
 func (d *Document) Response(method, path, status string) (r *Response, place string) {
 	op := d.Operation(method, path)
 	if op == nil {
@@ -178,16 +179,17 @@ func (d *Document) Response(method, path, status string) (r *Response, place str
 	return r, "/components/responses/" + pointer(name)
 }
 
-// pointer writes a name as a part of a JSON pointer within a URL.
+// pointer escapes a name as a part of a JSON pointer within a URL.
 func pointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace(name)
 }
 
-// SchemaPlace returns the place of the schema that the response at place has for a media type.
+// SchemaPlace returns the JSON pointer of the schema that the response at place has for a media
+// type.
 func SchemaPlace(place, media string) string { return place + "/content/" + pointer(media) + "/schema" }
 
-// JSON is the document in its canonical form: two blanks of indentation, one
-// line break at the end.
+// JSON returns the document in its canonical form: indented by two spaces, with one newline at the
+// end.
 func (d *Document) JSON() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -199,7 +201,7 @@ func (d *Document) JSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tags returns the sections with what they are about.
+// tags returns the sections with their descriptions.
 func tags() []Tag {
 	about := map[wire.Section]string{
 		wire.Status:      "Health of the service, and what your key may do",

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Field is one member of an answer as people read it: the document's schemas
-// without their references.
+// Field is one member of a response for the reference pages: the document's schemas with their
+// references resolved.
 type Field struct {
-	Name    string // of the member; "" for what stands in a list itself
-	Depth   int    // 0 for a member of the answer
+	Name    string // of the member; "" for the elements of a list
+	Depth   int    // 0 for a member of the response
 	Type    string // in words: "decimal", "list of text", "object or null"
 	Enum    []string
 	Meaning string
 }
 
-// maxDepth is how deep objects are unfolded.
+// maxDepth is the maximum depth of the listed members.
 const maxDepth = 6
 
-// Fields lists the members of s and of the schemas within it, in their order; those of
-// the envelope are left out.
+// Fields returns the members of s and of the schemas within it, in their order, without those of
+// the envelope.
 func (d *Document) Fields(s *Schema) []Field { return d.fields(nil, s, 0) }
 
 func (d *Document) fields(all []Field, s *Schema, depth int) []Field {
@@ -41,10 +41,10 @@ func (d *Document) fields(all []Field, s *Schema, depth int) []Field {
 	return all
 }
 
-// Envelope lists the members that every answer has.
+// Envelope returns the members that every response has.
 func (d *Document) Envelope() []Field { return d.Fields(&Schema{Ref: schemaPrefix + "Envelope"}) }
 
-// resolve returns the schema that s refers to, or s.
+// resolve returns the schema that s refers to, or s itself.
 func (d *Document) resolve(s *Schema) *Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		if found, ok := d.Components.Schemas.get(name); ok {
@@ -54,7 +54,8 @@ func (d *Document) resolve(s *Schema) *Schema {
 	return s
 }
 
-// typeText names the type of s, and returns the schema within lists and null.
+// typeText returns the type of s in words, and the schema of its elements or of its value that is
+// not null.
 func (d *Document) typeText(s *Schema) (inner *Schema, text string) {
 	s = d.resolve(s)
 	for _, option := range s.AnyOf {
@@ -93,7 +94,7 @@ func (d *Document) typeText(s *Schema) (inner *Schema, text string) {
 	return s, kind + null
 }
 
-// values is the schema of the members of a map; nil for any other object.
+// values returns the schema of the members of a map; nil for any other object.
 func (s *Schema) values() *Schema {
 	v, _ := s.AdditionalProperties.(*Schema)
 	return v
@@ -109,7 +110,7 @@ func choices(s *Schema) []string {
 	return all
 }
 
-// Takes says in words what a parameter takes.
+// Takes describes in words which values a parameter accepts.
 func (p *Parameter) Takes() string {
 	s, most := p.Schema, 0
 	if s.Items != nil {
@@ -143,7 +144,7 @@ func (p *Parameter) Takes() string {
 	return text
 }
 
-// Default is what a parameter is if it is left out; "" for nothing.
+// Default returns the default value of a parameter; "" if there is none.
 func (p *Parameter) Default() string {
 	if p.Schema == nil || p.Schema.Default == nil {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"pmx/data/reference"
 )
 
-// glossaryText explains, a name a line, fields that mean the same wherever they
-// stand. A comment on the field itself goes before it.
+// glossaryText explains fields that have the same meaning everywhere, one per line. A comment on
+// the field itself takes precedence.
 //
 //go:embed glossary.txt
 var glossaryText string

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/openapi.json")
 
-// golden is the copy of the document that the repository keeps.
+// golden is the copy of the document in the repository.
 var golden = filepath.Join("..", "..", "docs", "openapi.json")
 
 func current(t *testing.T) *openapi.Document {
@@ -50,7 +50,7 @@ func TestGoldenCopyIsCurrent(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(text, kept) {
-		t.Error("docs/openapi.json is not what the routes give: run go generate ./http/openapi and commit")
+		t.Error("docs/openapi.json does not match the routes: run go generate ./http/openapi and commit")
 	}
 }
 
@@ -80,7 +80,7 @@ func TestGoldenCopyHasEveryRoute(t *testing.T) {
 	}
 }
 
-// A reader that is not ours must take the document for a valid one.
+// An independent parser accepts the document as valid.
 func TestDocumentIsValidOpenAPI(t *testing.T) {
 	text, err := current(t).JSON()
 	if err != nil {
@@ -132,11 +132,11 @@ func TestExamplesAreNoPartOfTheContract(t *testing.T) {
 	}
 	text, err := openapi.Release(kept, with)
 	if err != nil || bytes.Equal(text, kept) {
-		t.Errorf("an example more: %v", err)
+		t.Errorf("another example: %v", err)
 	}
 }
 
-// A reader of the document finds out what every field and parameter means.
+// The document explains every field and parameter.
 func TestEverythingIsExplained(t *testing.T) {
 	d := current(t)
 	for _, c := range d.Components.Schemas {
@@ -168,7 +168,7 @@ func TestEverythingIsExplained(t *testing.T) {
 	}
 }
 
-// explained finds fields of s without a description.
+// explained reports fields of s without a description.
 func explained(t *testing.T, at string, s *openapi.Schema) {
 	t.Helper()
 	for _, part := range s.AllOf {
@@ -195,8 +195,9 @@ func TestOperationIDs(t *testing.T) {
 	}
 }
 
-// Only what a caller may leave out is optional: rows of the screener by its
-// parameter fields, ids of the bundle by its parameter include, members of a body that have a default, and param of a problem.
+// Only members that a caller can leave out are optional: fields of screener rows by the parameter
+// fields, ids of the bundle by the parameter include, members of a body with a default, and param
+// of a problem.
 func TestReplyMembersAreRequiredUnlessLeftOutOnRequest(t *testing.T) {
 	hit := 0
 	for _, m := range current(t).Components.Schemas {
@@ -214,7 +215,8 @@ func TestReplyMembersAreRequiredUnlessLeftOutOnRequest(t *testing.T) {
 	}
 }
 
-// Whatever an endpoint is for, a request for it may be refused before it is asked.
+// The document has the problems with which any request may be refused before it reaches its
+// endpoint.
 func TestWhatTheTransportRefusesIsDocumented(t *testing.T) {
 	d := current(t)
 	for _, item := range d.Paths {
@@ -230,8 +232,8 @@ func TestWhatTheTransportRefusesIsDocumented(t *testing.T) {
 	}
 }
 
-// A generator merges the status of a problem with that of all problems, an integer:
-// a const without a type is no part of that.
+// Generators merge the status of a problem with that of all problems, an integer; they cannot do
+// that with a const without a type.
 func TestStatusOfAProblemIsAnIntegerOfOneValue(t *testing.T) {
 	for _, r := range current(t).Components.Responses {
 		own := r.Value.Content[0].Value.Schema.AllOf[1]
@@ -249,7 +251,7 @@ func TestStatusOfAProblemIsAnIntegerOfOneValue(t *testing.T) {
 	}
 }
 
-// The API refuses a member that it does not know, and the document says so.
+// The API refuses unknown members of a body, and the document says so.
 func TestRequestBodiesAreClosed(t *testing.T) {
 	d, bodies := current(t), 0
 	for _, item := range d.Paths {
@@ -271,7 +273,7 @@ func TestRequestBodiesAreClosed(t *testing.T) {
 	}
 }
 
-// A text that the API refuses for its characters is one that the document refuses.
+// The document refuses every text that the API refuses because of its characters.
 func TestTextParametersHaveAPattern(t *testing.T) {
 	for _, item := range current(t).Paths {
 		for _, op := range item.Value {

@@ -26,14 +26,14 @@ type Operation struct {
 	Responses   ordered[*Response]    `json:"responses"`
 }
 
-// RequestBody is what a request carries.
+// RequestBody is the body of a request.
 type RequestBody struct {
 	Description string             `json:"description,omitempty"`
 	Required    bool               `json:"required,omitempty"`
 	Content     ordered[MediaType] `json:"content"`
 }
 
-// Response is one status that an operation may answer with.
+// Response is the response of an operation with one status.
 type Response struct {
 	Ref         string             `json:"$ref,omitempty"`
 	Description string             `json:"description,omitempty"`
@@ -47,8 +47,8 @@ type MediaType struct {
 	Example json.RawMessage `json:"example,omitempty"`
 }
 
-// OperationID names the operation of a route: the method as a verb and the
-// path's words, parameters left out: getTraderActivityDaily.
+// OperationID returns the operation id of a route: the method as a verb and the words of the path
+// without parameters, such as getTraderActivityDaily.
 func OperationID(method, path string) string {
 	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodDelete: "delete"}[method]
 	if verb == "" {
@@ -117,7 +117,7 @@ func (r *reflector) operation(route *api.Route, examples map[string]Example) (*O
 	return op, r.problems(op, route)
 }
 
-// moved describes the answer to another name of what the path means.
+// moved describes the response to a path with another name of its resource.
 func (r *reflector) moved(op *Operation, route *api.Route) error {
 	schema, err := r.component(reflect.TypeFor[wire.Moved]())
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *reflector) body(op *Operation, route *api.Route) error {
 	if err != nil {
 		return err
 	}
-	r.components[componentName(reflect.TypeOf(route.Body))].AdditionalProperties = false // as readBody has it
+	r.components[componentName(reflect.TypeOf(route.Body))].AdditionalProperties = false // readBody does the same
 	op.RequestBody = &RequestBody{Required: !route.BodyOptional, Content: ordered[MediaType]{{jsonType, MediaType{Schema: schema}}}}
 	return nil
 }
@@ -164,13 +164,13 @@ func (r *reflector) success(route *api.Route, example json.RawMessage) (*Respons
 	return ok, nil
 }
 
-// partial describes the 206 of a route that sends files.
+// partial describes the 206 of a route that sends files; whole is its 200.
 func partial(whole *Response) *Response {
 	headers := append(without(whole.Headers, "Content-Digest"), headerRefs("Content-Range")...)
 	return &Response{Description: "The requested range of the file", Headers: headers, Content: whole.Content}
 }
 
-// without leaves out the header that only an answer with the whole of a thing has.
+// without removes a header that only complete responses have.
 func without(headers ordered[Header], name string) (rest ordered[Header]) {
 	for _, h := range headers {
 		if h.Name != name {
@@ -180,7 +180,7 @@ func without(headers ordered[Header], name string) (rest ordered[Header]) {
 	return rest
 }
 
-// payload is the schema of data in that of a reply; nil if there is none.
+// payload returns the schema of data in that of a reply; nil if there is none.
 func payload(reply *Schema) *Schema {
 	for _, s := range append([]*Schema{reply}, reply.AllOf...) {
 		if found, ok := s.Properties.get("data"); ok {
@@ -190,7 +190,7 @@ func payload(reply *Schema) *Schema {
 	return nil
 }
 
-// problems adds a response per status of the codes that a route may answer with.
+// problems adds a response for each status of the problem codes of a route.
 func (r *reflector) problems(op *Operation, route *api.Route) error {
 	base, err := r.component(reflect.TypeFor[wire.Problem]())
 	if err != nil {
@@ -242,10 +242,10 @@ func problemResponse(base *Schema, status int, kinds []wire.ProblemKind) *Respon
 	}
 }
 
-// HeaderNames lists the headers that the response always has.
+// HeaderNames returns the headers that the response always has.
 func (r *Response) HeaderNames() []string { return names(r.Headers) }
 
-// Media lists the media types of the body.
+// Media returns the media types of the body.
 func (r *Response) Media() []string { return names(r.Content) }
 
 func names[T any](o ordered[T]) []string {

@@ -78,8 +78,8 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 	return s, nil
 }
 
-// textPattern is what the characters of a text are: none of them a control
-// character, and none a slash in a path, which it would end there.
+// textPattern returns the pattern of a text: no control characters, and in a path no slash, which
+// would end the parameter.
 func textPattern(p *api.Param) string {
 	switch {
 	case p.Pattern != "":
@@ -90,7 +90,7 @@ func textPattern(p *api.Param) string {
 	return `^[^\x00-\x1f\x7f-\x9f]+$`
 }
 
-// number is an exact JSON number.
+// number returns m as an exact JSON number.
 func number(m data.Micro) json.Number { return json.Number(m.Append(nil)) }
 
 // The parameters that every operation has.
@@ -173,7 +173,7 @@ func headerRefs(names ...string) ordered[Header] {
 	return refs
 }
 
-// successHeaders are those of a 200 or 304.
+// successHeaders returns the headers of a 200 or 304.
 func successHeaders(route *api.Route) ordered[Header] {
 	names := []string{"X-Request-ID", "Cache-Control", "Vary"}
 	if route.Method == http.MethodGet {
@@ -188,7 +188,7 @@ func successHeaders(route *api.Route) ordered[Header] {
 	return headerRefs(names...)
 }
 
-// problemHeaders are those of a problem with that status.
+// problemHeaders returns the headers of a problem with that status.
 func problemHeaders(status int) ordered[Header] {
 	names := []string{"X-Request-ID", "Cache-Control", "Vary"}
 	switch strconv.Itoa(status) {

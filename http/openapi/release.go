@@ -10,7 +10,7 @@ import (
 	"pmx/http/api"
 )
 
-// Example is a request that was made and the reply to it.
+// Example is a request and the actual reply to it.
 type Example struct {
 	Path  string          `json:"path"` // below wire.Base, with the query
 	Reply json.RawMessage `json:"reply"`
@@ -21,7 +21,7 @@ type Example struct {
 //go:embed examples.json
 var examplesText []byte
 
-// Examples are what the sample venue was asked and answered, by operation id.
+// Examples returns the examples of the sample venue by operation id.
 func Examples() (map[string]Example, error) {
 	var all map[string]Example
 	if err := json.Unmarshal(examplesText, &all); err != nil {
@@ -30,7 +30,7 @@ func Examples() (map[string]Example, error) {
 	return all, nil
 }
 
-// Current is the document of this program: its routes with their examples.
+// Current returns the document of this program: its routes with their examples.
 func Current() (*Document, error) {
 	examples, err := Examples()
 	if err != nil {
@@ -39,12 +39,11 @@ func Current() (*Document, error) {
 	return Build(api.Routes(), examples)
 }
 
-// ErrVersion says that the document changed and its version did not.
+// ErrVersion means that the document changed and its version did not.
 var ErrVersion = errors.New("the OpenAPI document changed: raise DocVersion in http/openapi/document.go")
 
-// Release returns the text of d, which is to follow the document old. It fails with ErrVersion if
-// they differ in more than examples and d has the version of old. Without an old document any d
-// will do.
+// Release returns the text of d, which replaces the document old. It returns ErrVersion if they
+// differ in more than examples but have the same version. old may be empty.
 func Release(old []byte, d *Document) ([]byte, error) {
 	text, err := d.JSON()
 	if err != nil || len(old) == 0 {
@@ -64,8 +63,8 @@ func Release(old []byte, d *Document) ([]byte, error) {
 	return text, nil
 }
 
-// contract is what a document promises, in one form: all but its version and its
-// examples.
+// contract returns everything in a document except for its version and examples, in a canonical
+// form, and the version.
 func contract(text []byte) (promised []byte, version string, err error) {
 	var doc map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))

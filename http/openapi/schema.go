@@ -40,7 +40,7 @@ const schemaPrefix = "#/components/schemas/"
 // decimal is the format of numbers with at most 6 decimals.
 const decimal = "decimal"
 
-// reflector turns wire types into schemas. Structs become components, each once.
+// reflector converts wire types to schemas. Each struct becomes one component.
 type reflector struct {
 	comments   comments
 	glossary   map[string]string
@@ -60,7 +60,7 @@ func newReflector() (*reflector, error) {
 	}, nil
 }
 
-// of returns the schema of t: a reference where t is a struct.
+// of returns the schema of t; for a struct, a reference.
 func (r *reflector) of(t reflect.Type) (*Schema, error) {
 	switch t {
 	case reflect.TypeFor[data.Micro](), reflect.TypeFor[wire.Degrees]():
@@ -107,7 +107,7 @@ func integer(t reflect.Type) *Schema {
 	return s
 }
 
-// nullable lets s be null as well.
+// nullable allows s to be null too.
 func nullable(s *Schema) *Schema {
 	switch {
 	case s == nil:
@@ -122,7 +122,7 @@ func nullable(s *Schema) *Schema {
 	return s
 }
 
-// component returns a reference to the schema of struct t and makes it at its first use.
+// component returns a reference to the schema of struct t, which it makes at the first use.
 func (r *reflector) component(t reflect.Type) (*Schema, error) {
 	name := componentName(t)
 	ref := &Schema{Ref: schemaPrefix + name}
@@ -143,8 +143,8 @@ func (r *reflector) component(t reflect.Type) (*Schema, error) {
 	return ref, nil
 }
 
-// componentName is the name of t without its package; that of a type argument
-// goes before it: Page[Fill] becomes FillPage.
+// componentName returns the name of t without its package. A type argument is put before it:
+// Page[Fill] becomes FillPage.
 func componentName(t reflect.Type) string {
 	name, argument, generic := strings.Cut(t.Name(), "[")
 	if !generic {
@@ -154,8 +154,8 @@ func componentName(t reflect.Type) string {
 	return argument[strings.LastIndexByte(argument, '.')+1:] + name
 }
 
-// object returns the schema of struct t itself. What t embeds stands in its place, except for the
-// envelope, which is referred to.
+// object returns the schema of struct t itself. Embedded structs are replaced by their fields,
+// except for the envelope, which is referred to.
 func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	s := &Schema{Type: "object"}
 	enveloped := false
@@ -169,8 +169,8 @@ func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	return &Schema{AllOf: []*Schema{envelope, s}}, err
 }
 
-// fields adds the fields of t to s. Where t is whole, none of them is left out
-// ever; whole:"true" says so of a struct that is embedded.
+// fields adds the fields of t to s. If whole is true, all fields are required; the tag whole:"true"
+// does the same for an embedded struct.
 func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool, whole bool) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -200,9 +200,9 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool, whole boo
 	return nil
 }
 
-// field returns the schema of one field with what its tags and comment say: enum lists the texts it
-// can hold, format names that of a text, null:"true" lets a list be null, and optional:"true" tells
-// of what a parameter may leave out.
+// field returns the schema of one field with its comment and tags: enum lists the allowed texts,
+// format sets the format of a text, null:"true" allows a list to be null, and optional:"true" marks
+// a member that a parameter can leave out.
 func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error) {
 	s, err := r.of(f.Type)
 	if err != nil {
@@ -231,8 +231,8 @@ func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error
 	return s, nil
 }
 
-// meaning is what the comment on a field says. A comment that only reports when the field is null,
-// and one that is not there, leave it to the glossary.
+// meaning returns the description of a field. If its comment is missing or only says when the field
+// is null, that is the one in the glossary.
 func (r *reflector) meaning(t reflect.Type, f reflect.StructField) string {
 	comment := r.comments.of(t, f.Name)
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

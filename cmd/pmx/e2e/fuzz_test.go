@@ -114,7 +114,7 @@ func FuzzEveryRoute(f *testing.F) {
 			t.Errorf("%s %q: %d %s", a.route.Method, req.RequestURI(), status, res.Body())
 		}
 		if err := document.Reply(a.route.Method, path, res); err != nil {
-			t.Errorf("%s %q is not as the OpenAPI document says: %v\n%s", a.route.Method, req.RequestURI(), err, res)
+			t.Errorf("%s %q differs from the OpenAPI document: %v\n%s", a.route.Method, req.RequestURI(), err, res)
 		}
 	})
 }

@@ -153,7 +153,7 @@ func (v *venue) get(tier, path string) (int, any) {
 	res := apitest.Do(v.handler, req, nil)
 	var body any
 	if err := json.Unmarshal(res.Body(), &body); err != nil {
-		v.t.Fatalf("GET %s: body is no JSON: %v: %s", path, err, res.Body())
+		v.t.Fatalf("GET %s: body is not JSON: %v: %s", path, err, res.Body())
 	}
 	return res.StatusCode(), body
 }

@@ -1,6 +1,6 @@
-// Package check holds every reply of a test against the OpenAPI document: status,
-// media type, headers and body must be what the document says of the endpoint,
-// and no field may be in a body that it does not name.
+// Package check compares every reply in a test with the OpenAPI document: status, media type,
+// headers and body must be as documented for the endpoint, and the body may not have a field that
+// is not documented.
 package check
 
 import (
@@ -23,7 +23,7 @@ import (
 	"pmx/http/wire"
 )
 
-// resource is the address of the document among the schemas.
+// resource is the URI of the document for the schema compiler.
 const resource = "urn:openapi"
 
 // Checker checks replies. It may be used by several goroutines at once.
@@ -35,7 +35,7 @@ type Checker struct {
 	schemas  map[string]*jsonschema.Schema
 }
 
-// New makes a checker out of the route table.
+// New makes a checker for the route table.
 func New() (*Checker, error) {
 	doc, err := openapi.Build(api.Routes(), nil)
 	if err != nil {
@@ -67,8 +67,8 @@ func New() (*Checker, error) {
 	return c, nil
 }
 
-// closeObjects makes every schema below node refuse what it does not name. What
-// allOf puts together is closed as a whole: part says that node is such a part.
+// closeObjects makes every schema below node refuse members that it does not name. The parts of an
+// allOf are closed only together; part says that node is such a part.
 func closeObjects(node any, part bool) {
 	switch n := node.(type) {
 	case []any:
@@ -90,7 +90,7 @@ func closeObjects(node any, part bool) {
 	}
 }
 
-// openEnvelope undoes it for the one schema that is never whole.
+// openEnvelope undoes this for the envelope, which is always a part of another schema.
 func openEnvelope(doc any) {
 	for _, key := range []string{"components", "schemas", "Envelope"} {
 		m, _ := doc.(map[string]any)
@@ -101,7 +101,7 @@ func openEnvelope(doc any) {
 	}
 }
 
-// checkDecimal holds for numbers of at most 6 decimals and no exponent.
+// checkDecimal accepts numbers with at most 6 decimals and no exponent.
 func checkDecimal(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -114,8 +114,8 @@ func checkDecimal(v any) error {
 	return nil
 }
 
-// find returns the document's path for one below wire.Base; of several the one with the most fixed
-// segments. "" if there is none.
+// find returns the document's path that matches a path below wire.Base; if there are several, the
+// one with the most fixed segments; "" if there is none.
 func (c *Checker) find(path string) string {
 	segments := strings.Split(path, "/")
 	best, most := "", -1
@@ -139,8 +139,8 @@ func (c *Checker) find(path string) string {
 	return best
 }
 
-// Reply reports what is wrong with the answer to a request for path, which may have a query; nil if
-// the document holds.
+// Reply returns how the response to a request for path, which may have a query, differs from the
+// document; nil if it does not.
 func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 	path, _, _ = strings.Cut(path, "?")
 	below, inside := strings.CutPrefix(path, wire.Base)
@@ -152,7 +152,7 @@ func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 		inside = false // the index
 	}
 	if inside {
-		// Methods are upper case (RFC 9110, section 9.1): GEt is none of the document's.
+		// Methods are case-sensitive (RFC 9110, section 9.1): GEt is not in the document.
 		if pattern := c.find(below); pattern != "" && method == strings.ToUpper(method) && c.doc.Operation(method, pattern) != nil {
 			return c.operation(method, pattern, head, res)
 		}
@@ -166,7 +166,7 @@ func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 	return c.problem(head, res)
 }
 
-// operation checks an answer of the operation at a path of the document.
+// operation checks a response of the operation at a path of the document.
 func (c *Checker) operation(method, pattern string, head bool, res *fasthttp.Response) error {
 	status := strconv.Itoa(res.StatusCode())
 	response, place := c.doc.Response(method, pattern, status)
@@ -194,7 +194,7 @@ func (c *Checker) operation(method, pattern string, head bool, res *fasthttp.Res
 	return kindHolds(res)
 }
 
-// problem checks a problem of no particular endpoint.
+// problem checks a problem that does not belong to an endpoint.
 func (c *Checker) problem(head bool, res *fasthttp.Response) error {
 	if media := mediaOf(res); media != wire.ProblemType {
 		return fmt.Errorf("status %d has media type %q", res.StatusCode(), media)
@@ -223,12 +223,12 @@ func kindHolds(res *fasthttp.Response) error {
 		return fmt.Errorf("problem code %q is not in wire.ProblemKinds", p.Code)
 	}
 	if kind.Status != res.StatusCode() || p.Status != kind.Status || p.Title != kind.Title() || p.Type != "/docs/problems/"+p.Code {
-		return fmt.Errorf("problem %s is not as wire.ProblemKinds has it: %+v", p.Code, p)
+		return fmt.Errorf("problem %s differs from wire.ProblemKinds: %+v", p.Code, p)
 	}
 	return nil
 }
 
-// body checks the body against the schema at a place of the document.
+// body checks the body with the schema at a place of the document.
 func (c *Checker) body(at string, res *fasthttp.Response) error {
 	body, err := plainBody(res)
 	if err != nil || body == nil {
@@ -240,7 +240,7 @@ func (c *Checker) body(at string, res *fasthttp.Response) error {
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("body is no JSON: %w", err)
+		return fmt.Errorf("body is not JSON: %w", err)
 	}
 	return schema.Validate(v)
 }
@@ -259,8 +259,7 @@ func (c *Checker) schema(at string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// plainBody is the body without its content coding; nil for a coding that cannot
-// be undone here.
+// plainBody returns the body without its content coding; nil if the coding is not supported here.
 func plainBody(res *fasthttp.Response) ([]byte, error) {
 	body, err := res.BodyUncompressed()
 	if errors.Is(err, fasthttp.ErrContentEncodingUnsupported) {
@@ -274,11 +273,10 @@ func mediaOf(res *fasthttp.Response) string {
 	return media
 }
 
-// shared is the checker of all handlers of a process: a schema is compiled once.
+// shared is the checker for all handlers of a process, so that each schema is compiled once.
 var shared = sync.OnceValues(New)
 
-// Handler is next with every reply checked; a reply that is not as the document
-// says fails t.
+// Handler returns next with every reply checked; t fails if a reply differs from the document.
 func Handler(t testing.TB, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	t.Helper()
 	c, err := shared()
@@ -289,7 +287,7 @@ func Handler(t testing.TB, next fasthttp.RequestHandler) fasthttp.RequestHandler
 		method, path := string(ctx.Method()), string(ctx.URI().PathOriginal())
 		next(ctx)
 		if err := c.Reply(method, path, &ctx.Response); err != nil {
-			t.Errorf("%s %s is not as the OpenAPI document says: %v\n%.2000s", method, ctx.RequestURI(), err, ctx.Response.Body())
+			t.Errorf("%s %s differs from the OpenAPI document: %v\n%.2000s", method, ctx.RequestURI(), err, ctx.Response.Body())
 		}
 	}
 }

@@ -17,8 +17,7 @@ const (
 	problem = `{"type":"/docs/problems/internal","title":"Internal","status":500,"detail":"x","instance":"y","code":"internal",` + envelope + `}`
 )
 
-// A reply that is as the document says passes, and every way of departing from
-// the document is found.
+// A reply that conforms to the document passes, and every kind of difference is found.
 func TestRepliesAreHeldToTheDocument(t *testing.T) {
 	c, err := check.New()
 	if err != nil {
@@ -32,14 +31,14 @@ func TestRepliesAreHeldToTheDocument(t *testing.T) {
 		status     int
 		headers    []string
 		body       string
-		fault      string // part of what is said; "" for a good reply
+		fault      string // part of the error; "" for a good reply
 	}{
 		{"good", "/api/v3/health", 200, fine, health, ""},
 		{"with a query", "/api/v3/health?x=1", 200, fine, health, ""},
-		{"a field more", "/api/v3/health", 200, fine, swap(`"data":`, `"extra":1,"data":`), "extra"},
-		{"a field more below", "/api/v3/health", 200, fine, swap(`"failed_at":`, `"extra":1,"failed_at":`), "extra"},
-		{"a field less", "/api/v3/health", 200, fine, swap(`"database":"ok",`, ""), "database"},
-		{"the envelope less a field", "/api/v3/health", 200, fine, swap(`"truncated":false,`, ""), "truncated"},
+		{"an extra field", "/api/v3/health", 200, fine, swap(`"data":`, `"extra":1,"data":`), "extra"},
+		{"an extra field further down", "/api/v3/health", 200, fine, swap(`"failed_at":`, `"extra":1,"failed_at":`), "extra"},
+		{"a missing field", "/api/v3/health", 200, fine, swap(`"database":"ok",`, ""), "database"},
+		{"a missing field of the envelope", "/api/v3/health", 200, fine, swap(`"truncated":false,`, ""), "truncated"},
 		{"a text for a number", "/api/v3/health", 200, fine, swap(`"epoch":7`, `"epoch":"7"`), "epoch"},
 		{"null where it cannot be", "/api/v3/health", 200, fine, swap(`"version":"v1"`, `"version":null`), "version"},
 		{"none of the choices", "/api/v3/health", 200, fine, swap(`"status":"ok"`, `"status":"fine"`), "status"},

@@ -27,7 +27,7 @@ func (o ordered[T]) get(name string) (v T, ok bool) {
 // add appends a member.
 func (o *ordered[T]) add(name string, value T) { *o = append(*o, member[T]{name, value}) }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON encodes the members in their order.
 func (o ordered[T]) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
