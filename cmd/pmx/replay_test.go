@@ -60,7 +60,7 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		}
 	}
 	answers(200, 503)
-	// What is said of all nodes goes for each, whatever was said of it alone.
+	// Faults set for all nodes replace those of single nodes.
 	for _, order := range []struct {
 		query    string
 		one, two int
@@ -74,15 +74,15 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		answers(order.one, order.two)
 	}
 	for query, want := range map[string]string{
-		"":                              "nothing is asked for",
-		"fault=503":                     `"fault" is not understood`,
+		"":                              "no parameter is given",
+		"fault=503":                     `unknown parameter "fault"`,
 		"faults=503&faults=502":         "faults is given 2 times",
 		"source=rpc":                    "source is given without faults",
 		"rate=0.5":                      "rate is given without faults",
-		"source=rpc&faults=503&rate=0":  "rate: 0 gives no faults",
-		"source=rpx&faults=503":         `no source is called "rpx"`,
+		"source=rpc&faults=503&rate=0":  "rate: must be above 0",
+		"source=rpx&faults=503":         `unknown source "rpx"`,
 		"source=rpc&faults=lost-market": "lost-market is not a fault of rpc, but of gamma",
-		"source=ws&faults=503":          "503 is not a fault of ws, but of what answers over HTTP",
+		"source=ws&faults=503":          "503 is not a fault of ws, but of sources served over HTTP",
 		"faults=5o3":                    `no fault is called "5o3"`,
 		"advance=an-hour":               "advance: ",
 		"faults=503&speed=-1":           "speed: ",

@@ -9,8 +9,8 @@ import (
 	"pmx/data/sample"
 )
 
-// BenchmarkLogs serves ranges of 20,000 logs over loopback; fills/s counts both ends, the
-// caller's throws away what it reads.
+// BenchmarkLogs serves ranges of 20,000 logs over loopback. fills/s includes both sides; the client
+// discards what it reads.
 func BenchmarkLogs(b *testing.B) {
 	s, url := played(b, Options{Venue: venue(b, sample.Config{Fills: 500_000, Chain: true}), MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()

@@ -11,7 +11,7 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// asked are the addresses and topics that a follower asks for.
+// asked returns the addresses and topics that a follower requests.
 func asked() (addresses []data.Address, topics []data.Hash) {
 	for _, c := range chain.Contracts() {
 		if c.Kind != chain.Other {
@@ -24,8 +24,8 @@ func asked() (addresses []data.Address, topics []data.Hash) {
 	return addresses, topics
 }
 
-// TestAFollowersClient: it reads ranges and headers, understands every limit, and sees
-// which answers cannot be right by themselves.
+// TestAFollowersClient checks that the client reads ranges and headers, understands every limit,
+// and detects responses that cannot be right by themselves.
 func TestAFollowersClient(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	s, url := played(t, Options{Venue: v})
@@ -52,7 +52,7 @@ func TestAFollowersClient(t *testing.T) {
 		"range-publicnode:5000": tooWide, "range-quicknode:5000": tooWide, "range-alchemy": tooWide, "range-drpc:5000": tooWide, "range-ankr": tooWide,
 		"range-infura:10": tooWide, "range-geth:5000": tooWide, "range-merkle:5000": tooWide, "413": tooWide,
 		"batch-order": passes, "batch-twice": passes, "batch-foreign": passes, "no-header": refused, "no-finalized": refused, "finalized-back": refused,
-		"lost-logs": func(r *rpc.Range, err error) bool { return err == nil && r.Count() < plain }, // what is lost shows in the matches
+		"lost-logs": func(r *rpc.Range, err error) bool { return err == nil && r.Count() < plain }, // lost logs are found by checking matches
 	} {
 		if err := s.SetFaults("rpc", Faults{Names: []string{name}, Rate: 1}); err != nil {
 			t.Fatal(err)

@@ -14,13 +14,13 @@ import (
 
 // clobFaults are the faults of the CLOB.
 var clobFaults = []Kind{
-	{Name: "books-none", Of: "clob", About: "no books, as where the request is not understood"},
-	{Name: "books-foreign", Of: "clob", About: "a book that was not asked for comes too"},
+	{Name: "books-none", Of: "clob", About: "no books, as if the request was not understood"},
+	{Name: "books-foreign", Of: "clob", About: "a book that was not requested is included"},
 	{Name: "books-empty", Of: "clob", About: "books without orders"},
-	{Name: "clob-loop", Of: "clob", About: "the cursor of the next page is that of this one"},
+	{Name: "clob-loop", Of: "clob", About: "the cursor of the next page is the one of this page"},
 }
 
-// How many records a page of markets has, and how many books may be asked for.
+// The number of records in a page of markets, and the maximum number of books in a request.
 const (
 	clobPage  = 1000
 	mostBooks = 500
@@ -125,14 +125,14 @@ func (s *Server) clobMarket(n int, at int64, q sample.Quote) clobMarket {
 	return out
 }
 
-// level is a price of a book and what is offered at it.
+// level is a price in an order book and the size there.
 type level struct {
 	Price string `json:"price"`
 	Size  string `json:"size"`
 }
 
 type book struct {
-	Event   string  `json:"event_type,omitempty"` // on the channel
+	Event   string  `json:"event_type,omitempty"` // only on the websocket
 	Market  string  `json:"market"`
 	Asset   string  `json:"asset_id"`
 	Time    string  `json:"timestamp"` // milliseconds
@@ -145,7 +145,7 @@ type book struct {
 	Last    string  `json:"last_trade_price"`
 }
 
-// book returns the book of a token that is traded.
+// book returns the order book of a token that is traded.
 func (s *Server) book(market, outcome int, now int64, q sample.Quote) book {
 	m, l := &s.venue.Markets[market], s.venue.Label(market)
 	at, bid, ask := top(q, l.Tick, outcome)
@@ -155,7 +155,7 @@ func (s *Server) book(market, outcome int, now int64, q sample.Quote) book {
 	if q.Last > 0 {
 		b.Last = price(at)
 	}
-	for i := int64(2); i >= 0; i-- { // the best comes last, as on the venue
+	for i := int64(2); i >= 0; i-- { // the best price comes last, as on the venue
 		if p := bid - i*l.Tick; p > 0 {
 			b.Bids = append(b.Bids, level{price(p), "100"})
 		}
@@ -166,7 +166,7 @@ func (s *Server) book(market, outcome int, now int64, q sample.Quote) book {
 	return b
 }
 
-// top returns a token's last price, or a half, its best bid and its best ask, thousandths.
+// top returns a token's last price (or a half), best bid and best ask, in thousandths.
 func top(q sample.Quote, tick int64, outcome int) (at, bid, ask int64) {
 	at = q.Last
 	if at == 0 {
@@ -178,7 +178,7 @@ func top(q sample.Quote, tick int64, outcome int) (at, bid, ask int64) {
 	return at, max(at-tick, tick), min(at+tick, 1000-tick)
 }
 
-// price writes thousandths as a price: 0.52.
+// price formats thousandths as a price: 0.52.
 func price(milli int64) string { return data.Micro(milli * 1000).String() }
 
 func (s *Server) clobBooks(w http.ResponseWriter, r *http.Request, f *Fault) {
@@ -191,7 +191,7 @@ func (s *Server) clobBooks(w http.ResponseWriter, r *http.Request, f *Fault) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
-	if json.Unmarshal(body, &wants) != nil { // another form is answered with no book
+	if json.Unmarshal(body, &wants) != nil { // any other form gets no books
 		wants = nil
 	}
 	if len(wants) > mostBooks {
@@ -217,7 +217,7 @@ func (s *Server) clobBooks(w http.ResponseWriter, r *http.Request, f *Fault) {
 	out.b = append(out.b, text...)
 }
 
-// spoiled returns the books as a fault has them.
+// spoiled applies a fault to the books.
 func spoiled(books []book, f *Fault) []book {
 	switch {
 	case f.is("books-none"):

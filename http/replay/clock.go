@@ -8,7 +8,7 @@ import (
 // Clock is the time of the sources.
 type Clock struct {
 	mu    sync.Mutex
-	base  time.Time // what it showed at
+	base  time.Time // the time it showed at
 	since time.Time // this real time
 	speed float64
 	now   func() time.Time
@@ -18,7 +18,7 @@ func newClock(start time.Time, speed float64, now func() time.Time) *Clock {
 	return &Clock{base: start, since: now(), speed: speed, now: now}
 }
 
-// Now returns what the clock shows.
+// Now returns the time that the clock shows.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,10 +29,10 @@ func (c *Clock) read() time.Time {
 	return c.base.Add(time.Duration(float64(c.now().Sub(c.since)) * c.speed)).UTC()
 }
 
-// Advance moves the clock on, or back where d is below 0.
+// Advance moves the clock forward, or back if d is negative.
 func (c *Clock) Advance(d time.Duration) { c.set(func(at time.Time) time.Time { return at.Add(d) }) }
 
-// Set makes the clock show a time.
+// Set sets the clock.
 func (c *Clock) Set(at time.Time) { c.set(func(time.Time) time.Time { return at }) }
 
 func (c *Clock) set(to func(time.Time) time.Time) {
@@ -42,7 +42,7 @@ func (c *Clock) set(to func(time.Time) time.Time) {
 	c.since = c.now()
 }
 
-// SetSpeed makes the clock go as fast from now on.
+// SetSpeed sets the speed of the clock from now on.
 func (c *Clock) SetSpeed(speed float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

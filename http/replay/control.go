@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// state is what GET /replay tells.
+// state is the response to GET /replay.
 type state struct {
 	Clock     time.Time        `json:"clock"`
 	Start     time.Time        `json:"venue_start"`
@@ -24,16 +24,16 @@ type state struct {
 	Drawn     map[string]int64 `json:"faults_drawn"` // by name, and by source and name
 }
 
-// tell answers GET /replay with what goes on.
+// tell answers GET /replay with the current state.
 func (s *Server) tell(w http.ResponseWriter, _ *http.Request) {
 	out := state{Clock: s.clock.Now(), Start: s.venue.Manifest.Start, End: s.venue.Manifest.End, Fills: s.venue.Manifest.Fills, Drawn: s.Drawn()}
 	out.Latest, out.Finalized = s.Latest()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out) // a caller that has gone needs none
+	_ = json.NewEncoder(w).Encode(out) // fails only if the caller has disconnected
 }
 
-// steer answers POST /replay, which changes the clock and the faults: at, advance, speed;
-// source, faults, rate.
+// steer answers POST /replay, which changes the clock and the faults by the parameters at, advance,
+// speed, source, faults and rate.
 func (s *Server) steer(w http.ResponseWriter, r *http.Request) {
 	if err := s.order(r.URL.Query()); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -42,24 +42,24 @@ func (s *Server) steer(w http.ResponseWriter, r *http.Request) {
 	s.tell(w, r)
 }
 
-// orders are what POST /replay understands.
+// orders are the parameters of POST /replay.
 var orders = []string{"advance", "at", "faults", "rate", "source", "speed"}
 
-// checkOrder refuses what would otherwise be passed over: keys that nobody knows or that come
-// twice, and what says how faults are given where none are.
+// checkOrder refuses what would otherwise be ignored: unknown and repeated parameters, and
+// parameters of faults without faults.
 func checkOrder(q url.Values) error {
 	for _, key := range slices.Sorted(maps.Keys(q)) {
 		switch {
 		case !slices.Contains(orders, key):
-			return fmt.Errorf("%q is not understood: there are %s", key, strings.Join(orders, ", "))
+			return fmt.Errorf("unknown parameter %q: use %s", key, strings.Join(orders, ", "))
 		case len(q[key]) > 1:
 			return fmt.Errorf("%s is given %d times", key, len(q[key]))
 		case (key == "rate" || key == "source") && !q.Has("faults"):
-			return fmt.Errorf("%s is given without faults, which may be none", key)
+			return fmt.Errorf("%s is given without faults; to remove all faults, use faults=none", key)
 		}
 	}
 	if len(q) == 0 {
-		return fmt.Errorf("nothing is asked for: there are %s", strings.Join(orders, ", "))
+		return fmt.Errorf("no parameter is given: use %s", strings.Join(orders, ", "))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *Server) order(q url.Values) (err error) {
 		}
 	}
 	if q.Has("rate") && rate == 0 {
-		return errors.New("rate: 0 gives no faults, for which there is faults=none")
+		return errors.New("rate: must be above 0; to remove all faults, use faults=none")
 	}
 	if q.Has("faults") {
 		names := strings.FieldsFunc(q.Get("faults"), func(r rune) bool { return r == ',' })
@@ -102,7 +102,7 @@ func (s *Server) order(q url.Values) (err error) {
 	return nil
 }
 
-// number reads a number that is not below 0.
+// number parses a number that is not negative.
 func number(text string) (float64, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(n >= 0 && n <= 1e9) {

@@ -20,9 +20,9 @@ import (
 var dataFaults = []Kind{
 	{Name: "dust-missing", Of: "data", About: "trades of less than this many hundredths of a token are missing", Number: 100},
 	{Name: "cursor-restart", Of: "data", About: "a cursor starts again at the newest trades"},
-	{Name: "late-trades", Of: "data", About: "trades of the last seconds, as many as this, are missing", Number: 30},
-	{Name: "data-lagging", Of: "data", About: "it says that it is this many blocks behind", Number: 400},
-	{Name: "volume-more", Of: "data", About: "takers traded a tenth more than they did"},
+	{Name: "late-trades", Of: "data", About: "trades of the last this many seconds are missing", Number: 30},
+	{Name: "data-lagging", Of: "data", About: "it reports that it is this many blocks behind", Number: 400},
+	{Name: "volume-more", Of: "data", About: "the volume of takers is a tenth too high"},
 }
 
 // Limits of the data API.
@@ -48,10 +48,10 @@ func complain(w http.ResponseWriter, parameter, why string) {
 type tradesAsked struct {
 	markets map[int]bool // nil: all
 	user    data.Address
-	all     bool // makers' rows too
+	all     bool // includes makers' rows
 	side    string
 	limit   int
-	before  [2]int // match and row that were the last of the page before
+	before  [2]int // match and row of the last trade on the previous page
 }
 
 func (s *Server) readTrades(w http.ResponseWriter, q url.Values) (p tradesAsked, ok bool) {
@@ -89,8 +89,8 @@ func (s *Server) readTrades(w http.ResponseWriter, q url.Values) (p tradesAsked,
 	return p, true
 }
 
-// readMarkets returns the markets that are named by condition or by event, nil if none is, and the
-// parameter that is not valid.
+// readMarkets returns the markets that are named by condition or by event, nil if none are, and the
+// name of an invalid parameter.
 func (s *Server) readMarkets(q url.Values) (only map[int]bool, bad string) {
 	for _, key := range []string{"condition", "event_id"} {
 		text := q.Get(key)
@@ -211,7 +211,7 @@ func (s *Server) trades(w http.ResponseWriter, r *http.Request, f *Fault) {
 	out.b = fmt.Appendf(out.b, `],"pagination":{"limit":%d,"offset":0,"has_more":%t,"next_cursor":%q}}`, p.limit, next != "", next)
 }
 
-// eachTrade gives the rows that were asked for, newest first, until fn gives false.
+// eachTrade calls fn with the requested rows, newest first, until it returns false.
 func (s *Server) eachTrade(p *tradesAsked, now time.Time, fn func(number, row int, r *sample.Row) bool) {
 	first := s.venue.FindMatch(now.Unix() + 1)
 	oldest := 0
@@ -235,7 +235,7 @@ func (s *Server) eachTrade(p *tradesAsked, now time.Time, fn func(number, row in
 	}
 }
 
-// newest returns the matches of the markets between two, newest first.
+// newest returns the matches of the markets between from and to, newest first.
 func (s *Server) newest(p *tradesAsked, from, to int) func(yield func(int, int) bool) {
 	return func(yield func(int, int) bool) {
 		if p.markets == nil {
@@ -260,7 +260,7 @@ func (s *Server) newest(p *tradesAsked, from, to int) func(yield func(int, int) 
 	}
 }
 
-// answerData writes what stands under data.
+// answerData writes v as the member data.
 func answerData(w http.ResponseWriter, r *http.Request, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Trace-Id", "replay")
@@ -277,7 +277,7 @@ func answerData(w http.ResponseWriter, r *http.Request, v any) {
 func (s *Server) resolutions(w http.ResponseWriter, r *http.Request, _ *Fault) {
 	only, bad := s.readMarkets(r.URL.Query())
 	if only == nil || bad != "" {
-		complain(w, cmp.Or(bad, "condition"), "one to twenty are wanted")
+		complain(w, cmp.Or(bad, "condition"), "give one to twenty")
 		return
 	}
 	at := s.clock.Now().Unix()
@@ -321,7 +321,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, f *Fault) {
 		"ingestion": map[string]any{"max_synced_block": latest, "min_synced_block": latest - 2, "lagging": lagging}})
 }
 
-// liveVolume answers with what takers traded, in tokens.
+// liveVolume answers with the volume of takers in tokens.
 func (s *Server) liveVolume(w http.ResponseWriter, r *http.Request, f *Fault) {
 	event, ok := s.numbered(r.URL.Query().Get("id"), true)
 	at := s.clock.Now().Unix()

@@ -13,12 +13,12 @@ import (
 
 // Faults are the faults of a source.
 type Faults struct {
-	// Names are those of Kinds, each alone or with a number after a colon, which is what
-	// Number says. One of them is drawn for each request that has a fault. "all" stands for
-	// all that the source has and that add nothing to the venue. A later name goes before an
-	// earlier one: "all", "stalled:200", "-closed" are all, one with another number, but one.
+	// Names are names of Kinds, each by itself or followed by a colon and a number, which replaces
+	// Number. One of them is drawn for each request that has a fault. "all" stands for all faults
+	// of the source that add nothing to the venue. Later names override earlier ones: "all",
+	// "stalled:200", "-closed" means all, one of them with another number, except closed.
 	Names []string
-	// Rate is how many of the requests have a fault, 0 to 1; 0 if there are Names: a tenth.
+	// Rate is the share of requests with a fault, 0 to 1; 0 means a tenth if there are Names.
 	Rate float64
 }
 
@@ -26,10 +26,10 @@ type Faults struct {
 type Kind struct {
 	Name   string
 	About  string
-	Of     string // the source, "" for all that answer over HTTP
-	Number int64  // what a number after the name stands for where none is given
-	// Adds is set for a kind that adds something to the venue, such as fills of tokens of an
-	// unknown module.
+	Of     string // the source, "" for all that are served over HTTP
+	Number int64  // the default of the number after the name
+	// Adds is set for faults that add something to the venue, such as fills of tokens of an unknown
+	// module.
 	Adds bool
 }
 
@@ -39,21 +39,21 @@ type Fault struct {
 	rng *rand.Rand
 }
 
-// wire reports whether the fault is one of the answer's way and not of what it says.
-func (f *Fault) wire() bool { return f.Of == "" }
+// transport reports whether the fault affects how the response is sent, not what it says.
+func (f *Fault) transport() bool { return f.Of == "" }
 
-// is reports whether the fault is there and has one of the names.
+// is reports whether f is not nil and has one of the names.
 func (f *Fault) is(names ...string) bool { return f != nil && slices.Contains(names, f.Name) }
 
-// sources are those that are played, by the first part of their paths.
+// sources are the simulated sources, by the first part of their paths.
 var sources = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
 
 // Kinds returns all kinds of faults.
 func Kinds() []Kind {
-	return slices.Concat(wireFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults, socketFaults)
+	return slices.Concat(transportFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults, socketFaults)
 }
 
-// find gives the kinds that a name stands for at a source.
+// find returns the kinds that a name stands for at a source.
 func find(name, source string) ([]Kind, error) {
 	name, number, numbered := strings.Cut(name, ":")
 	if name == "all" {
@@ -73,7 +73,7 @@ func find(name, source string) ([]Kind, error) {
 		k.Number = n
 	}
 	if !k.at(source) {
-		return nil, fmt.Errorf("%s is not a fault of %s, but of %s", name, source, cmp.Or(k.Of, "what answers over HTTP"))
+		return nil, fmt.Errorf("%s is not a fault of %s, but of %s", name, source, cmp.Or(k.Of, "sources served over HTTP"))
 	}
 	return []Kind{k}, nil
 }
@@ -111,7 +111,7 @@ func (p *plans) set(source string, f Faults) error {
 		return fmt.Errorf("faults of %q: the rate %g is not between 0 and 1", source, f.Rate)
 	}
 	if own, _, _ := strings.Cut(source, "/"); own != "" && !slices.Contains(sources, own) {
-		return fmt.Errorf("no source is called %q: there are %s", source, strings.Join(sources, ", "))
+		return fmt.Errorf("unknown source %q: use %s", source, strings.Join(sources, ", "))
 	}
 	next := plan{rate: f.Rate}
 	if next.rate == 0 {
@@ -139,7 +139,7 @@ func (p *plans) set(source string, f Faults) error {
 	return nil
 }
 
-// forgetParts drops the faults of what is part of a source.
+// forgetParts removes the faults of the parts of a source.
 func (p *plans) forgetParts(source string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *plans) forgetParts(source string) {
 	})
 }
 
-// draw returns the fault of the next request of a source, nil: none.
+// draw returns the fault of the next request of a source; nil for none.
 func (p *plans) draw(source string) *Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func (p *plans) draw(source string) *Fault {
 	return &Fault{Kind: k, rng: rand.New(rand.NewPCG(p.rng.Uint64(), p.rng.Uint64()))}
 }
 
-// SetFaults gives a source other faults from now on, and whatever is part of it: rpc is rpc/1
-// as well, and "" every source, whatever faults they were given before.
+// SetFaults replaces the faults of a source and of its parts from now on: rpc includes rpc/1, and
+// "" is every source, whatever faults they had before.
 func (s *Server) SetFaults(source string, f Faults) error {
 	if err := s.faults.set(source, f); err != nil {
 		return err

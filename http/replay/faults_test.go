@@ -19,8 +19,8 @@ func alone(source, name string) map[string]Faults {
 	return map[string]Faults{source: {Names: []string{name}, Rate: 1}}
 }
 
-// TestWireFaults: each is what a caller sees.
-func TestWireFaults(t *testing.T) {
+// TestTransportFaults checks what a client sees of each.
+func TestTransportFaults(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 300, Seed: 3, Chain: true})
 	status := func(want int, html bool) func(*http.Response, []byte, error) bool {
 		return func(r *http.Response, b []byte, err error) bool {
@@ -79,14 +79,14 @@ func TestWireFaults(t *testing.T) {
 			t.Errorf("%s was not counted", name)
 		}
 	}
-	for _, k := range wireFaults {
+	for _, k := range transportFaults {
 		if !seen[k.Name] {
 			t.Errorf("%s is not tried", k.Name)
 		}
 	}
 }
 
-// truth is what a node without faults says of the end of the venue.
+// truth is what a node without faults says about the end of the venue.
 type truth struct {
 	s        *Server
 	url      string
@@ -96,7 +96,7 @@ type truth struct {
 	logs     []string
 }
 
-// TestRPCFaults: each does what it says to an answer that is otherwise the true one.
+// TestRPCFaults checks that each fault changes a correct response as described, and nothing else.
 func TestRPCFaults(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	last := sample.BlockOf(v.Matches[len(v.Matches)-1].At)
@@ -121,7 +121,7 @@ func TestRPCFaults(t *testing.T) {
 			t.Errorf("%s: %v: %d %.300s", c.fault, err, status, b)
 		}
 		if again := ask(t, tr.url+"/1", tr.from, tr.to); len(again) != 3 || string(again[0].Result) != string(tr.plain[0].Result) {
-			t.Errorf("%s: another node has it too", c.fault)
+			t.Errorf("%s: another node has it as well", c.fault)
 		}
 	}
 	for _, k := range rpcFaults {
@@ -131,9 +131,9 @@ func TestRPCFaults(t *testing.T) {
 	}
 }
 
-var errOther = errors.New("the answer is another")
+var errOther = errors.New("the response differs")
 
-// refused tells of the first answer that it is this error.
+// refused checks that the first response is this error.
 func refused(status, code int, message string) func(*truth, int, []byte) error {
 	return func(tr *truth, got int, b []byte) error {
 		var list []answered
@@ -151,7 +151,7 @@ func refused(status, code int, message string) func(*truth, int, []byte) error {
 	}
 }
 
-// batch looks at the answers of a batch.
+// batch checks the responses to a batch.
 func batch(fits func(tr *truth, list []answered) bool) func(*truth, int, []byte) error {
 	return func(tr *truth, status int, b []byte) error {
 		var list []answered
@@ -165,7 +165,7 @@ func batch(fits func(tr *truth, list []answered) bool) func(*truth, int, []byte)
 	}
 }
 
-// fewer tells whether the logs are the true ones but for some that are not there.
+// fewer returns how many of the true logs are missing, and false if there are any others.
 func fewer(tr *truth, list []answered) (n int, ok bool) {
 	var got []json.RawMessage
 	if len(list) != 3 || json.Unmarshal(list[0].Result, &got) != nil || string(list[1].Result) != string(tr.plain[1].Result) {
@@ -189,7 +189,7 @@ func someFewer(tr *truth, list []answered) bool {
 	return ok && n > len(tr.logs)/2
 }
 
-// with gives the logs that the true ones do not have, and whether all of those are there.
+// with returns the logs that are not among the true ones, and whether all true ones are there.
 func with(tr *truth, list []answered) (more []chain.Event, all bool) {
 	var got []json.RawMessage
 	if len(list) != 3 || json.Unmarshal(list[0].Result, &got) != nil {
@@ -326,12 +326,12 @@ var rpcCases = []struct {
 
 func headerHash(raw json.RawMessage) string {
 	var h header
-	_ = json.Unmarshal(raw, &h) // no header has no hash
+	_ = json.Unmarshal(raw, &h) // without a header there is no hash
 	return h.Hash
 }
 
-// TestRandomFaultsAreTheSeeds: the same seed draws the same faults, at the rate that was
-// asked for.
+// TestRandomFaultsAreTheSeeds checks that the same seed draws the same faults, at the configured
+// rate.
 func TestRandomFaultsAreTheSeeds(t *testing.T) {
 	draw := func(seed uint64) (names []string) {
 		p, err := newPlans(seed, map[string]Faults{"rpc": {Names: []string{"all"}, Rate: 0.25}})
@@ -365,7 +365,7 @@ func TestRandomFaultsAreTheSeeds(t *testing.T) {
 	for _, k := range p.by["rpc"].kinds {
 		all[k.Name] = k.Number
 	}
-	if _, there := all["closed"]; there || all["stalled"] != 200 || len(all) != len(p.by["rpc"].kinds) || len(all) != len(wireFaults)+len(rpcFaults)-2 {
+	if _, there := all["closed"]; there || all["stalled"] != 200 || len(all) != len(p.by["rpc"].kinds) || len(all) != len(transportFaults)+len(rpcFaults)-2 {
 		t.Errorf("%v", all)
 	}
 	for _, bad := range []Faults{{Names: []string{"nothing"}}, {Names: []string{"slow:x"}}, {Rate: 2}} {

@@ -17,19 +17,19 @@ import (
 
 // gammaFaults are the faults of Gamma.
 var gammaFaults = []Kind{
-	{Name: "page-repeated", Of: "gamma", About: "a page after the first is the first again, and its cursor goes on"},
-	{Name: "cursor-loop", Of: "gamma", About: "the cursor of the next page is that of this one"},
-	{Name: "filter-ignored", Of: "gamma", About: "ids that were asked for are ignored: markets of others come"},
-	{Name: "closed-ignored", Of: "gamma", About: "open and closed come together"},
-	{Name: "empty-page", Of: "gamma", About: "a page without records, and none after it"},
+	{Name: "page-repeated", Of: "gamma", About: "a page after the first repeats the first, and its cursor continues"},
+	{Name: "cursor-loop", Of: "gamma", About: "the cursor of the next page is the one of this page"},
+	{Name: "filter-ignored", Of: "gamma", About: "requested ids are ignored: other markets are returned"},
+	{Name: "closed-ignored", Of: "gamma", About: "open and closed ones are returned together"},
+	{Name: "empty-page", Of: "gamma", About: "a page without records, and no next page"},
 	{Name: "lost-market", Of: "gamma", About: "one record of the page is missing"},
-	{Name: "short-conditions", Of: "gamma", About: "ids of conditions of protocol V2 have 62 digits"},
+	{Name: "short-conditions", Of: "gamma", About: "condition ids of protocol V2 have 62 digits"},
 	{Name: "unknown-fields", Of: "gamma", About: "records have unknown fields"},
-	{Name: "description-edited", Of: "gamma", About: "descriptions have another end", Adds: true},
+	{Name: "description-edited", Of: "gamma", About: "descriptions end differently", Adds: true},
 	{Name: "version-changed", Of: "gamma", About: "markets of V1 say that they are of V2", Adds: true},
 }
 
-// Limits of a page, and how long a query may be.
+// Limits of a page, and the maximum length of a query.
 const (
 	mostMarkets = 100
 	mostEvents  = 500
@@ -37,11 +37,11 @@ const (
 	mostQuery   = 8000
 )
 
-// page is a request for a page of a list.
+// listing is a request for a page of a list.
 type listing struct {
-	limit, after int // after: the number of the last record before
+	limit, after int // after: the number of the last record of the previous page
 	closed       bool
-	only         map[int]bool // of the records' numbers; nil: all
+	only         map[int]bool // numbers of the records; nil: all
 }
 
 func refuse(w http.ResponseWriter, status int, format string, args ...any) {
@@ -50,7 +50,7 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, `{"type":"validation error","error":%q}`, fmt.Sprintf(format, args...))
 }
 
-// readPage reads a query. What it does not know is ignored, as Gamma does.
+// readPage parses a query. Unknown parameters are ignored, as by Gamma.
 func (s *Server) readPage(w http.ResponseWriter, q url.Values, most int, ids func(q url.Values) map[int]bool) (p listing, ok bool) {
 	p = listing{limit: usualPage, after: -1, closed: q.Get("closed") == "true", only: ids(q)}
 	var err error
@@ -79,7 +79,7 @@ func cursorAfter(n int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "after:%d", n))
 }
 
-// tooLong refuses a query of more letters than a URL may have.
+// tooLong refuses a query with more characters than a URL may have.
 func tooLong(w http.ResponseWriter, r *http.Request) bool {
 	if len(r.URL.RawQuery) > mostQuery {
 		http.Error(w, "URI Too Long", http.StatusRequestURITooLong)
@@ -88,8 +88,8 @@ func tooLong(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// list answers with a page of records. pick reports whether a record is open or closed as was asked
-// for, and one writes it.
+// list answers with a page of records. closed reports whether a record is closed, and one writes
+// it.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, f *Fault, name string, p listing, of int, closed func(n int) bool, one func(n int) ([]byte, error)) {
 	if f.is("filter-ignored") {
 		p.only = nil
@@ -179,8 +179,8 @@ func (s *Server) gammaEvents(w http.ResponseWriter, r *http.Request, f *Fault) {
 	})
 }
 
-// marketIDs returns the markets that a query names; nil if it names none. Lists stand as one key
-// each: another form is not known.
+// marketIDs returns the markets that a query names; nil if it names none. Lists have to be repeated
+// keys: no other form is supported.
 func (s *Server) marketIDs(q url.Values) map[int]bool {
 	return named(q, map[string]func(string) (int, bool){
 		"condition_ids": s.tape.market,
@@ -208,7 +208,7 @@ func (s *Server) eventIDs(q url.Values) map[int]bool {
 	})
 }
 
-// named returns what all keys that are there name together.
+// named returns what all keys in the query name together.
 func named(q url.Values, by map[string]func(string) (int, bool)) (only map[int]bool) {
 	for key, find := range by {
 		ids, ok := q[key]
@@ -246,7 +246,7 @@ func (s *Server) bySlug(slug string) (int, bool) {
 	return 0, false
 }
 
-// edited changes the text of a record as a fault does. market is the first that it has.
+// edited changes the text of a record as a fault requires. market is its first market.
 func (s *Server) edited(f *Fault, text []byte, market int) []byte {
 	if f == nil {
 		return text
@@ -272,7 +272,7 @@ func (s *Server) edited(f *Fault, text []byte, market int) []byte {
 	return []byte(t)
 }
 
-// tokenHash reads the decimal id of a token.
+// tokenHash parses the decimal id of a token.
 func tokenHash(id string) (h data.Hash, ok bool) {
 	n, ok := new(big.Int).SetString(id, 10)
 	if !ok || n.Sign() < 0 || n.BitLen() > 256 {
@@ -282,7 +282,7 @@ func tokenHash(id string) (h data.Hash, ok bool) {
 	return h, true
 }
 
-// tokenID writes the id of a token in decimal.
+// tokenID formats the id of a token in decimal.
 func tokenID(h data.Hash) string { return string(chain.AppendDecimal(nil, h)) }
 
 // sorted returns the numbers in order.

@@ -13,10 +13,10 @@ import (
 	"pmx/data/sample"
 )
 
-// kind is an event of a contract: what a filter takes or leaves.
+// kind is an event of a contract; filters select by it.
 type kind int
 
-// Exchanges, which are kinds of OrderFilled too, and the other kinds.
+// Exchanges, which are also kinds of OrderFilled, and the other kinds.
 const (
 	plain1 kind = iota
 	negRisk1
@@ -32,7 +32,7 @@ const (
 	kinds
 )
 
-// emitter is who emits a kind, and its first topic.
+// emitter is the contract that emits a kind, and the kind's first topic.
 type emitter struct {
 	address data.Address
 	topic   data.Hash
@@ -42,9 +42,9 @@ type emitter struct {
 type history struct {
 	venue    *sample.Venue
 	emitters [kinds]emitter
-	oracle   data.Address // of the conditions of the first protocol
+	oracle   data.Address // oracle of the conditions of the first protocol
 	paid     []int32      // markets in the order in which they were resolved
-	refunds  int64        // first block of both fee modules
+	refunds  int64        // first block of the two fee modules
 	byTx     sync.Once    // fills txs
 	txs      map[data.Hash]int64
 }
@@ -58,7 +58,7 @@ func newHistory(v *sample.Venue) (*history, error) {
 			h.refunds = max(h.refunds, c.FromBlock)
 		}
 		if from := sample.BlockOf(v.Manifest.Start.Unix()); c.Kind == chain.ExchangeV1 && from < c.FromBlock {
-			return nil, fmt.Errorf("the venue begins with block %d, before the exchanges of Polygon, which begin with block %d: let it end later", from, c.FromBlock)
+			return nil, fmt.Errorf("the venue begins with block %d, but the exchanges on Polygon begin with block %d: use a venue that ends later", from, c.FromBlock)
 		}
 	}
 	names := [...]string{"CTF Exchange", "Neg Risk CTF Exchange", "CTF Exchange v2", "Neg Risk CTF Exchange v2", "Exchange v3"}
@@ -98,10 +98,10 @@ const (
 	forBlock // of the chain, and above of its forks
 )
 
-// most rows that a match has, a power of two.
+// mostRows is the maximum number of rows in a match, a power of two.
 const mostRows = 64
 
-// fork is a copy of the chain in which blocks from one on are others.
+// fork is a copy of the chain whose blocks differ from one on.
 type fork struct {
 	from   int64
 	number uint64 // 0: none
@@ -114,7 +114,7 @@ func (h *history) hash(block int64, f fork) data.Hash {
 	return h.venue.Random(forBlock+f.number, uint64(block))
 }
 
-// scan is a walk over the logs of a range of blocks.
+// scan visits the logs of a range of blocks.
 type scan struct {
 	*history
 	fork  fork
@@ -125,8 +125,8 @@ type scan struct {
 	rows []sample.Row
 }
 
-// run gives the logs of the blocks between two, both among them, that are taken, in order.
-// A log is good until the next.
+// run emits the logs of the selected kinds in a range of blocks, including both ends, in order. A
+// log is valid until the next.
 func (s *scan) run(from, to int64) error {
 	v := s.venue
 	i := v.FindMatch(sample.BlockTime(from))
@@ -167,14 +167,14 @@ func (h *history) firstPaid(second int64) int {
 	return j
 }
 
-// begin sets the place of the first log of a block: others are before it.
+// begin sets the position of the first log of a block: at is the index after any other logs.
 func (s *scan) begin(block, at int64) {
 	l := &s.log
 	l.Block, l.Time, l.BlockHash = block, at, s.hash(block, s.fork)
 	l.TxIndex, l.Index = int(l.BlockHash[0]&7), int(l.BlockHash[1]&63)
 }
 
-// send emits the log where its kind is taken, and goes on to the next index.
+// send emits the log if its kind is selected, and advances to the next index.
 func (s *scan) send(k kind, fill func(l *encode.Log)) error {
 	defer func() { s.log.Index++ }()
 	if s.takes != nil && !s.takes[k] {
@@ -204,7 +204,7 @@ func (s *scan) payout(market int32) error {
 	return s.send(resolvedBinary, func(l *encode.Log) { l.Resolved(m.Condition, m.Payouts) })
 }
 
-// exchange returns where a match was made.
+// exchange returns the exchange of a match.
 func (h *history) exchange(m *sample.Match) kind {
 	k := kind(h.venue.Generation(m)-1) * 2
 	if k < third && h.venue.Markets[m.Market].NegRisk {
@@ -213,7 +213,7 @@ func (h *history) exchange(m *sample.Match) kind {
 	return k
 }
 
-// match emits the makers' rows and then the taker's, whose taker is the exchange.
+// match emits the makers' rows and then the taker's, whose taker field is the exchange.
 func (s *scan) match(number int) error {
 	v := s.venue
 	m := &v.Matches[number]
@@ -256,14 +256,14 @@ func (s *scan) logs(m *sample.Match) int {
 	return n
 }
 
-// refunded reports whether the taker's fee of a match in the block is given back in part.
+// refunded reports whether a part of the taker's fee of a match in the block is refunded.
 func (s *scan) refunded(on kind, m *sample.Market) bool {
 	return on < plain2 && s.log.Block >= s.refunds && m.FeeRate > 0
 }
 
-// fee returns what the exchange takes of a taker. The first exchanges take a tenth of what the
+// fee returns what the exchange charges a taker. The first exchanges charge a tenth of what the
 // order receives, the others shares · rate · price · (1 − price) dollars, rounded down to five
-// places.
+// decimals.
 func (s *scan) fee(on kind, r *sample.Row, m *sample.Market) int64 {
 	switch {
 	case on < plain2 && !s.refunded(on, m):
@@ -294,7 +294,7 @@ func matched(l *encode.Log, on kind, f *encode.Fill) {
 	}
 }
 
-// count returns about how many logs there are between two blocks, refunds left out.
+// count returns approximately how many logs there are between two blocks, without refunds.
 func (h *history) count(from, to int64, takes *[kinds]bool) (n int) {
 	v := h.venue
 	end := sample.BlockTime(to)

@@ -12,8 +12,8 @@ import (
 	"pmx/data/sample"
 )
 
-// TestLogsSayWhatTheVenueDid: logs of three generations of exchanges decode to the fills
-// and payouts of the venue.
+// TestLogsSayWhatTheVenueDid checks that the logs of three generations of exchanges decode to the
+// fills and payouts of the venue.
 func TestLogsSayWhatTheVenueDid(t *testing.T) {
 	for _, end := range []string{"2025-10-20T00:00:00Z", "2026-05-10T00:00:00Z", sample.DefaultEnd} {
 		at, err := time.Parse(time.RFC3339, end)
@@ -29,7 +29,7 @@ func TestLogsSayWhatTheVenueDid(t *testing.T) {
 	}
 }
 
-// venues are those that tests have played so far, which none of them changes.
+// venues are the venues that tests have used so far. They are not modified.
 var venues = map[string]*sample.Venue{}
 
 func venue(t testing.TB, c sample.Config) *sample.Venue {

@@ -8,21 +8,21 @@ import (
 	"pmx/data/sample"
 )
 
-// packedLogs are the logs of a venue that a filter takes, packed: those of each stretch of blocks as
-// a frame of zstd, a comma before each log; nil: the stretch has none.
+// packedLogs are the logs of a venue that a filter selects, compressed: one zstd frame per stretch
+// of blocks, with a comma before each log; nil if the stretch has none.
 type packedLogs struct {
 	takes     [kinds]bool
 	first     int64 // block of the first stretch
 	stretches [][]byte
 }
 
-// stretchBlocks is how many blocks a stretch has.
+// stretchBlocks is the number of blocks in a stretch.
 const stretchBlocks = 1 << 10
 
-// Keep writes all logs with any of these first topics once and keeps them packed, some 300
-// bytes a log, for answers to requests for just these, packed and without a fault. Nodes of
-// others are not this program's work: for a measurement of who asks them. It must be called
-// before the first request.
+// Keep encodes all logs with any of these first topics once and keeps them compressed, some 300
+// bytes a log, for compressed responses without faults to requests for exactly these topics. It is
+// meant for measurements of a client, in which encoding by the server should not count. It must be
+// called before the first request.
 func (s *Server) Keep(topics []data.Hash) error {
 	v := s.venue
 	k := &packedLogs{first: sample.BlockOf(v.Matches[0].At)}
@@ -60,12 +60,12 @@ func (s *Server) Keep(topics []data.Hash) error {
 	return nil
 }
 
-// serves reports whether an answer can be put together from what is kept.
+// serves reports whether a response can be put together from the kept logs.
 func (k *packedLogs) serves(v *responder, q *filter, out *stream) bool {
 	return k != nil && out.zip != nil && out.enc == inZstd && v.fault == nil && v.fork.number == 0 && q.takes == k.takes && len(q.topics) < 2
 }
 
-// run is scan.run, with stretches that are kept where whole ones are asked for. some reports
+// run is like scan.run, but uses kept stretches if they are requested completely. some reports
 // whether any log was written before.
 func (k *packedLogs) run(s *scan, out *stream, some func() bool, from, to int64) error {
 	for from <= to {

@@ -1,6 +1,6 @@
-// Package replay is a server that speaks the sources a venue is followed from, backed by
-// a sample venue: a chain's nodes, the venue's services and the weather's. Its clock goes as
-// fast as wanted, and it makes the mistakes such sources make.
+// Package replay is a server that simulates the sources a venue is followed from, using a sample
+// venue: nodes of the chain, the venue's services and the weather's. Its clock runs at any speed,
+// and it makes the mistakes that such sources make.
 package replay
 
 import (
@@ -14,47 +14,47 @@ import (
 	"pmx/data/sample"
 )
 
-// Options say what is played, and how.
+// Options say what is simulated, and how.
 type Options struct {
-	// Venue is the venue that is played. Without it one is made of Config, on a chain.
+	// Venue is the simulated venue. If it is nil, one is made from Config, on a chain.
 	Venue  *sample.Venue
 	Config sample.Config
 
-	Start    time.Time        // what the clock shows at first; zero: a day before the end of the venue
-	Speed    float64          // seconds of the clock in a second; 0: it stands still but for Advance
+	Start    time.Time        // initial time of the clock; zero: a day before the end of the venue
+	Speed    float64          // seconds of the clock per second; 0: it moves only by Advance
 	Now      func() time.Time // nil: time.Now
 	Finality int64            // blocks between the newest and the newest final one; 0: 16
-	MaxRange int64            // most blocks of eth_getLogs; 0: 10,000
-	MaxLogs  int              // most logs of eth_getLogs; 0: 20,000
+	MaxRange int64            // maximum number of blocks in eth_getLogs; 0: 10,000
+	MaxLogs  int              // maximum number of logs in eth_getLogs; 0: 20,000
 
-	Tick time.Duration // between two looks of a websocket at the clock, of real time; 0: a quarter of a second
+	Tick time.Duration // real time between two checks of the clock by a websocket; 0: a quarter of a second
 
-	Seed uint64 // of the faults
-	// Faults are those of a source: "rpc", "gamma", "clob", "data", "openmeteo", "metar",
-	// "nws", "ws". A node of its own, such as "rpc/2" of the path /rpc/2, has its own or
-	// those of "rpc". Those of "" are of all sources that have none.
+	Seed uint64 // for drawing faults
+	// Faults are the faults by source: "rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws",
+	// "ws". A single node, such as "rpc/2" for the path /rpc/2, has its own or those of "rpc".
+	// Those of "" apply to all sources without an entry.
 	Faults map[string]Faults
 }
 
-// Server plays a venue.
+// Server simulates the sources of a venue.
 type Server struct {
 	venue   *sample.Venue
 	history *history
-	kept    *packedLogs // nil: nothing is
+	kept    *packedLogs // nil: nothing is kept
 	tape    *tape
 	weather *sample.Weather
 	clock   *Clock
 	faults  *plans
 	options Options
 	mux     *http.ServeMux
-	done    chan struct{} // is closed when the websockets are to end
+	done    chan struct{} // closed when the websockets are to end
 	end     sync.Once
 }
 
-// ErrOptions is returned for options that no server can be made of.
+// ErrOptions is returned for invalid options.
 var ErrOptions = errors.New("replay")
 
-// New returns a server. It makes the venue, which takes some seconds if it is large.
+// New returns a server. If it has to make the venue, that takes some seconds for a large one.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Venue == nil {
 		o.Config.Chain = true
@@ -65,13 +65,13 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		o.Venue = v
 	}
 	if !o.Venue.Config().Chain {
-		return nil, fmt.Errorf("%w: the venue must be one that a chain can hold: set Chain", ErrOptions)
+		return nil, fmt.Errorf("%w: the venue must be one on a chain: set Chain", ErrOptions)
 	}
 	if o.Start.IsZero() {
 		o.Start = o.Venue.Manifest.End.AddDate(0, 0, -1)
 	}
 	if o.Speed < 0 || o.Finality < 0 || o.MaxRange < 0 || o.MaxLogs < 0 {
-		return nil, fmt.Errorf("%w: numbers must not be below 0", ErrOptions)
+		return nil, fmt.Errorf("%w: numbers must not be negative", ErrOptions)
 	}
 	o.Finality, o.MaxRange, o.MaxLogs = or(o.Finality, 16), or(o.MaxRange, 10_000), or(o.MaxLogs, 20_000)
 	if o.Tick <= 0 {
@@ -106,19 +106,19 @@ func or[T int | int64](n, otherwise T) T {
 	return n
 }
 
-// Handler answers for all sources: nodes at /rpc and /rpc/NAME, the others below the names of the
-// sources. GET /replay reports what goes on, and POST /replay changes the clock and the faults:
-// ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1, where faults without a
-// value are none.
+// Handler serves all sources: nodes at /rpc and /rpc/NAME, the others below the names of the
+// sources. GET /replay reports the state, and POST /replay changes the clock and the faults:
+// ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1; an empty faults means
+// none.
 func (s *Server) Handler() http.Handler { return s.mux }
 
-// Clock returns the clock that the sources go by.
+// Clock returns the clock of the sources.
 func (s *Server) Clock() *Clock { return s.clock }
 
-// Venue returns the venue that is played.
+// Venue returns the simulated venue.
 func (s *Server) Venue() *sample.Venue { return s.venue }
 
-// Latest returns the newest block at this time, and the newest final one.
+// Latest returns the current newest block and the newest final one.
 func (s *Server) Latest() (latest, finalized int64) {
 	latest = sample.BlockAt(s.clock.Now())
 	return latest, latest - s.options.Finality
@@ -155,15 +155,15 @@ func (s *Server) route() {
 	}
 }
 
-// source is what answers requests of one source. f is the fault of this one, nil: none.
+// source answers requests to one source. f is the fault of this request, nil for none.
 type source func(w http.ResponseWriter, r *http.Request, f *Fault)
 
-// serve answers with the source, or with what a fault makes of its answer.
+// serve answers with the source, or with a transport fault.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, name string, answer source) {
 	f := s.faults.draw(name)
-	if f == nil || !f.wire() {
+	if f == nil || !f.transport() {
 		answer(w, r, f)
 		return
 	}
-	s.wire(w, r, f, answer)
+	s.transportFault(w, r, f, answer)
 }

@@ -14,7 +14,7 @@ import (
 	"pmx/data/sample"
 )
 
-// mostCall is how long the text of a call may be, and mostCalls how many a batch may have.
+// mostCall is the maximum size of a request, and mostCalls the maximum number of calls in a batch.
 const (
 	mostCall  = 1 << 20
 	mostCalls = 1000
@@ -27,7 +27,7 @@ type call struct {
 	Params []json.RawMessage `json:"params"`
 }
 
-// responder is what a node knows while it answers one request.
+// responder is the state of a node while it answers one request.
 type responder struct {
 	*Server
 	latest, finalized int64
@@ -35,15 +35,15 @@ type responder struct {
 	fault             *Fault
 }
 
-// reply is the answer to one call. write adds the result; refusal is what is said instead
-// of it.
+// reply is the answer to one call. write writes the result; if refusal is not nil, it is sent
+// instead.
 type reply struct {
 	id      json.RawMessage
 	write   func(out *stream) error
 	refusal *refusal
 }
 
-// refusal is a JSON-RPC error, and the status it comes with.
+// refusal is a JSON-RPC error and its HTTP status.
 type refusal struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
@@ -120,7 +120,7 @@ func readCalls(body []byte) (calls []call, batch bool, err error) {
 	return calls, batch, nil
 }
 
-// replies writes the answers, as a list where they are to a batch.
+// replies writes the answers, as a list if they are to a batch.
 func (s *stream) replies(list []reply, batch bool) {
 	if batch {
 		s.b = append(s.b, '[')
@@ -136,7 +136,7 @@ func (s *stream) replies(list []reply, batch bool) {
 		s.b = append(append(s.b, `{"jsonrpc":"2.0","id":`...), p.id...)
 		s.b = append(s.b, `,"result":`...)
 		if err := p.write(s); err != nil {
-			return // the caller has gone
+			return // the caller has disconnected
 		}
 		s.b = append(s.b, '}')
 	}
@@ -154,7 +154,7 @@ func (s *stream) refuse(p reply) {
 	s.b = append(append(append(s.b, `,"error":`...), text...), '}')
 }
 
-// text is a result that is there already.
+// text returns a result that is already encoded.
 func text(s string) func(*stream) error {
 	return func(out *stream) error {
 		out.b = append(out.b, s...)
@@ -188,7 +188,7 @@ func (v *responder) answer(c *call) reply {
 	return p
 }
 
-// number reads a block's number or name; known is false if there is no such block yet.
+// number parses a block's number or name; known is false if there is no such block yet.
 func (v *responder) number(raw json.RawMessage) (n int64, known bool, no *refusal) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -239,7 +239,7 @@ func (v *responder) header(out *stream, n int64) error {
 	state := h.venue.Random(forFault, uint64(n))
 	out.b = state.Append(append(out.b, `","stateRoot":"`...))
 	out.b = append(out.b, `","miner":"0x0000000000000000000000000000000000000000","difficulty":"0x1","extraData":"0x`...)
-	out.b = append(out.b, strings.Repeat("d6", 97)...) // longer than 32 bytes, as of all chains with signed blocks
+	out.b = append(out.b, strings.Repeat("d6", 97)...) // longer than 32 bytes, as on all chains with signed blocks
 	out.b = append(out.b, `","size":"0x1f4","gasLimit":"0x3938700","gasUsed":"0x1c9c380","baseFeePerGas":"0x6fc23ac00","timestamp":`...)
 	out.b = encode.AppendQuantity(out.b, sample.BlockTime(n))
 	out.b = append(out.b, `,"transactions":[`...)

@@ -14,16 +14,16 @@ import (
 
 // rpcFaults are the faults of a node.
 var rpcFaults = []Kind{
-	{Name: "range-publicnode", Of: "rpc", About: "ranges above a number of blocks are refused as publicnode does", Number: 50_000},
-	{Name: "range-quicknode", Of: "rpc", About: "as QuickNode does, with status 413", Number: 10_000},
-	{Name: "range-alchemy", Of: "rpc", About: "as Alchemy does, which names a range that works", Number: 10},
-	{Name: "range-drpc", Of: "rpc", About: "as drpc does, with status 400", Number: 10_000},
-	{Name: "range-ankr", Of: "rpc", About: "as Ankr does, which names no number", Number: 3000},
-	{Name: "range-infura", Of: "rpc", About: "more than a number of logs are refused as Infura does, which names a range", Number: 10_000},
-	{Name: "range-geth", Of: "rpc", About: "as geth does", Number: 10_000},
-	{Name: "range-merkle", Of: "rpc", About: "as merkle does, in thousands of blocks", Number: 10_000},
-	{Name: "413", Of: "rpc", About: "ranges above a number of blocks have status 413 and no JSON", Number: 2000},
-	{Name: "batch-limit", Of: "rpc", About: "batches of more calls are refused as drpc does, with status 500", Number: 3},
+	{Name: "range-publicnode", Of: "rpc", About: "ranges of more blocks are refused as by publicnode", Number: 50_000},
+	{Name: "range-quicknode", Of: "rpc", About: "ranges of more blocks are refused as by QuickNode, with status 413", Number: 10_000},
+	{Name: "range-alchemy", Of: "rpc", About: "ranges of more blocks are refused as by Alchemy, which names a range that works", Number: 10},
+	{Name: "range-drpc", Of: "rpc", About: "ranges of more blocks are refused as by drpc, with status 400", Number: 10_000},
+	{Name: "range-ankr", Of: "rpc", About: "ranges of more blocks are refused as by Ankr, which does not name the limit", Number: 3000},
+	{Name: "range-infura", Of: "rpc", About: "ranges of more logs are refused as by Infura, which names a range that works", Number: 10_000},
+	{Name: "range-geth", Of: "rpc", About: "ranges of more blocks are refused as by geth", Number: 10_000},
+	{Name: "range-merkle", Of: "rpc", About: "ranges of more blocks are refused as by merkle, which names thousands of blocks", Number: 10_000},
+	{Name: "413", Of: "rpc", About: "ranges of more blocks have status 413 and no JSON", Number: 2000},
+	{Name: "batch-limit", Of: "rpc", About: "batches of more calls are refused as by drpc, with status 500", Number: 3},
 
 	{Name: "batch-partial", Of: "rpc", About: "one answer of a batch is missing"},
 	{Name: "batch-order", Of: "rpc", About: "the answers of a batch are in another order"},
@@ -32,25 +32,25 @@ var rpcFaults = []Kind{
 	{Name: "batch-null", Of: "rpc", About: "one result of a batch is null"},
 	{Name: "batch-error", Of: "rpc", About: "one answer of a batch is an error"},
 
-	{Name: "lagging-node", Of: "rpc", About: "the logs of the last blocks of a range are missing: their node has not seen them", Number: 8},
+	{Name: "lagging-node", Of: "rpc", About: "the logs of the last blocks of a range are missing, as from a node that has not seen them yet", Number: 8},
 	{Name: "lost-logs", Of: "rpc", About: "one log of this many is missing", Number: 16},
 	{Name: "lost-transactions", Of: "rpc", About: "all logs of one transaction of this many are missing", Number: 8},
 	{Name: "empty-range", Of: "rpc", About: "no logs at all"},
-	{Name: "other-fork", Of: "rpc", About: "the logs of the last block of a range are those of another block of its number"},
+	{Name: "other-fork", Of: "rpc", About: "the logs of the last block of a range are those of another block with the same number"},
 	{Name: "no-header", Of: "rpc", About: "every block is null"},
-	{Name: "no-finalized", Of: "rpc", About: "the name finalized is not known"},
-	{Name: "finalized-back", Of: "rpc", About: "the newest final block is this many before what it was", Number: 64},
+	{Name: "no-finalized", Of: "rpc", About: "the block name finalized is not supported"},
+	{Name: "finalized-back", Of: "rpc", About: "the newest final block goes back by this many", Number: 64},
 	{Name: "reorg", Of: "rpc", About: "up to this many blocks that are not final are replaced", Number: 64},
 
 	{Name: "log-twice", Of: "rpc", About: "one log of this many is repeated", Number: 8},
-	{Name: "log-removed", Of: "rpc", About: "one log of this many is there a second time, of another block and removed", Number: 8},
-	{Name: "no-block-time", Of: "rpc", About: "logs do not say the time of their block"},
-	{Name: "mixed-case", Of: "rpc", About: "letters of addresses are of any case"},
-	{Name: "unknown-topics", Of: "rpc", About: "logs of unknown topics, which nobody asked for"},
+	{Name: "log-removed", Of: "rpc", About: "one log of this many is repeated as removed, with another block", Number: 8},
+	{Name: "no-block-time", Of: "rpc", About: "logs do not have the time of their block"},
+	{Name: "mixed-case", Of: "rpc", About: "addresses have letters of mixed case"},
+	{Name: "unknown-topics", Of: "rpc", About: "logs of unknown topics that were not requested"},
 	{Name: "unknown-module", Of: "rpc", About: "fills of tokens of a fourth module, a match in every block with logs of this many", Number: 16, Adds: true},
 }
 
-// responder returns what the node knows now.
+// responder returns the current state of the node.
 func (s *Server) responder(f *Fault) *responder {
 	v := &responder{Server: s, fault: f}
 	v.latest, v.finalized = s.Latest()
@@ -63,8 +63,8 @@ func (s *Server) responder(f *Fault) *responder {
 	return v
 }
 
-// refuses reports whether the node answers none of the calls: the status is not 0. Without a
-// refusal it says so in words that are no JSON.
+// refuses reports whether the node answers none of the calls: then the status is not 0. Without a
+// refusal the body is text, not JSON.
 func (v *responder) refuses(calls []call, batch bool) (status int, no *refusal) {
 	switch {
 	case !batch:
@@ -85,7 +85,7 @@ func (v *responder) refuses(calls []call, batch bool) (status int, no *refusal) 
 	return 0, nil
 }
 
-// tooWide refuses a range with more blocks or logs than the node gives.
+// tooWide refuses a range with more blocks or logs than the node allows.
 func (v *responder) tooWide(q *filter) *refusal {
 	width := q.to - q.from + 1
 	if f := v.fault; f != nil && f.Name == "range-infura" {
@@ -103,7 +103,8 @@ func (v *responder) tooWide(q *filter) *refusal {
 	return v.tooMany(q, v.options.MaxLogs)
 }
 
-// refusal returns how a node says that a range has too many blocks, nil if the fault is another.
+// refusal returns the error of a node for a range with too many blocks; nil if the fault is another
+// one.
 func (f *Fault) refusal(q *filter) *refusal {
 	switch f.Name {
 	case "range-publicnode":
@@ -125,7 +126,7 @@ func (f *Fault) refusal(q *filter) *refusal {
 	return nil
 }
 
-// thousands writes a number with commas: 10,000.
+// thousands formats a number with commas: 10,000.
 func thousands(n int64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -133,7 +134,7 @@ func thousands(n int64) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// tooMany refuses a range with more logs, and names one that has half of them at most.
+// tooMany refuses a range with too many logs, and names one with at most half as many.
 func (v *responder) tooMany(q *filter, most int) *refusal {
 	if v.history.count(q.from, min(q.to, v.latest), &q.takes) <= most || q.from == q.to {
 		return nil
@@ -146,7 +147,7 @@ func (v *responder) tooMany(q *filter, most int) *refusal {
 		Data: map[string]any{"from": fmt.Sprintf("0x%x", q.from), "to": fmt.Sprintf("0x%x", to), "limit": most}}
 }
 
-// shuffled returns the answers to a batch as the fault has them.
+// shuffled applies the fault to the answers to a batch.
 func (v *responder) shuffled(list []reply) []reply {
 	f := v.fault
 	if f == nil {
@@ -171,7 +172,8 @@ func (v *responder) shuffled(list []reply) []reply {
 	return list
 }
 
-// lie returns what is done with the logs of a range, and its last block, under a fault.
+// lie applies the fault to a range: it returns the function that handles the logs, and the last
+// block.
 func (v *responder) lie(q *filter, to int64, put func(*encode.Log) error) (func(*encode.Log) error, int64) {
 	f := v.fault
 	every := func() bool { return f.rng.Int64N(max(f.Number, 1)) == 0 }
@@ -225,7 +227,7 @@ func (v *responder) lie(q *filter, to int64, put func(*encode.Log) error) (func(
 	return put, to
 }
 
-// doubled puts every log, and of some another that is changed.
+// doubled puts every log, and after some of them a changed copy.
 func doubled(put func(*encode.Log) error, every func() bool, change func(*encode.Log)) func(*encode.Log) error {
 	return func(l *encode.Log) error {
 		if err := put(l); err != nil || !every() {
@@ -237,8 +239,8 @@ func doubled(put func(*encode.Log) error, every func() bool, change func(*encode
 	}
 }
 
-// fourth adds a match of a token of a fourth module after the first log of some blocks.
-// The same blocks have the same matches whenever they are asked for.
+// fourth adds a match of a token of a fourth module after the first log of some blocks. The same
+// blocks always have the same matches.
 func (v *responder) fourth(put func(*encode.Log) error) func(*encode.Log) error {
 	last := int64(-1)
 	return func(l *encode.Log) error {
@@ -270,7 +272,7 @@ func (v *responder) oddMatch(put func(*encode.Log) error, beside *encode.Log) er
 	return put(&other)
 }
 
-// mix writes letters of the log's address in capitals.
+// mix changes letters of the log's address to upper case.
 func (f *Fault) mix(log []byte) {
 	const before, digits = len(`{"address":"0x`), 40
 	for i := before; i < before+digits; i++ {
@@ -280,7 +282,7 @@ func (f *Fault) mix(log []byte) {
 	}
 }
 
-// FinalTime returns the time of the newest final block, unix seconds.
+// FinalTime returns the time of the newest final block in Unix seconds.
 func (s *Server) FinalTime() int64 {
 	_, final := s.Latest()
 	return sample.BlockTime(final)

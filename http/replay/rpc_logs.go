@@ -9,15 +9,15 @@ import (
 	"pmx/data/sample"
 )
 
-// filter is what eth_getLogs is asked for.
+// filter is the parameter of eth_getLogs.
 type filter struct {
 	from, to  int64
 	addresses []data.Address // none: all
-	topics    [][]data.Hash  // of each place; none: any
+	topics    [][]data.Hash  // by position; none: any
 	takes     [kinds]bool
 }
 
-// readFilter reads the parameter of eth_getLogs.
+// readFilter parses the parameter of eth_getLogs.
 func (v *responder) readFilter(c *call) (*filter, *refusal) {
 	var q struct {
 		FromBlock, ToBlock, BlockHash json.RawMessage
@@ -71,7 +71,7 @@ func (v *responder) readFilter(c *call) (*filter, *refusal) {
 
 func has[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }
 
-// values reads a value, a list of them, or null.
+// values parses a value, a list of them, or null.
 func values[T any](raw json.RawMessage, parse func(string) (T, error)) (list []T, err error) {
 	var texts []string
 	switch {
@@ -93,7 +93,7 @@ func values[T any](raw json.RawMessage, parse func(string) (T, error)) (list []T
 	return list, err
 }
 
-// further reports whether a log fits in the topics after the first.
+// further reports whether a log matches the topics after the first.
 func (f *filter) further(l *encode.Log) bool {
 	for i := 1; i < len(f.topics); i++ {
 		if len(f.topics[i]) > 0 && (i >= len(l.Topics) || !slices.Contains(f.topics[i], l.Topics[i])) {
@@ -114,7 +114,7 @@ func (v *responder) logs(c *call) (func(*stream) error, *refusal) {
 	return func(out *stream) error { return v.writeLogs(out, q) }, nil
 }
 
-// writeLogs writes the logs of a range, or what a fault makes of them.
+// writeLogs writes the logs of a range, with the fault applied.
 func (v *responder) writeLogs(out *stream, q *filter) error {
 	out.b = append(out.b, '[')
 	first := true

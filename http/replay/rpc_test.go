@@ -20,7 +20,7 @@ import (
 	"pmx/data/sample"
 )
 
-// played is a server of a small venue at its end, and the address it answers at.
+// played returns a server for a small venue at its end, and its URL.
 func played(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	if o.Venue == nil {
@@ -61,7 +61,7 @@ func post(t testing.TB, url, body string) (int, []byte) {
 	return res.StatusCode, b
 }
 
-// ask asks for a range, the header of its end and the final one, as a follower does.
+// ask requests a range, the header of its end and the final one, as a follower does.
 func ask(t testing.TB, url string, from, to int64) (list []answered) {
 	t.Helper()
 	_, b := post(t, url, question(from, to))
@@ -90,8 +90,8 @@ func question(from, to int64) string {
 		{"jsonrpc":"2.0","id":3,"method":"eth_getBlockByNumber","params":["finalized",false]}]`, from, to, list, to)
 }
 
-// TestKeptLogsAreTheSame as those that are written when they are asked for, of ranges that begin
-// and end anywhere, before the first block with logs and behind the last.
+// TestKeptLogsAreTheSame compares kept logs with those that are encoded per request, in ranges that
+// begin and end anywhere, including before the first block with logs and after the last.
 func TestKeptLogsAreTheSame(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 20_000, Seed: 3, Chain: true})
 	o := Options{Venue: v, MaxRange: 1 << 40, MaxLogs: 1 << 30}
@@ -144,8 +144,8 @@ func logsOf(t testing.TB, a answered) (list []json.RawMessage) {
 	return list
 }
 
-// TestRangesHaveAllFillsAndPayouts: ranges that follow one another have every fill of the
-// venue once, and its payouts; headers chain, and logs name their blocks.
+// TestRangesHaveAllFillsAndPayouts checks that consecutive ranges have every fill of the venue
+// once, and its payouts; that headers form a chain, and that logs name their blocks.
 func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
 	s, url := played(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()
@@ -181,8 +181,8 @@ func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
 	}
 }
 
-// TestBlocksComeWithTheClock: a block is there once the clock is at its time, and final
-// some blocks later.
+// TestBlocksComeWithTheClock checks that a block exists once the clock has reached its time, and is
+// final some blocks later.
 func TestBlocksComeWithTheClock(t *testing.T) {
 	s, url := played(t, Options{Finality: 4})
 	latest, final := s.Latest()
@@ -205,7 +205,7 @@ func TestBlocksComeWithTheClock(t *testing.T) {
 	}
 }
 
-// TestReceiptHasTheLogsOfItsTransaction: all of them, and no others.
+// TestReceiptHasTheLogsOfItsTransaction checks that it has all of them, and no others.
 func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
 	s, url := played(t, Options{})
 	v := s.Venue()
@@ -225,7 +225,8 @@ func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
 	}
 }
 
-// TestAnswersAreCompressedWhereAskedFor: and are the same.
+// TestAnswersAreCompressedWhereAskedFor also checks that compressed responses have the same
+// content.
 func TestAnswersAreCompressedWhereAskedFor(t *testing.T) {
 	s, url := played(t, Options{})
 	latest, _ := s.Latest()
@@ -238,7 +239,8 @@ func TestAnswersAreCompressedWhereAskedFor(t *testing.T) {
 	}
 }
 
-// posted is the body of an answer to who accepts such encodings, and how it was packed.
+// posted returns the body of the response to a client that accepts these encodings, and the
+// encoding used.
 func posted(t testing.TB, url, body, accepted string) (text []byte, as string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
@@ -267,7 +269,8 @@ func posted(t testing.TB, url, body, accepted string) (text []byte, as string) {
 	return text, as
 }
 
-// TestTopicsAndAddressesFilter: a filter takes the logs of its addresses and topics only.
+// TestTopicsAndAddressesFilter checks that a filter selects only the logs of its addresses and
+// topics.
 func TestTopicsAndAddressesFilter(t *testing.T) {
 	s, url := played(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()

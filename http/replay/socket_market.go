@@ -8,16 +8,16 @@ import (
 	"pmx/data/sample"
 )
 
-// books is the dialect of the channel of quotes.
+// books is the protocol of the websocket of quotes.
 type books struct {
-	tokens map[string]token // that are followed
-	custom bool             // events of the best prices, of new and of resolved markets come too
+	tokens map[string]token // the followed ones
+	custom bool             // also sends events of the best prices, of new and of resolved markets
 }
 
 // token is a token that is followed.
 type token struct{ market, outcome int }
 
-// heard takes a subscription: the first says type, later ones operation.
+// heard handles a subscription: the first has type, later ones have operation.
 func (b *books) heard(s *socket, m []byte) [][]byte {
 	var order struct {
 		Type      string   `json:"type"`
@@ -57,7 +57,7 @@ func (b *books) heard(s *socket, m []byte) [][]byte {
 	return frame(nil, dump)
 }
 
-// change is a price of a book that has another size, with what is best since.
+// change is a price in an order book with a new size, and the best prices since.
 type change struct {
 	Asset string `json:"asset_id"`
 	Price string `json:"price"`
@@ -72,7 +72,7 @@ func (b *books) tell(s *socket, after, upto int64) (list [][]byte) {
 	if len(b.tokens) == 0 {
 		return nil
 	}
-	newest := map[int32]int{} // of a market's matches: older ones are of the past
+	newest := map[int32]int{} // newest match of each market: only it has current prices
 	from, to := s.matches(after, upto)
 	for n := from; n < to; n++ {
 		newest[s.venue.Matches[n].Market] = n
@@ -92,7 +92,8 @@ func (b *books) tell(s *socket, after, upto int64) (list [][]byte) {
 	return list
 }
 
-// traded appends the events of a match: of its taker's token the price, of both the best prices.
+// traded appends the events of a match: for its taker's token the price, for both tokens the best
+// prices.
 func (b *books) traded(s *socket, list [][]byte, number int, q sample.Quote) [][]byte {
 	m := &s.venue.Matches[number]
 	rows := s.venue.AppendRows(nil, m)
@@ -121,11 +122,10 @@ func (b *books) traded(s *socket, list [][]byte, number int, q sample.Quote) [][
 	return frame(list, map[string]any{"event_type": "price_change", "market": t.Condition, "price_changes": changes, "timestamp": millis(t.At)})
 }
 
-// roundTick is the price of a row in thousandths.
+// roundTick returns the price of a row in thousandths.
 func roundTick(r sample.Row) int64 { return min(max((1000*r.USD+r.Shares/2)/r.Shares, 1), 999) }
 
-// markets appends the events of markets that were listed, and of followed ones that were
-// resolved.
+// markets appends the events of markets that were listed, and of followed ones that were resolved.
 func (b *books) markets(s *socket, list [][]byte, after, upto int64) [][]byte {
 	_, before := s.venue.Listed(after)
 	_, now := s.venue.Listed(upto)

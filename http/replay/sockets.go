@@ -14,20 +14,20 @@ import (
 	"pmx/engine/guard"
 )
 
-// socketFaults are the faults of the websockets, each of a whole connection.
+// socketFaults are the faults of the websockets. Each affects a whole connection.
 var socketFaults = []Kind{
-	{Name: "ws-silence", Of: "ws", About: "nothing comes but answers to pings"},
-	{Name: "ws-lapse", Of: "ws", About: "after this many milliseconds nothing comes but answers to pings", Number: 2000},
+	{Name: "ws-silence", Of: "ws", About: "nothing is sent but answers to pings"},
+	{Name: "ws-lapse", Of: "ws", About: "after this many milliseconds nothing is sent but answers to pings", Number: 2000},
 	{Name: "ws-storm", Of: "ws", About: "the connection ends after this many milliseconds", Number: 200},
 	{Name: "ws-refused", Of: "ws", About: "no connection: status 503"},
-	{Name: "ws-arrays", Of: "ws", About: "every event comes as a list of one"},
-	{Name: "ws-unknown", Of: "ws", About: "events of unknown types come too"},
-	{Name: "ws-bad-frames", Of: "ws", About: "frames that are not JSON come too"},
-	{Name: "ws-twice", Of: "ws", About: "everything comes twice, trades as orders_matched too"},
+	{Name: "ws-arrays", Of: "ws", About: "every event is sent as a list of one"},
+	{Name: "ws-unknown", Of: "ws", About: "events of unknown types are sent too"},
+	{Name: "ws-bad-frames", Of: "ws", About: "frames that are not JSON are sent too"},
+	{Name: "ws-twice", Of: "ws", About: "everything is sent twice, trades as orders_matched too"},
 }
 
-// Limits of a connection: how long a message may be, how long writing one may take, and
-// how many events of one moment are sent at most.
+// Limits of a connection: the size of a message, the time to write one, and the number of events
+// sent for one moment.
 const (
 	mostMessage  = 1 << 20
 	writeTimeout = 10 * time.Second
@@ -44,18 +44,18 @@ type socket struct {
 	last  int64 // second up to which everything was sent
 }
 
-// dialect is what two websockets differ in.
+// dialect is the part of the protocol in which the websockets differ.
 type dialect interface {
-	// heard takes a message and gives what is to be said to it.
+	// heard handles a message and returns the answers to it.
 	heard(s *socket, message []byte) [][]byte
-	// tell gives what happened after a second and up to another.
+	// tell returns the messages about what happened after one second and up to another.
 	tell(s *socket, after, upto int64) [][]byte
 }
 
-// Close ends all websockets. Requests are still answered.
+// Close ends all websockets. Other requests are still answered.
 func (s *Server) Close() { s.end.Do(func() { close(s.done) }) }
 
-// follow makes a websocket of a request and follows it until it ends.
+// follow upgrades a request to a websocket and serves it until it ends.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, d dialect) {
 	f := s.faults.draw("ws")
 	if f.is("ws-refused") {
@@ -64,7 +64,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, d dialect) {
 	}
 	c, err := websocket.Accept(w, r, nil)
 	if err != nil {
-		return // it has answered
+		return // Accept has answered
 	}
 	c.SetReadLimit(mostMessage)
 	ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
@@ -73,11 +73,11 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, d dialect) {
 	reader := guard.Start(func() error { return k.listen(ctx, messages) })
 	k.run(ctx, d, messages)
 	stop()
-	_ = c.CloseNow() // it ends the reader
-	<-reader         // how it ended says nothing
+	_ = c.CloseNow() // ends the reader
+	<-reader         // how it ended does not matter
 }
 
-// listen hands on what comes until the connection ends. It closes messages.
+// listen passes on messages until the connection ends. It closes messages.
 func (k *socket) listen(ctx context.Context, messages chan<- []byte) error {
 	defer close(messages)
 	for {
@@ -123,7 +123,7 @@ func (k *socket) run(ctx context.Context, d dialect, messages <-chan []byte) {
 	}
 }
 
-// answer returns what is said to a message: a ping is answered whatever else is wrong.
+// answer returns the answers to a message. A ping is answered whatever the fault.
 func (k *socket) answer(d dialect, m []byte) [][]byte {
 	switch string(bytes.TrimSpace(m)) {
 	case "PING":
@@ -142,7 +142,7 @@ func (k *socket) write(ctx context.Context, m []byte) error {
 	return k.c.Write(ctx, websocket.MessageText, m)
 }
 
-// spoilt returns messages as the fault has them.
+// spoilt applies the fault to messages.
 func (k *socket) spoilt(list [][]byte) (out [][]byte) {
 	if k.f == nil {
 		return list
@@ -169,7 +169,7 @@ func (k *socket) spoilt(list [][]byte) (out [][]byte) {
 	return out
 }
 
-// frame writes a message. What cannot be written is not told.
+// frame appends a message. If it cannot be encoded, it is left out.
 func frame(list [][]byte, v any) [][]byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -178,13 +178,13 @@ func frame(list [][]byte, v any) [][]byte {
 	return append(list, text)
 }
 
-// matches returns the matches between two seconds, the newest where there are too many.
+// matches returns the matches between two seconds; if there are too many, the newest.
 func (k *socket) matches(after, upto int64) (from, to int) {
 	from, to = k.venue.FindMatch(after+1), k.venue.FindMatch(upto+1)
 	return max(from, to-mostAtOnce), to
 }
 
-// activity is the dialect of the feed of trades.
+// activity is the protocol of the websocket of trades.
 type activity struct{ on bool }
 
 func (a *activity) heard(_ *socket, m []byte) [][]byte {
@@ -203,7 +203,7 @@ func (a *activity) heard(_ *socket, m []byte) [][]byte {
 	return nil
 }
 
-// activityTrade is a trade as the feed has it: the row of the first data API.
+// activityTrade is a trade as in this websocket: the row of the first data API.
 type activityTrade struct {
 	Asset      string      `json:"asset"`
 	Bio        string      `json:"bio"`

@@ -15,7 +15,7 @@ import (
 	"pmx/data/upstream/channel"
 )
 
-// heard keeps what a channel tells.
+// heard records what a channel reports.
 type heard struct {
 	mu                 sync.Mutex
 	quotes             map[string]channel.Quote
@@ -47,7 +47,7 @@ func (h *heard) Appeared(c data.Hash)  { h.with(func() { h.appeared[c] = true })
 func (h *heard) Lost([]string)         { h.with(func() { h.lost++ }) }
 func (h *heard) Trade(t channel.Trade) { h.with(func() { h.trades = append(h.trades, t) }) }
 
-// becomes waits until f is true of what was heard.
+// becomes waits until f is true for what was heard.
 func (h *heard) becomes(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -65,7 +65,7 @@ func newHeard() *heard {
 	return &heard{quotes: map[string]channel.Quote{}, resolved: map[data.Hash]bool{}, appeared: map[data.Hash]bool{}}
 }
 
-// runs follows until the test ends.
+// runs runs follow until the test ends.
 func runs(t *testing.T, follow func(context.Context) error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -82,8 +82,8 @@ func options(url, path string) channel.Options {
 		Silence: time.Minute, Jitter: func() float64 { return 0 }}
 }
 
-// TestChannelsTellTheDay: quotes begin with books, follow the trades, and the hints of new
-// and resolved markets come; the feed of trades has every match.
+// TestChannelsTellTheDay checks that quotes begin with order books and follow the trades, that the
+// events of new and resolved markets are sent, and that the websocket of trades has every match.
 func TestChannelsTellTheDay(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	start := v.Manifest.End.AddDate(0, 0, -1)
@@ -109,7 +109,7 @@ func TestChannelsTellTheDay(t *testing.T) {
 	}
 	runs(t, trades.Run)
 	left := 24 * 60
-	h.becomes(t, "a trade", func() bool { // once the feed has heard of the subscription
+	h.becomes(t, "a trade", func() bool { // once the subscription has been received
 		s.Clock().Advance(time.Minute)
 		left--
 		return len(h.trades) > 0
@@ -154,7 +154,7 @@ func TestChannelsTellTheDay(t *testing.T) {
 	}
 }
 
-// TestSocketFaults: each is what a follower sees.
+// TestSocketFaults checks what a follower sees of each.
 func TestSocketFaults(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 2000, Seed: 3, Chain: true})
 	s, url := played(t, Options{Venue: v, Tick: 5 * time.Millisecond})

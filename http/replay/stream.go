@@ -10,28 +10,28 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// stream is an answer that is written while it is made: compressed, where that was asked for.
+// stream is a response that is written while it is made, compressed if the request allows it.
 type stream struct {
 	w   io.Writer
 	to  io.Writer // what zip writes to
-	zip packer    // nil: it is not packed
+	zip packer    // nil: not compressed
 	enc encoding
-	b   []byte // what is not written yet
+	b   []byte // not written yet
 }
 
-// writeSize is how much of an answer is written at once.
+// writeSize is how much of a response is written at once.
 const writeSize = 1 << 16
 
-// packer packs what is written to it. It may be used again once it is closed.
+// packer compresses what is written to it. It may be reused after it is closed.
 type packer interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// encoding is how an answer is packed.
+// encoding is a content coding.
 type encoding int
 
-// The encodings, the best first: of what a caller accepts, the first is taken.
+// The encodings, best first: the first one that a client accepts is used.
 const (
 	inZstd encoding = iota
 	inGzip
@@ -40,18 +40,18 @@ const (
 
 var encodingNames = [encodings]string{inZstd: "zstd", inGzip: "gzip"}
 
-// newPacker returns a packer that is to be reset before it is used.
+// newPacker returns a packer, which must be reset before it is used.
 func newPacker(e encoding) packer {
 	var p packer
 	var err error
 	if e == inZstd {
-		// A window as large as what is written at once is enough.
+		// A window of the size of one write is enough.
 		p, err = zstd.NewWriter(io.Discard, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(writeSize<<2))
 	} else {
 		p, err = gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
 	}
 	if err != nil {
-		panic(err) // all that is said is constant
+		panic(err) // all options are constants
 	}
 	return p
 }
@@ -75,7 +75,7 @@ func newStream(w http.ResponseWriter, r *http.Request) *stream {
 	return s
 }
 
-// more writes what there is once it is worth it. The error is that the caller has gone.
+// more writes the buffer if it is large enough. It returns an error if the caller has disconnected.
 func (s *stream) more() error {
 	if len(s.b) < writeSize {
 		return nil
@@ -89,7 +89,8 @@ func (s *stream) flush() error {
 	return err
 }
 
-// member adds text that is packed already, as a member of a gzip file, or a frame of zstd, of its own; nil: none.
+// member adds text that is already compressed, as a gzip member or zstd frame of its own; nil:
+// none.
 func (s *stream) member(packed []byte) error {
 	if packed == nil {
 		return nil
@@ -106,7 +107,7 @@ func (s *stream) member(packed []byte) error {
 }
 
 func (s *stream) close() {
-	_ = s.flush() // a caller that has gone needs no more
+	_ = s.flush() // fails only if the caller has disconnected
 	if s.zip != nil {
 		_ = s.zip.Close()
 		packers[s.enc].Put(s.zip)

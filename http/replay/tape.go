@@ -7,16 +7,16 @@ import (
 	"pmx/data/sample"
 )
 
-// tape has what the trading of every market has come to by now, and where its matches are.
+// tape has the prices and volumes of every market up to now, and its matches.
 type tape struct {
 	venue *sample.Venue
 	mu    sync.Mutex
-	next  int // the first match that is not in quotes
+	next  int // the first match that is not in quotes yet
 	at    int64
 	quote []sample.Quote
 
 	index      sync.Once // fills the rest
-	matches    [][]int32 // of a market, in the order of time
+	matches    [][]int32 // by market, in the order of time
 	conditions map[data.Hash]int
 	tokens     map[data.Hash]int
 }
@@ -25,12 +25,12 @@ func newTape(v *sample.Venue) *tape {
 	return &tape{venue: v, quote: make([]sample.Quote, len(v.Markets))}
 }
 
-// setBack is how many seconds the clock must go back for the tape to be wound back: of
-// requests at once, a later one may have read the clock before an earlier one.
+// setBack is how many seconds the clock must go back before the tape is rewound: of concurrent
+// requests, a later one may have read the clock before an earlier one.
 const setBack = 600
 
-// quotes returns what the trading of a market has come to at a moment, unix seconds, or a little
-// later, where that was asked for already. Winding back costs more than what is new.
+// quotes returns the quotes of markets at a time in Unix seconds, or slightly later if that was
+// already requested. Rewinding costs more than going forward.
 func (t *tape) quotes(at int64) func(market int) sample.Quote {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +57,7 @@ func (t *tape) wind(at int64) {
 	}
 }
 
-// find makes the index of markets.
+// find builds the indexes.
 func (t *tape) find() {
 	t.index.Do(func() {
 		v := t.venue
@@ -76,7 +76,7 @@ func (t *tape) find() {
 	})
 }
 
-// market returns the market of a condition, of 31 or of 32 bytes.
+// market returns the market of a condition id of 31 or 32 bytes.
 func (t *tape) market(condition string) (int, bool) {
 	t.find()
 	h, err := data.ParseCondition(condition)
@@ -84,7 +84,7 @@ func (t *tape) market(condition string) (int, bool) {
 	return i, err == nil && ok
 }
 
-// ofToken returns the market of a token's decimal id, and which of its outcomes it is.
+// ofToken returns the market of a token's decimal id, and the index of its outcome.
 func (t *tape) ofToken(id string) (market, outcome int, ok bool) {
 	t.find()
 	h, ok := tokenHash(id)

@@ -35,7 +35,7 @@ func host(t *testing.T, base string) *fetch.Host {
 	return h
 }
 
-// eventsOf walks all events.
+// eventsOf reads all events.
 func eventsOf(t *testing.T, url string) (list []gamma.Event) {
 	t.Helper()
 	c := gamma.New(host(t, url+"/gamma"))
@@ -47,7 +47,7 @@ func eventsOf(t *testing.T, url string) (list []gamma.Event) {
 	return list
 }
 
-// TestGammaAtTheEndIsTheFileOfEvents: to the byte.
+// TestGammaAtTheEndIsTheFileOfEvents compares them byte by byte.
 func TestGammaAtTheEndIsTheFileOfEvents(t *testing.T) {
 	cfg := sample.Config{Fills: 6000, Seed: 3, Chain: true}
 	var file bytes.Buffer
@@ -67,8 +67,8 @@ func TestGammaAtTheEndIsTheFileOfEvents(t *testing.T) {
 	}
 }
 
-// TestGammaOfAMoment: only what was listed, closed once it was, and quoted round the last
-// trade.
+// TestGammaOfAMoment checks that only listed markets are returned, closed once they were, and
+// quoted around the last trade.
 func TestGammaOfAMoment(t *testing.T) {
 	s, url := played(t, Options{})
 	v := s.Venue()
@@ -120,8 +120,8 @@ func TestGammaOfAMoment(t *testing.T) {
 	}
 }
 
-// TestMarketsByTheirIDs: a market that is asked for is the one of its event, of both
-// protocols and by short ids too.
+// TestMarketsByTheirIDs checks that a requested market is the one of its event, in both protocols
+// and also by short ids.
 func TestMarketsByTheirIDs(t *testing.T) {
 	s, url := played(t, Options{})
 	byCondition := map[data.Hash]data.Market{}
@@ -181,7 +181,8 @@ func get(t *testing.T, url string, into any) int {
 	return res.StatusCode
 }
 
-// TestGammaFaults: the client notices what can be noticed, and the rest is there.
+// TestGammaFaults checks that the client detects the faults that can be detected, and that the
+// others have their effect.
 func TestGammaFaults(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	var foreign *pages.ForeignError
@@ -246,7 +247,8 @@ func TestGammaFaults(t *testing.T) {
 	}
 }
 
-// TestCLOB: all markets with their winners, and books of what is traded.
+// TestCLOB checks that it returns all markets with their winners, and the order books of those that
+// are traded.
 func TestCLOB(t *testing.T) {
 	s, url := played(t, Options{})
 	v := s.Venue()
@@ -309,8 +311,8 @@ func TestCLOB(t *testing.T) {
 	}
 }
 
-// TestDataAPI: trades are the rows of the venue, and what it says of resolutions and
-// volumes is so.
+// TestDataAPI checks that trades are the rows of the venue, and that resolutions and volumes are
+// correct.
 func TestDataAPI(t *testing.T) {
 	s, url := played(t, Options{})
 	v := s.Venue()
@@ -379,7 +381,7 @@ func TestDataAPI(t *testing.T) {
 	for name, fits := range map[string]func(n int, err error) bool{
 		"dust-missing:1000000": func(n int, err error) bool { return err == nil && n < plain },
 		"late-trades:8640000":  func(n int, err error) bool { return err == nil && n < plain },
-		"cursor-restart":       func(n int, err error) bool { return err == nil && n == plain }, // it fits on a page
+		"cursor-restart":       func(n int, err error) bool { return err == nil && n == plain }, // all of it fits on a page
 		"data-lagging":         func(int, error) bool { st, err := c.Status(t.Context()); return err == nil && st.Lagging == 1 },
 		"volume-more": func(int, error) bool {
 			got, err := c.LiveVolume(t.Context(), event)
@@ -395,8 +397,8 @@ func TestDataAPI(t *testing.T) {
 	}
 }
 
-// TestTradesPageByPage: pages of any size are the same rows, and a cursor that leads to
-// the newest again is noticed by who looks.
+// TestTradesPageByPage checks that pages of any size have the same rows, and that a reader can
+// detect a cursor that leads to the newest again.
 func TestTradesPageByPage(t *testing.T) {
 	s, url := played(t, Options{})
 	var all, some []string
@@ -441,8 +443,8 @@ func TestTradesPageByPage(t *testing.T) {
 	}
 }
 
-// TestTapeIsNotWoundForASecond: a request that read the clock before another is answered
-// with what the other had; a clock that was set back winds the tape back.
+// TestTapeIsNotWoundForASecond checks that a request that read the clock before another gets the
+// quotes of the other, and that setting the clock back rewinds the tape.
 func TestTapeIsNotWoundForASecond(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	tp := newTape(v)

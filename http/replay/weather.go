@@ -16,21 +16,21 @@ import (
 	"pmx/data/sample"
 )
 
-// weatherFaults are the faults of the weather's sources.
+// weatherFaults are the faults of the weather services.
 var weatherFaults = []Kind{
-	{Name: "places-fewer", Of: "openmeteo", About: "the answer about the last place is missing"},
-	{Name: "places-order", Of: "openmeteo", About: "answers are in another order than the places"},
+	{Name: "places-fewer", Of: "openmeteo", About: "the answer for the last place is missing"},
+	{Name: "places-order", Of: "openmeteo", About: "the answers are not in the order of the places"},
 	{Name: "values-null", Of: "openmeteo", About: "all values are null"},
 	{Name: "refused", Of: "openmeteo", About: "an error with status 400"},
-	{Name: "run-unsaid", Of: "openmeteo", About: "the watch of a model does not say when it ran"},
-	{Name: "reports-late", Of: "metar", About: "reports of the last minutes, as many as this, are missing", Number: 90},
-	{Name: "reports-foreign", Of: "metar", About: "a report of a station that was not asked for comes too"},
-	{Name: "reports-none", Of: "metar", About: "no report, as if there were none"},
-	{Name: "temperature-null", Of: "nws", About: "temperatures are null: what was measured stands in the report's text"},
+	{Name: "run-unsaid", Of: "openmeteo", About: "the metadata of a model do not say when it ran"},
+	{Name: "reports-late", Of: "metar", About: "reports of the last this many minutes are missing", Number: 90},
+	{Name: "reports-foreign", Of: "metar", About: "a report of a station that was not requested is included"},
+	{Name: "reports-none", Of: "metar", About: "no reports, as if there were none"},
+	{Name: "temperature-null", Of: "nws", About: "temperatures are null: only the text of the report has them"},
 	{Name: "observations-foreign", Of: "nws", About: "observations are of another station"},
 }
 
-// Limits of what is asked of the weather.
+// Limits of requests for the weather.
 const (
 	mostPlaces  = 1000
 	mostDays    = 16
@@ -38,7 +38,7 @@ const (
 	mostSeen    = 500
 )
 
-// complainWeather answers as Open-Meteo does to what it does not understand.
+// complainWeather answers an invalid request as Open-Meteo does.
 func complainWeather(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(http.StatusBadRequest)
@@ -48,10 +48,10 @@ func complainWeather(w http.ResponseWriter, err error) {
 	}
 }
 
-// tagged answers with a body, or that it is what the caller has.
+// tagged answers with a body, or with 304 if the caller already has it.
 func tagged(w http.ResponseWriter, r *http.Request, contentType string, body []byte) {
 	sum := fnv.New64a()
-	_, _ = sum.Write(body) // a hash takes all
+	_, _ = sum.Write(body) // a hash never fails
 	tag := fmt.Sprintf(`"%x"`, sum.Sum64())
 	w.Header().Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
@@ -64,9 +64,9 @@ func tagged(w http.ResponseWriter, r *http.Request, contentType string, body []b
 	out.b = append(out.b, body...)
 }
 
-var errQuery = errors.New("Value of a parameter is not valid") //nolint:staticcheck // as the service says it
+var errQuery = errors.New("Value of a parameter is not valid") //nolint:staticcheck // the wording of the service
 
-// places returns the cities of the points of a query.
+// places returns the cities at the coordinates of a query.
 func (s *Server) places(q url.Values) ([]int, error) {
 	lats, lons := strings.Split(q.Get("latitude"), ","), strings.Split(q.Get("longitude"), ",")
 	if len(lats) != len(lons) || len(lats) > mostPlaces {
@@ -84,7 +84,7 @@ func (s *Server) places(q url.Values) ([]int, error) {
 	return list, nil
 }
 
-// days reads how many days are asked for.
+// daysOf parses the number of days in a query.
 func daysOf(q url.Values, key string, otherwise int) (int, error) {
 	text := q.Get(key)
 	if text == "" {
@@ -97,8 +97,8 @@ func daysOf(q url.Values, key string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// openMeteo answers about all places of a query, in order: an array, or an object where
-// one was asked for.
+// openMeteo answers for all places of a query, in order: with an array, or an object for a single
+// place.
 func (s *Server) openMeteo(w http.ResponseWriter, r *http.Request, f *Fault, one func(city int, q url.Values) ([]byte, error)) {
 	q := r.URL.Query()
 	places, err := s.places(q)
@@ -136,7 +136,7 @@ func (s *Server) openMeteo(w http.ResponseWriter, r *http.Request, f *Fault, one
 	out.b = append(out.b, body...)
 }
 
-// nulls returns an answer whose values are null.
+// nulls replaces all values of an answer with null.
 func nulls(answer []byte) []byte {
 	var v map[string]any
 	if json.Unmarshal(answer, &v) != nil {
@@ -201,7 +201,7 @@ func (s *Server) archive(w http.ResponseWriter, r *http.Request, f *Fault) {
 	})
 }
 
-// watch answers when a model was run last.
+// watch answers with the time of the last run of a model.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, f *Fault) {
 	begun, came := s.weather.Run(s.clock.Now(), false)
 	body := map[string]any{"chunk_time_length": 121, "data_end_time": begun.AddDate(0, 0, 10).Unix(), "last_run_initialisation_time": begun.Unix(),
@@ -258,7 +258,7 @@ func (s *Server) metar(w http.ResponseWriter, r *http.Request, f *Fault) {
 	tagged(w, r, "application/json", append(append([]byte{'['}, bytes.Join(rows, []byte{','})...), ']'))
 }
 
-// observations answers with what an American station observed, newest first.
+// observations answers with the observations of an American station, newest first.
 func (s *Server) observations(w http.ResponseWriter, r *http.Request, f *Fault) {
 	station := r.PathValue("station")
 	if r.UserAgent() == "" {

@@ -23,7 +23,7 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// told is an answer of Open-Meteo in a file, or from the server.
+// told is an answer of Open-Meteo, from a file or from the server.
 type told struct {
 	Meta struct {
 		Kind, City string
@@ -65,8 +65,8 @@ func weatherClient(t *testing.T, s *Server, url string) *openmeteo.Client {
 	return openmeteo.New(hosts, s.Clock().Now)
 }
 
-// TestWeatherIsThatOfTheFiles: what is answered at the moments of the files is what stands
-// in them.
+// TestWeatherIsThatOfTheFiles checks that the answers at the times of the files are the ones in the
+// files.
 func TestWeatherIsThatOfTheFiles(t *testing.T) {
 	cfg := sample.Config{Fills: 6000, Seed: 3, Chain: true}
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 		case "ensemble":
 			q = openmeteo.Query{Service: openmeteo.Ensemble, Days: 3, Models: []string{"ecmwf_ifs025"}}
 		case "weather-archive":
-			if len(list) < len(cities) { // of the years before 2021, of some cities
+			if len(list) < len(cities) { // the years before 2021, for some cities
 				if n := checkHistory(t, list, cities, ask); n < 20 {
 					t.Errorf("%d cities have a history", n)
 				}
@@ -110,9 +110,9 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 			}
 			q = openmeteo.Query{Service: openmeteo.Archive}
 		}
-		for i := 0; i < len(cities); i += 11 { // of some: each is a request of all
+		for i := 0; i < len(cities); i += 11 { // only some: each is a request for all cities
 			want := list[i]
-			if q.Service == openmeteo.Archive { // days are the city's own
+			if q.Service == openmeteo.Archive { // days in the city's own time zone
 				days := want.Response["daily"].(map[string]any)["time"].([]any)
 				q.From, _ = data.ParseDate(days[0].(string))
 				q.To, _ = data.ParseDate(days[len(days)-1].(string))
@@ -166,7 +166,7 @@ func checkReports(t *testing.T, s *Server, url string, file []byte) {
 		stations[row.IcaoID] = true
 	}
 	end := s.Venue().Manifest.End
-	s.Clock().Set(end.Add(-time.Minute)) // reports of the hour before are received by then
+	s.Clock().Set(end.Add(-time.Minute)) // reports of the previous hour have been received by then
 	c := metar.New(host(t, url+"/metar"))
 	var ids []string
 	for id := range stations {
@@ -183,7 +183,7 @@ func checkReports(t *testing.T, s *Server, url string, file []byte) {
 	for _, raw := range rows {
 		delete(want, string(raw))
 	}
-	if len(rows) < 40*len(ids) || len(want) > len(ids) { // the first and last are beyond the hours for some
+	if len(rows) < 40*len(ids) || len(want) > len(ids) { // for some stations the first and last reports are outside the hours
 		t.Errorf("%d reports, %d of the file are missing", len(rows), len(want))
 	}
 	few, err := c.Reports(t.Context(), ids[:2], 3)
@@ -200,8 +200,8 @@ func checkReports(t *testing.T, s *Server, url string, file []byte) {
 	}
 }
 
-// TestRunsComeWithTheClock: a forecast changes when a run comes and not before, and the
-// watch says so.
+// TestRunsComeWithTheClock checks that a forecast changes exactly when a run becomes available, and
+// that the metadata say so.
 func TestRunsComeWithTheClock(t *testing.T) {
 	s, url := played(t, Options{})
 	end := s.Venue().Manifest.End
@@ -245,7 +245,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 	}
 }
 
-// TestWeatherFaults: the clients notice what can be noticed.
+// TestWeatherFaults checks that the clients detect the faults that can be detected.
 func TestWeatherFaults(t *testing.T) {
 	s, url := played(t, Options{Venue: venue(t, sample.Config{Fills: 300, Seed: 3, Chain: true})})
 	c := weatherClient(t, s, url)

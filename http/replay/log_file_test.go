@@ -12,7 +12,7 @@ import (
 	"pmx/data/sample"
 )
 
-// rows is a sink that keeps fills and payouts, and refuses nothing.
+// rows is a sink that records fills and payouts, and refuses nothing.
 type rows struct {
 	data.Sink // the rest is not called
 	t         *testing.T
@@ -49,8 +49,8 @@ func (r *rows) Pass(int64, data.Passed) error { return nil }
 
 func (r *rows) Lines(data.LineKind, int64) error { return nil }
 
-// TestFileOfLogsHasTheVenue: the feed of logs reads in them the fills of the venue, all
-// matches whole, with the fees of their generation, and its payouts.
+// TestFileOfLogsHasTheVenue checks that the feed of logs reads the venue's fills from the file,
+// with all matches complete and with the fees of their generation, and its payouts.
 func TestFileOfLogsHasTheVenue(t *testing.T) {
 	for _, end := range []string{"2026-05-10T00:00:00Z", sample.DefaultEnd} {
 		at, err := time.Parse(time.RFC3339, end)
@@ -115,7 +115,7 @@ func checkFills(t *testing.T, v *sample.Venue, got *rows) {
 		if f.Fee != 0 {
 			fees++
 		}
-		dollarsOfBuy := generation > 1 && f.Side == data.Buy // which stand below 0
+		dollarsOfBuy := generation > 1 && f.Side == data.Buy // which are negative
 		if f.Fee != 0 && (f.Role != data.Taker || (f.Fee < 0) != dollarsOfBuy) || generation > 1 && max(f.Fee, -f.Fee) > f.Shares/40 {
 			t.Errorf("fee of %+v", f)
 		}
@@ -126,6 +126,6 @@ func checkFills(t *testing.T, v *sample.Venue, got *rows) {
 		}
 	}
 	if len(generations) < 2 || fees < 20 {
-		t.Errorf("generations %v, %d fees: the venue has too little to show anything", generations, fees)
+		t.Errorf("generations %v, %d fees: the venue is too small to test anything", generations, fees)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"pmx/data/sample"
 )
 
-// WriteLogs writes all logs of a venue that a chain can hold as NDJSON, which is what a
-// node without faults answers of it: importing the file is the same as following the venue.
+// WriteLogs writes all logs of a venue on a chain as NDJSON, as a node without faults returns them:
+// importing the file is the same as following the venue.
 func WriteLogs(w io.Writer, v *sample.Venue) error {
 	h, err := newHistory(v)
 	if err != nil {

@@ -10,42 +10,42 @@ import (
 	"pmx/engine/guard"
 )
 
-// wireFaults are the faults of any source that answers over HTTP.
-var wireFaults = []Kind{
+// transportFaults are the faults of any source that is served over HTTP.
+var transportFaults = []Kind{
 	{Name: "429", About: "too many requests, without Retry-After"},
 	{Name: "429-seconds", About: "too many requests, Retry-After in seconds", Number: 1},
-	{Name: "429-date", About: "too many requests, Retry-After as a date this many seconds on", Number: 1},
-	{Name: "403", About: "a firewall's page that refuses the request"},
-	{Name: "408", About: "the request took too long"},
-	{Name: "425", About: "the engine restarts"},
+	{Name: "429-date", About: "too many requests, Retry-After as a date this many seconds in the future", Number: 1},
+	{Name: "403", About: "the page of a firewall that refuses the request"},
+	{Name: "408", About: "request timeout"},
+	{Name: "425", About: "the engine is restarting"},
 	{Name: "500", About: "an internal error as JSON"},
-	{Name: "502", About: "a bad gateway, as a page"},
-	{Name: "503", About: "unavailable, as a page"},
-	{Name: "html", About: "a page, with status 200"},
-	{Name: "truncated", About: "half of the JSON, as if it were all"},
+	{Name: "502", About: "bad gateway, as an HTML page"},
+	{Name: "503", About: "unavailable, as an HTML page"},
+	{Name: "html", About: "an HTML page with status 200"},
+	{Name: "truncated", About: "half of the JSON, as if it were complete"},
 	{Name: "empty-list", About: "[] with status 200"},
 	{Name: "errors", About: `{"errors":[]} with status 200`},
-	{Name: "empty-body", About: "nothing, with status 200"},
-	{Name: "slow", About: "the body comes in eight parts, over this many milliseconds", Number: 400},
+	{Name: "empty-body", About: "an empty body with status 200"},
+	{Name: "slow", About: "the body is sent in eight parts over this many milliseconds", Number: 400},
 	{Name: "stalled", About: "half of the body, then nothing for this many milliseconds, then the end of the connection", Number: 30_000},
 	{Name: "reset", About: "half of the body, then the connection is reset"},
-	{Name: "closed", About: "the connection is closed without an answer"},
+	{Name: "closed", About: "the connection is closed without a response"},
 	{Name: "wrong-length", About: "the body is shorter than Content-Length says"},
-	{Name: "bad-gzip", About: "a body that says it is gzip, and is not"},
+	{Name: "bad-gzip", About: "a body that is declared as gzip but is not"},
 }
 
 const page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Attention Required! | Cloudflare</body></html>"
 
-// downPage is what a proxy shows while what is behind it does not answer.
+// downPage is the page of a proxy whose backend does not answer.
 const downPage = "<html><head><title>Temporarily unavailable</title></head><body><center><h1>Temporarily unavailable</h1></center><hr><center>nginx</center></body></html>"
 
-// wire answers with a fault.
-func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
+// transportFault answers with a fault.
+func (s *Server) transportFault(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
 	h := w.Header()
 	plain := func(status int, contentType, body string) {
 		h.Set("Content-Type", contentType)
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body)) // a caller that has gone gets no fault
+		_, _ = w.Write([]byte(body)) // fails only if the caller has disconnected
 	}
 	const asJSON, asPage = "application/json", "text/html; charset=UTF-8"
 	switch f.Name {
@@ -87,7 +87,7 @@ func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer s
 	}
 }
 
-// kept is an answer that is kept to be sent in pieces.
+// kept is a response that is recorded to be sent in pieces.
 type kept struct {
 	header http.Header
 	status int
@@ -103,7 +103,7 @@ func (k *kept) WriteHeader(status int) { k.status = status }
 // Write implements http.ResponseWriter.
 func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
-// broken sends part of the answer there would have been, or all of it, but not at once.
+// broken sends the response of the source in part, or slowly.
 func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
 	k := &kept{header: http.Header{}, status: http.StatusOK}
 	plain := r.Clone(r.Context())
@@ -130,7 +130,7 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 	case "stalled":
 		w.WriteHeader(k.status)
 		if send(w, half) {
-			_ = guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond) // it ends the same way
+			_ = guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond) // the response ends either way
 		}
 		panic(http.ErrAbortHandler)
 	case "wrong-length":
@@ -143,7 +143,7 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 	}
 }
 
-// send writes a piece and flushes it; false if the caller has gone.
+// send writes a piece and flushes it; false if the caller has disconnected.
 func send(w http.ResponseWriter, piece []byte) bool {
 	if _, err := w.Write(piece); err != nil {
 		return false
@@ -151,7 +151,7 @@ func send(w http.ResponseWriter, piece []byte) bool {
 	return http.NewResponseController(w).Flush() == nil
 }
 
-// reset sends part of a body and has the connection end with RST.
+// reset sends part of a body and ends the connection with RST.
 func reset(w http.ResponseWriter, k *kept, piece []byte) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -159,10 +159,10 @@ func reset(w http.ResponseWriter, k *kept, piece []byte) {
 	}
 	var head bytes.Buffer
 	head.WriteString("HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(k.body.Len()) + "\r\n")
-	_ = k.header.Write(&head) // a buffer takes all
+	_ = k.header.Write(&head) // a buffer never fails
 	head.WriteString("\r\n")
 	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // without it the end is an ordinary one, which a caller notices too
+		_ = tcp.SetLinger(0) // without it the connection would be closed normally
 	}
 	_, _ = c.Write(append(head.Bytes(), piece...))
 	_ = c.Close()

@@ -18,22 +18,22 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// unseen are the faults that one answer alone does not show: other logs, and not a word of it.
-// What they add or leave out is found by who compares answers. Of stalled bodies the test
-// would take as long as they do.
+// unseen are the faults that a single response does not reveal: different logs, and no sign of it.
+// What they add or leave out is found by comparing responses. Stalled bodies are here because they
+// would slow down the test.
 var unseen = map[string]bool{
 	"lagging-node": true, "lost-logs": true, "lost-transactions": true, "empty-range": true, "log-twice": true,
 	"unknown-topics": true, "unknown-module": true, "stalled": true,
 }
 
-// numbers are those of faults that are right for the venue of the test.
+// numbers are the numbers of faults that suit the venue of the test.
 var numbers = map[string]int{
 	"range-publicnode": 5000, "range-quicknode": 5000, "range-alchemy": 5000, "range-drpc": 5000, "range-ankr": 5000,
 	"range-geth": 5000, "range-merkle": 5000, "413": 5000, "range-infura": 30, "batch-limit": 2, "slow": 20,
 }
 
-// TestFaultsOfNodesAreSeenOrMended: the logs of all blocks, asked for range by range until
-// each is answered, are those of a node without faults.
+// TestFaultsOfNodesAreSeenOrMended checks that the logs of all blocks, requested range by range
+// until each is answered, are those of a node without faults.
 func TestFaultsOfNodesAreSeenOrMended(t *testing.T) {
 	fills := testfiles.Cases(600, 3_000)
 	v := venue(t, sample.Config{Fills: int64(fills), Seed: 3, Chain: true})
@@ -57,14 +57,14 @@ func TestFaultsOfNodesAreSeenOrMended(t *testing.T) {
 	}
 }
 
-// logPlace is a log's own.
+// logPlace identifies a log.
 type logPlace struct {
 	tx    data.Hash
 	index int32
 }
 
-// allLogs asks for all logs of a venue as a follower does, and gives how often each came. The
-// clock goes on where somebody waits.
+// allLogs requests all logs of a venue as a follower does, and returns how often each was received.
+// The clock advances while somebody waits.
 func allLogs(t *testing.T, v *sample.Venue, f Faults) map[logPlace]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -121,7 +121,7 @@ func allLogs(t *testing.T, v *sample.Venue, f Faults) map[logPlace]int {
 		}
 	}
 	if len(f.Names) > 0 && len(s.Drawn()) == 0 {
-		t.Error("the fault was never there")
+		t.Error("the fault was never drawn")
 	}
 	return found
 }
