@@ -12,7 +12,7 @@ func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
 	r := serve(t, nil, nil)
 	const browser, page, problem = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", "application/problem+json"
 	for _, c := range []struct{ at, accept, kind, holds string }{
-		{"/nothing", browser, page, "There is nothing here"}, {"/docs/nothing", browser, page, "There is nothing here"},
+		{"/nothing", browser, page, "Page not found"}, {"/docs/nothing", browser, page, "Page not found"},
 		{"/nothing", "*/*", problem, `"code":"not_found"`}, {"/docs/nothing", "application/json", problem, `"code":"not_found"`},
 		{"/api/v3/nothing", browser, problem, `"code":"not_found"`}, {"/api/nothing", browser, problem, `"code":"not_found"`},
 	} {

@@ -15,17 +15,16 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// Files of vendor are as their projects publish them; assets_test.go has their
-// checksums.
+// Files of vendor are unchanged from their projects; assets_test.go has their checksums.
 //
 //go:embed assets
 var assets embed.FS
 
-// assetAge is how long, in seconds, a browser may keep an asset: its name holds
-// the hash of its content.
+// assetAge is how long, in seconds, a browser may cache an asset: its name contains the hash of its
+// content.
 const assetAge = 365 * 24 * 3600
 
-// joined are the assets that are served as one, to save requests.
+// joined returns the sources of an asset that are served as one file, to save requests.
 func joined(name string) []string {
 	if name == "site.css" {
 		return []string{"vendor/uPlot.min.css", "site.css", "explorer.css"}
@@ -33,15 +32,15 @@ func joined(name string) []string {
 	return []string{name}
 }
 
-// shared are the modules that pages have in common, as the files they are served
-// in: base.js runs on every page, plots.js where something is drawn. A page has one
-// further file, of what it alone needs.
+// shared are the modules that pages have in common, by the file that they are served in: base.js
+// runs on every page, plots.js where something is drawn. In addition, each page has one file with
+// what only it needs.
 var shared = map[string][]string{
 	"base.js":  {"core.js", "ui.js", "frame.js"},
 	"plots.js": {"vendor/uPlot.iife.min.js", "plot.js"},
 }
 
-// entries are the modules that pages begin with.
+// entries returns the modules that pages load first.
 func entries() []string {
 	names := []string{"docs.js", "status.js"}
 	for _, p := range explorerPages() {
@@ -50,32 +49,32 @@ func entries() []string {
 	return names
 }
 
-// margins are what browsers do not need of a source: comments that fill their
-// lines, and indents.
+// margins matches what browsers do not need in a source: lines with only a comment, and
+// indentation.
 var margins = regexp.MustCompile(`(?m)^[ \t]*//[^\n]*\n|^[ \t]+`)
 
-// Comments of a style sheet, and the spaces that it needs as little.
+// These match the comments of a style sheet, and spaces that it does not need.
 var (
 	remarks = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	spaces  = regexp.MustCompile(`\s*([{};])\s*`)
 )
 
-// packed leaves out of a style sheet what browsers do not need. Its texts have no braces,
-// semicolons or colons in them.
+// packed removes from a style sheet what browsers do not need. Strings in it must not contain
+// braces, semicolons or colons.
 func packed(css []byte) []byte {
 	css = spaces.ReplaceAll(remarks.ReplaceAll(css, nil), []byte("$1"))
 	return bytes.ReplaceAll(css, []byte(": "), []byte(":"))
 }
 
-// assetSet is what pages load, by the name that their sources have.
+// assetSet has the assets that pages load, by the name of their source.
 type assetSet struct {
 	paths map[string]string   // served paths
-	loads map[string][]string // the files of shared modules that an entry needs
+	loads map[string][]string // the files of shared modules that an entry imports
 	pages map[string]*Page    // by path
-	theme []byte              // stands in every page: it is run before the page is painted
+	theme []byte              // inlined in every page: it runs before the page is painted
 }
 
-// loadAssets gives the assets of this program, which are packed once.
+// loadAssets returns the assets of this program, which are packed once.
 var loadAssets = sync.OnceValues(newAssets)
 
 func newAssets() (*assetSet, error) {
@@ -111,7 +110,7 @@ func newAssets() (*assetSet, error) {
 	return a, nil
 }
 
-// add serves an asset under a name with the hash of its content.
+// add registers an asset under a name with the hash of its content.
 func (a *assetSet) add(name string, body []byte) {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)
@@ -121,7 +120,7 @@ func (a *assetSet) add(name string, body []byte) {
 	a.paths[name], a.pages[at] = at, page
 }
 
-// path is where an asset is served.
+// path returns the path that an asset is served at.
 func (a *assetSet) path(name string) (string, error) {
 	at, ok := a.paths[name]
 	if !ok {

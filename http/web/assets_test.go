@@ -13,8 +13,8 @@ import (
 	categories "pmx/data/reference"
 )
 
-// What is vendored is what its project published: these are the checksums of the
-// files of uPlot 1.6.32.
+// Vendored files are unchanged from their projects: these are the checksums of the files of uPlot
+// 1.6.32.
 func TestVendoredFilesAreTheirProjects(t *testing.T) {
 	want := map[string]string{
 		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
@@ -40,11 +40,11 @@ func TestVendoredFilesAreTheirProjects(t *testing.T) {
 	}
 }
 
-// mostRequests is how many requests a first view may take: the page itself, its files
-// and the answers of the API.
+// mostRequests is the maximum number of requests for a first view: the page itself, its files and
+// the responses of the API.
 const mostRequests = 6
 
-// mostCode is how many bytes of code a first view may take, compressed.
+// mostCode is the maximum amount of code for a first view in bytes, compressed.
 const mostCode = 45 << 10
 
 func TestAFirstViewIsSmall(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAFirstViewIsSmall(t *testing.T) {
 	}
 }
 
-// packedSize is how many bytes of a page a browser is sent.
+// packedSize returns how many bytes a browser receives for a page.
 func packedSize(t *testing.T, p *Page) int {
 	t.Helper()
 	body, err := p.brotli()
@@ -71,12 +71,12 @@ func packedSize(t *testing.T, p *Page) int {
 	return len(body)
 }
 
-// firstFiles are the files that a page with a module loads at first.
+// firstFiles returns the files that a page with a module loads first.
 func firstFiles(s *Site, module string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(append([]string{"site.css", "base.js", module}, s.assets.loads[module]...))))
 }
 
-// The files, and the one request for all answers, are at most six.
+// The files, and the one request for all responses, are at most six.
 func TestAFirstViewIsFewRequests(t *testing.T) {
 	s := testSite(t)
 	for _, p := range explorerPages() {
@@ -86,7 +86,7 @@ func TestAFirstViewIsFewRequests(t *testing.T) {
 	}
 }
 
-// A module that a bundle cannot read is refused, and one that is needed twice is in it once.
+// A module that a bundle cannot read is refused, and one that is imported twice is included once.
 func TestBundlesReadTheirModules(t *testing.T) {
 	s := testSite(t)
 	for name := range s.assets.loads {
@@ -112,8 +112,8 @@ func TestBundlesReadTheirModules(t *testing.T) {
 	}
 }
 
-// Every asset has a name by its content, is kept for good, and every module that
-// another one names is served under the name that stands there.
+// Every asset is named by its content and cached permanently, and every module that another one
+// imports is served under the imported name.
 func TestAssetsAreKeptForGood(t *testing.T) {
 	s := testSite(t)
 	all := ""
@@ -145,7 +145,7 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 	}
 }
 
-// Scripts make no HTML out of text and set no style attributes.
+// Scripts do not make HTML from text and set no style attributes.
 func TestScriptsMakeNoHTML(t *testing.T) {
 	files, err := assets.ReadDir("assets")
 	if err != nil {
@@ -178,8 +178,8 @@ func TestPagesKnowTheCategories(t *testing.T) {
 	}
 }
 
-// Colours of text reach 4.5 on every ground they stand on, and those of lines and
-// borders 3; gain and loss stay apart for eyes that lack a receptor.
+// Text has a contrast of at least 4.5 on every background it is used on, and lines and borders of
+// at least 3. Gain and loss can be told apart with every form of colour blindness.
 func TestColoursCanBeRead(t *testing.T) {
 	text, err := assets.ReadFile("assets/site.css")
 	if err != nil {
@@ -222,7 +222,7 @@ func TestColoursCanBeRead(t *testing.T) {
 	}
 }
 
-// light is a colour in linear light.
+// light returns a colour as linear light.
 func light(colour string) [3]float64 {
 	var out [3]float64
 	for i := range out {
@@ -237,7 +237,7 @@ func light(colour string) [3]float64 {
 	return out
 }
 
-// contrast is that of WCAG.
+// contrast is the contrast ratio of WCAG.
 func contrast(a, b string) float64 {
 	lum := func(c string) float64 {
 		l := light(c)
@@ -247,7 +247,7 @@ func contrast(a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// apart is the distance of two colours in Lab for an eye that lacks a receptor.
+// apart returns the distance of two colours in Lab for an eye that lacks one kind of receptor.
 func apart(a, b, eye string) float64 {
 	lacks := map[string][3][3]float64{
 		"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},

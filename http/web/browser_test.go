@@ -26,20 +26,20 @@ import (
 	"pmx/http/server"
 )
 
-// tab is a page of a real browser that remembers what went wrong in it.
+// tab is a page in a real browser that records errors.
 type tab struct {
 	ctx  context.Context
 	base string
 	mu   sync.Mutex
 	bad  []string
 
-	asked      int                        // requests since it was asked last
-	files      map[network.RequestID]bool // whether what was asked for is code
+	asked      int                        // requests since the last call of requests
+	files      map[network.RequestID]bool // whether the requested file is code
 	code, data int64                      // bytes of a page
 }
 
-// openTab starts Chromium and a server of made-up data; key is a trader's. It
-// skips where there is no Chromium, and where the test was not asked for.
+// openTab starts Chromium and a server with synthetic data; key is a trader's. It skips the test if
+// there is no Chromium, or if browser tests were not requested.
 func openTab(t *testing.T) (b *tab, key string) {
 	t.Helper()
 	if os.Getenv("PMX_BROWSER") == "" {
@@ -73,7 +73,7 @@ func openTab(t *testing.T) (b *tab, key string) {
 	return b, key
 }
 
-// hear keeps errors of scripts, of the console and of loading.
+// hear records errors of scripts, of the console and of loading.
 func (b *tab) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +91,7 @@ func (b *tab) hear(event any) {
 	}
 }
 
-// errors gives what went wrong since it was asked last.
+// errors returns the errors since its last call.
 func (b *tab) errors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +100,7 @@ func (b *tab) errors() []string {
 	return bad
 }
 
-// requests gives how many requests there were since it was asked last.
+// requests returns the number of requests since its last call.
 func (b *tab) requests() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +109,7 @@ func (b *tab) requests() int {
 	return n
 }
 
-// do runs steps that give nothing.
+// do runs steps without results.
 func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b.ctx, steps...); err != nil {
@@ -117,7 +117,7 @@ func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// give runs an action and gives what came of it.
+// give runs an action and returns its result.
 func give[T any](t *testing.T, b *tab, action chromedp.Action[T]) T {
 	t.Helper()
 	v, err := chromedp.Run(b.ctx, action)
@@ -127,7 +127,7 @@ func give[T any](t *testing.T, b *tab, action chromedp.Action[T]) T {
 	return v
 }
 
-// look makes the window that of a phone or of a desk, in a colour scheme.
+// look sets the width of the window and the colour scheme.
 func (b *tab) look(t *testing.T, width int64, scheme string) {
 	t.Helper()
 	var options []chromedp.EmulateViewportOption
@@ -142,7 +142,7 @@ func (b *tab) look(t *testing.T, width int64, scheme string) {
 	}
 }
 
-// keep writes a screenshot of the whole page where PMX_SHOTS names a folder.
+// keep writes a screenshot of the whole page if PMX_SHOTS names a folder.
 func (b *tab) keep(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv("PMX_SHOTS")
@@ -155,7 +155,7 @@ func (b *tab) keep(t *testing.T, name string) {
 	}
 }
 
-// serveVenue runs a server over made-up data.
+// serveVenue runs a server with synthetic data.
 func serveVenue(t *testing.T) (base, key string) {
 	t.Helper()
 	store := &apitest.Store{}
@@ -186,9 +186,9 @@ func serveVenue(t *testing.T) (base, key string) {
 	return s.URL(), key
 }
 
-// Every page of the reference, and the status page, in every look: no error, nothing wider
-// than the window, in the colours that were asked for, no rule of axe broken, all reached
-// by the keyboard, and short enough to read.
+// Every page of the reference, and the status page, at every width and in every colour scheme:
+// there are no errors, nothing is wider than the window, the requested colours are used, no rule of
+// axe is broken, everything can be reached by the keyboard, and the page is short enough to read.
 func TestPagesInARealBrowser(t *testing.T) {
 	b, key := openTab(t)
 	axe := readAxe(t)
@@ -214,7 +214,7 @@ func TestPagesInARealBrowser(t *testing.T) {
 			}
 			b.keep(t, fmt.Sprintf("%s-%d-%s", path, l.width, l.scheme))
 		}
-		if strings.Count(path, "/") < 3 { // operations of a section have the same parts
+		if strings.Count(path, "/") < 3 { // pages of operations are all alike
 			b.reached(t, path)
 		}
 		for _, bad := range b.errors() {
@@ -223,8 +223,7 @@ func TestPagesInARealBrowser(t *testing.T) {
 	}
 }
 
-// Without a key a request shows 401, with one 200. Samples name the real host, and
-// not the key.
+// Without a key a request shows 401, with one 200. Samples name the real host, but not the key.
 func TestTryingARequestInARealBrowser(t *testing.T) {
 	b, key := openTab(t)
 	const form = "form.try"
@@ -239,7 +238,7 @@ func TestTryingARequestInARealBrowser(t *testing.T) {
 	if shown := send("401"); !strings.Contains(shown, "missing_api_key") {
 		t.Errorf("without a key: %s", shown)
 	}
-	b.errors() // the browser notes a 401 as an error of loading
+	b.errors() // the browser reports a 401 as a loading error
 	b.useKey(t, key)
 	b.do(t, chromedp.SendKeys(at(` input[name="limit"]`), "1"),
 		chromedp.SetValue(at(` select[name="period"]`), "30d"))
@@ -256,7 +255,7 @@ func TestTryingARequestInARealBrowser(t *testing.T) {
 	if !strings.Contains(sample, "'"+b.base+"/api/v3/leaderboard/traders") || strings.Contains(sample, key) {
 		t.Errorf("the sample is %s", sample)
 	}
-	// What is in the form is in the samples, at once and in every language.
+	// The values in the form appear in the samples of every language at once.
 	for _, name := range []string{"curl", "Python", "Go", "TypeScript"} {
 		sample := give(t, b, chromedp.Evaluate[string](`document.querySelector('.sample[data-name="`+name+`"] code').textContent`))
 		if !strings.Contains(sample, b.base+"/api/v3/leaderboard/traders?period=30d&limit=1") {

@@ -11,30 +11,30 @@ import (
 	"github.com/tdewolff/minify/v2/js"
 )
 
-// The lines by which modules name each other, and what they give to others. A
-// module keeps to these forms: others are refused.
+// The supported forms of import and export lines. Modules with other forms are refused.
 var (
 	importLine = regexp.MustCompile(`(?m)^import \{( \w+(?:, \w+)* )\} from "\./([a-z-]+)\.js";$`)
 	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?(?:const|function|class) (\w+))`)
 	otherForms = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 )
 
-// minifier removes what browsers do not need from a module. It keeps names, so that errors in a browser can be read.
+// minifier removes what browsers do not need from a module. It keeps names, so that errors in a
+// browser can be read.
 var minifier = js.Minifier{KeepVarNames: true}
 
-// bundle writes the modules of one file, each in a scope of its own, so that a page
-// is a few requests and the sources stay modules.
+// bundle writes the modules of one file, each in a scope of its own, so that a page needs few
+// requests although the sources are separate modules.
 type bundle struct {
 	assets *assetSet
 	name   string
 	loads  []string          // files of shared modules that it imports
-	names  map[string]string // names that it takes from those files, by file
-	done   []string          // modules that are in it
+	names  map[string]string // names that it imports from those files, by file
+	done   []string          // modules that it includes
 	out    bytes.Buffer
 }
 
-// text returns the file: what its modules import of other files, the modules in the order in which
-// they need each other, and for others what it holds.
+// text returns the file: imports of other files, the modules in the order of their dependencies,
+// and exports for other files.
 func (b *bundle) text() ([]byte, error) {
 	modules, public := shared[b.name]
 	if !public {
@@ -60,12 +60,12 @@ func (b *bundle) text() ([]byte, error) {
 	return append(head.Bytes(), b.out.Bytes()...), nil
 }
 
-// scope is what stands for a module: $core for core.js.
+// scope returns the name of a module's object: $core for core.js.
 func scope(module string) string {
 	return "$" + strings.ReplaceAll(strings.TrimSuffix(path.Base(module), ".js"), "-", "")
 }
 
-// add writes a module, and before it those that it imports.
+// add writes a module after the modules that it imports.
 func (b *bundle) add(module string) error {
 	if slices.Contains(b.done, module) {
 		return nil
@@ -74,7 +74,7 @@ func (b *bundle) add(module string) error {
 	if err != nil {
 		return fmt.Errorf("read asset: %w", err)
 	}
-	if strings.HasPrefix(module, "vendor/") { // declares its global, which the module behind it uses
+	if strings.HasPrefix(module, "vendor/") { // declares a global, which the module after it uses
 		b.out.Write(text)
 		b.out.WriteByte('\n')
 		return nil
@@ -105,7 +105,7 @@ func (b *bundle) add(module string) error {
 	return nil
 }
 
-// need sees to a module that is imported: it is in a file of shared ones, or comes in here.
+// need provides an imported module: it is imported from a file of shared ones, or included here.
 func (b *bundle) need(module string) error {
 	for _, file := range []string{"base.js", "plots.js"} {
 		if file == b.name || !slices.Contains(shared[file], module) {

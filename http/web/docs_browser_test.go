@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The search of the reference finds fields, paths and words of the definitions, and what it
-// leads to is unfolded.
+// The search of the reference finds fields, paths and words of the definitions, and opening a
+// result unfolds its section.
 func TestSearchingTheReferenceInARealBrowser(t *testing.T) {
 	b, _ := openTab(t)
 	b.look(t, 1280, "light")
@@ -33,8 +33,8 @@ func TestSearchingTheReferenceInARealBrowser(t *testing.T) {
 	}
 }
 
-// On paper a page of the reference has the width of the sheet, its parameters without
-// their fields, and what is folded on the screen.
+// In print, a page of the reference has the width of the paper, parameters without input fields,
+// and the sections that are folded on the screen.
 func TestTheReferenceOnPaperInARealBrowser(t *testing.T) {
 	b, _ := openTab(t)
 	b.look(t, 794, "light")

@@ -7,19 +7,19 @@ import (
 	"pmx/http/wire"
 )
 
-// AnswersPath is where pages ask for several answers of the API at once.
+// AnswersPath is the path at which pages request several responses of the API at once.
 const AnswersPath = "/answers"
 
-// explorerPage is a page of the explorer. Its module asks the API and fills it.
+// explorerPage is a page of the explorer. Its module calls the API and fills it.
 type explorerPage struct {
 	Path   string // a star stands for one segment
 	Title  string
-	Nav    string // its name in the navigation; "" where it is not there
+	Nav    string // its name in the navigation; "" if it is not there
 	Module string
-	Lead   string // the operation whose curl line a browser without scripts is shown
+	Lead   string // the operation whose curl command is shown in a browser without scripts
 }
 
-// explorerPages are all pages of the explorer, in the order of the navigation.
+// explorerPages returns all pages of the explorer, in the order of the navigation.
 func explorerPages() []explorerPage {
 	return []explorerPage{
 		{Path: "/", Title: "The venue today", Module: "home.js", Lead: "/stats"},
@@ -70,7 +70,7 @@ func (s *Site) addExplorer() error {
 	return nil
 }
 
-// explorerAt is the page of the explorer at a path that holds names.
+// explorerAt returns the page of the explorer at a path with names in it.
 func (s *Site) explorerAt(at string) *Page {
 	for _, p := range explorerPages() {
 		if p.matches(at) {
@@ -80,7 +80,7 @@ func (s *Site) explorerAt(at string) *Page {
 	return nil
 }
 
-// areaOf is what the navigation marks for a path: its first segment, in the plural.
+// areaOf returns the area that the navigation marks for a path: its first segment, in the plural.
 func areaOf(at string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
 	switch first {
@@ -92,7 +92,7 @@ func areaOf(at string) string {
 	return "/" + first
 }
 
-// plainFrame is that of a page outside the reference.
+// plainFrame returns the frame of a page outside the reference.
 func (s *Site) plainFrame(title string) frame {
 	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base, Open: s.open, Docs: true}
 }
@@ -100,7 +100,7 @@ func (s *Site) plainFrame(title string) frame {
 // place is an entry of the navigation.
 type place struct{ Name, Path string }
 
-// places are the entries of the navigation: what there is.
+// places returns the entries of the navigation.
 func places() []place {
 	var all []place
 	for _, p := range explorerPages() {

@@ -27,8 +27,8 @@ import (
 	"pmx/http/wire"
 )
 
-// read.js gives what a page shows: its exact numbers, its other texts with digits
-// in them, and how it fits.
+// read.js returns what a page shows: its exact numbers, other texts with digits, and how it fits
+// the window.
 //
 //go:embed testdata/read.js
 var readPage string
@@ -37,11 +37,11 @@ var readPage string
 type venue struct {
 	base, key, free              string
 	wallet, other, market, event string
-	few                          string // a wallet of a few days
+	few                          string // a wallet with a few days
 	city                         string
 }
 
-// serveSample runs the program over a small sample venue. PMX_BROWSER names the program.
+// serveSample runs the program with a small sample venue. PMX_BROWSER names the program.
 func serveSample(t *testing.T) venue {
 	t.Helper()
 	program := os.Getenv("PMX_BROWSER")
@@ -96,7 +96,7 @@ func serveSample(t *testing.T) venue {
 	return v
 }
 
-// get reads an answer of the API, with its numbers as they are written.
+// get reads a response of the API, with its numbers as they are written.
 func (v venue) get(t *testing.T, path string) any {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+path, nil)
@@ -118,7 +118,7 @@ func (v venue) get(t *testing.T, path string) any {
 	return body
 }
 
-// first is a field of the first row of a list.
+// first returns a field of the first row of a list.
 func (v venue) first(t *testing.T, path, field string) string {
 	t.Helper()
 	text, ok := at(v.get(t, "/api/v3"+path), "/data/0/"+field).(string)
@@ -128,7 +128,7 @@ func (v venue) first(t *testing.T, path, field string) string {
 	return text
 }
 
-// at is what a JSON pointer leads to; nil where it leads nowhere.
+// at returns the value at a JSON pointer; nil if there is none.
 func at(value any, pointer string) any {
 	for _, name := range strings.Split(pointer, "/")[1:] {
 		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
@@ -148,7 +148,7 @@ func at(value any, pointer string) any {
 	return value
 }
 
-// reading is what read.js gives.
+// reading is the result of read.js.
 type reading struct {
 	Numbers []struct{ V, Src, Text string }
 	Bare    []string
@@ -157,7 +157,7 @@ type reading struct {
 	Failed  []string
 }
 
-// openVenue opens a tab on the sample venue with a key in it.
+// openVenue opens a tab for the sample venue with a key.
 func openVenue(t *testing.T) (*tab, venue) {
 	t.Helper()
 	b, _ := openTab(t)
@@ -183,7 +183,8 @@ func openVenue(t *testing.T) (*tab, venue) {
 	return b, v
 }
 
-// weighed keeps how many bytes came for a page: its code, which is files and the page itself, and its data.
+// weighed adds up the bytes that a page receives: code, which is files and the page itself, and
+// data.
 func (b *tab) weighed(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,7 +196,7 @@ func (b *tab) weighed(event any) {
 		b.files[e.RequestID] = e.Type == network.ResourceTypeDocument || strings.Contains(e.Request.URL, "/assets/")
 	case *network.EventLoadingFailed:
 		delete(b.files, e.RequestID)
-	case *network.EventDataReceived: // what came over the wire, without headers
+	case *network.EventDataReceived: // bytes received, without headers
 		if b.files[e.RequestID] {
 			b.code += e.EncodedDataLength
 		} else {
@@ -206,7 +207,7 @@ func (b *tab) weighed(event any) {
 	}
 }
 
-// weight waits until nothing is on its way any more, and gives what came.
+// weight waits until nothing is being loaded any more, and returns the bytes received.
 func (b *tab) weight(t *testing.T) (code, data int64) {
 	t.Helper()
 	for range 200 {
@@ -219,11 +220,11 @@ func (b *tab) weight(t *testing.T) (code, data int64) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Error("the browser does not tell that all has come")
+	t.Error("the browser does not report that everything is loaded")
 	return code, data
 }
 
-// firstView visits a page with nothing kept of others, and holds it to what a first view may take.
+// firstView visits a page with an empty cache, and checks it against the limits of a first view.
 func (b *tab) firstView(t *testing.T, path string) reading {
 	t.Helper()
 	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
@@ -254,14 +255,14 @@ func (b *tab) useKey(t *testing.T, key string) {
 	give(t, b, chromedp.Evaluate[string](`sessionStorage.setItem("pmx-key", `+fmt.Sprintf("%q", key)+`), ""`))
 }
 
-// visit opens a page and waits until all of it is there.
+// visit opens a page and waits until it is complete.
 func (b *tab) visit(t *testing.T, path string) reading {
 	t.Helper()
 	b.do(t, chromedp.Navigate(b.base+path), chromedp.WaitVisible(chromedp.CSS("footer")))
 	return b.settle(t, path)
 }
 
-// settle waits until no part of the page is loading, and reads it.
+// settle waits until no section of the page is loading, and reads it.
 func (b *tab) settle(t *testing.T, path string) reading {
 	t.Helper()
 	var r reading
@@ -280,15 +281,16 @@ func (b *tab) settle(t *testing.T, path string) reading {
 	return r
 }
 
-// unfold opens whatever is folded on a page, such as the tables of plots, and reads it again.
+// unfold opens everything that is folded on a page, such as the tables of plots, and reads it
+// again.
 func (b *tab) unfold(t *testing.T, path string) reading {
 	t.Helper()
 	give(t, b, chromedp.Evaluate[string](`for (const d of document.querySelectorAll("main details")) d.open = true; ""`))
 	return b.settle(t, path)
 }
 
-// Each address of a page is among those that a browser visits, but for those whose numbers are texts: the
-// reference shows examples, which a test of their own compares with what the sample venue answers.
+// A browser visits every path of a page, except for those whose numbers are texts: the reference
+// shows examples, which another test compares with responses for the sample venue.
 func TestABrowserVisitsEveryPage(t *testing.T) {
 	texts := []string{"/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", "/favicon.ico", "/status/"}
 	visited := explorerPages(venue{wallet: "w", other: "o", few: "f", market: "m", event: "e", city: "c"})
@@ -304,7 +306,7 @@ func TestABrowserVisitsEveryPage(t *testing.T) {
 	}
 }
 
-// explorerPages are the pages of the explorer on a venue, in the order of a visit.
+// explorerPages returns the pages of the explorer for a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
 		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/weather/traders", "/data",
@@ -324,9 +326,9 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	}
 }
 
-// Every page, on the sample venue, at the widths of looks, in light and dark: no error, no
-// violation of the policy, nothing from another host, nothing wider than the window, no
-// rule of axe broken, all reached by the keyboard; and every number is the API's.
+// Every page, with the sample venue, at every width, in light and dark: there are no errors, no
+// violations of the policy, no requests to other hosts, nothing is wider than the window, no rule
+// of axe is broken, everything can be reached by the keyboard, and every number is the API's.
 func everyPage(t *testing.T, b *tab, v venue) {
 	axe := readAxe(t)
 	seen := map[string]any{}
@@ -354,7 +356,7 @@ func everyPage(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// readAxe is the source of axe-core, "" where it is not there.
+// readAxe returns the source of axe-core; "" if it is not installed.
 func readAxe(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("PMX_AXE")
@@ -369,8 +371,7 @@ func readAxe(t *testing.T) string {
 	return string(text)
 }
 
-// axe runs axe-core beside the page, in a world of its own, so that the policy of
-// the page stays as it is.
+// axe runs axe-core in an isolated world, so that the policy of the page stays as it is.
 func (b *tab) axe(t *testing.T, source, where string) {
 	t.Helper()
 	if source == "" {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// term is one part of where a number comes from.
+// term is one term of a number's source.
 var term = regexp.MustCompile(`([-+]?) ?(/\S+)`)
 
-// compareNumbers asks the API for every number that a page shows.
+// compareNumbers compares every number that a page shows with the API.
 func compareNumbers(t *testing.T, v venue, path string, r reading, seen map[string]any) {
 	t.Helper()
 	if len(r.Numbers) == 0 && path != "/docs/style" {
@@ -26,7 +26,7 @@ func compareNumbers(t *testing.T, v venue, path string, r reading, seen map[stri
 	}
 }
 
-// wrongNumbers are those that the API does not give, seen holding answers it gave.
+// wrongNumbers returns the numbers that differ from the API; seen caches its responses.
 func wrongNumbers(t *testing.T, v venue, r reading, seen map[string]any) (wrong []string) {
 	t.Helper()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -64,8 +64,8 @@ func wrongNumbers(t *testing.T, v venue, r reading, seen map[string]any) (wrong 
 
 const statusPath = "/status"
 
-// The status moves on by the second: what was shown is the API's in one of some visits. The parts that the server
-// writes itself, such as how far behind a subsystem is in words, have a test of their own.
+// The status changes every second: it is enough if what was shown is the API's in one of several
+// visits. What the server writes itself, such as a lag in words, has another test.
 func theStatus(t *testing.T, b *tab, v venue) {
 	b.look(t, 1440, "light")
 	var wrong []string
@@ -87,7 +87,7 @@ func theStatus(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// shows tells whether a shown text is the number, rounded to the places that it has.
+// shows reports whether a text is the number, rounded to the decimals that the text has.
 func shows(text, exact string) bool {
 	want, ok := new(big.Rat).SetString(exact)
 	if !ok {
@@ -110,7 +110,7 @@ func shows(text, exact string) bool {
 	for range places {
 		half.Quo(half, big.NewRat(10, 1))
 	}
-	// A share may be of one or of a hundred, by its field: either is its number.
+	// A share may be shown as a fraction or a percentage: either is correct.
 	for _, by := range []*big.Rat{scale, big.NewRat(1, 1), big.NewRat(1, 100)} {
 		d := new(big.Rat).Sub(new(big.Rat).Mul(got, by), want)
 		if d.Abs(d).Cmp(new(big.Rat).Mul(half, by)) <= 0 {

@@ -10,12 +10,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// until waits for an expression of the page to be true.
+// until waits until an expression is true in the page.
 func (b *tab) until(t *testing.T, what, expression string) {
 	t.Helper()
 	for range 200 {
 		holds, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))
-		if err != nil && !strings.Contains(err.Error(), "navigated") { // the page was left while it was asked
+		if err != nil && !strings.Contains(err.Error(), "navigated") { // the page was left during the evaluation
 			t.Fatal(err)
 		}
 		if holds {
@@ -23,24 +23,23 @@ func (b *tab) until(t *testing.T, what, expression string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("%s: %s does not come true", what, expression)
+	t.Fatalf("%s: %s does not become true", what, expression)
 }
 
-// click clicks what a selector finds first.
+// click clicks the first element that matches a selector.
 func (b *tab) click(t *testing.T, selector string) {
 	t.Helper()
 	b.until(t, selector+" is there", fmt.Sprintf(`document.querySelector(%q)`, selector))
 	b.do(t, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// A newcomer starts at the bare address: the best trader of the week is one click
-// away, why the profit is what it is stands on that page, and the file with all of
-// it takes three clicks.
+// A new visitor starts at the root address: the best trader of the week is one click away, that
+// page explains the profit, and the file with everything takes three clicks.
 func threeClicks(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	best := v.first(t, "/leaderboard/traders?period=7d&limit=1", "address")
 	link := `section[aria-labelledby] table.rows a[href="/trader/` + best + `"]`
-	for _, path := range []string{"/traders", "/"} { // profit is never shown without what it is made of
+	for _, path := range []string{"/traders", "/"} { // profit is never shown without its parts
 		b.visit(t, path)
 		b.until(t, "the best trader stands on "+path, fmt.Sprintf(`document.querySelector(%q)`, `table a[href="/trader/`+best+`"]`))
 		row := give(t, b, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector(%q).closest("tr").textContent`, `table a[href="/trader/`+best+`"]`)))
@@ -78,8 +77,8 @@ func threeClicks(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// The key is asked for where it is missing, kept in the tab, on the device only if
-// that was ticked, and forgotten on demand. A wrong one is refused.
+// A missing key is requested, kept in the tab, stored on the device only if that was ticked, and
+// removed on request. A wrong one is refused.
 func theKey(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	b.useKey(t, "")
@@ -118,11 +117,11 @@ func theKey(t *testing.T, b *tab, v venue) {
 			t.Errorf("after forgetting: %s", got)
 		}
 	}
-	b.errors() // the browser notes each 401
+	b.errors() // the browser reports each 401
 }
 
-// Without a mouse: the search answers, a plot moves by arrow keys and says its
-// values, a table sorts, and every control can be reached.
+// Without a mouse: the search works, a plot is read with the arrow keys, a table can be sorted, and
+// every control can be reached.
 func theKeyboard(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	b.visit(t, "/trader/"+v.wallet)
@@ -167,7 +166,8 @@ func theKeyboard(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// What has up to three times to show is a table: a market of a single step, and a wallet of a few days.
+// A plot of up to three times is shown as a table: a market with a single step, and a wallet with a
+// few days.
 func theFewValues(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	days, _ := at(v.get(t, "/api/v3/trader/"+v.few+"/activity/daily?limit=365"), "/data").([]any)
@@ -183,8 +183,8 @@ func theFewValues(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// Every part of every page has one control for the ways to the same answer: it opens with JSON, has curl and Python beside
-// it, names the real host and never the key, and closes by Escape.
+// Every section of every page has one control with other ways to get its data: it opens with JSON,
+// also has curl and Python, names the real host and never the key, and is closed by Escape.
 func theWays(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	for _, path := range explorerPages(v) {
@@ -224,8 +224,9 @@ func theWays(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// A server that has no single trades ranks the plain leaderboard alone: both pages show that one, with what
-// a profit is made of by it, and say so. A filter that it cannot answer is a problem, with its words.
+// A server without single trades has only the plain leaderboard: both pages show it, with the
+// profit split as far as it is known, and say so. A filter that it does not support shows the text
+// of the problem.
 func leaderboardsWithoutTrades(t *testing.T, b *tab, _ venue) {
 	b.look(t, 1280, "light")
 	refuse := `window.fetch = ((real) => (at, how) => (decodeURIComponent(String(at)).match(/leaderboard.traders[^ ]*include=/)
@@ -254,7 +255,7 @@ func leaderboardsWithoutTrades(t *testing.T, b *tab, _ venue) {
 	}
 }
 
-// What the plan cuts is said where it is cut, with the plan that shows more.
+// If the plan cuts a list, the page says so there, and names the plan that shows more.
 func limitsOfThePlan(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	b.useKey(t, v.free)

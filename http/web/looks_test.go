@@ -7,13 +7,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// look is a window and the colours that its reader prefers.
+// look is the width of a window and a colour scheme.
 type look struct {
 	width  int64
 	scheme string
 }
 
-// looks are those that every page is looked at in.
+// looks returns the looks in which every page is checked.
 func looks() []look {
 	var all []look
 	for _, width := range []int64{1920, 1280, 768, 360} {
@@ -22,14 +22,14 @@ func looks() []look {
 	return append(all, look{320, "light"})
 }
 
-// headerHeight is how high the header may be, in px: one line.
+// headerHeight is the maximum height of the header in px: one line.
 const headerHeight = 60
 
-// longest is how long a page of the reference may be on a desk, in px.
+// longest is the maximum length of a page of the reference on a desktop, in px.
 const longest = 4000
 
-// docsPages are the pages of the reference, with one for all errors, which differ in their
-// words alone, and the status page.
+// docsPages returns the pages of the reference, with one for all errors, which differ only in their
+// texts, and the status page.
 func docsPages(t *testing.T) []string {
 	t.Helper()
 	paths := []string{"/status"}
@@ -41,8 +41,8 @@ func docsPages(t *testing.T) []string {
 	return paths
 }
 
-// fits puts a page into a look: nothing is wider than the window, no table is cut, and the
-// header is one line.
+// fits checks a page in a look: nothing is wider than the window, no table is cut, and the header
+// is one line.
 func (b *tab) fits(t *testing.T, path string, l look) {
 	t.Helper()
 	b.look(t, l.width, l.scheme)
@@ -58,7 +58,7 @@ func (b *tab) fits(t *testing.T, path string, l look) {
 	}
 }
 
-// watching notes what takes the focus, and what of that does not show it.
+// watching records which elements get the focus, and which of them do not show it.
 const watching = `(() => {
 	window.held = new Set(); window.unseen = [];
 	document.activeElement.blur();
@@ -69,11 +69,11 @@ const watching = `(() => {
 	return controls().reduce((sum, n) => sum + (n.type === "date" ? 4 : 1), 0); // a date is day, month, year and calendar
 })()`
 
-// controls are what a reader can act on, as far as it is shown.
+// controls returns the visible controls.
 const controls = `window.controls = () => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
 	.filter((n) => n.checkVisibility({visibilityProperty: true}) && !n.disabled && n.tabIndex >= 0), ""`
 
-// reached presses the Tab key through a page: every control takes the focus, and shows it.
+// reached presses the Tab key through a page: every control gets the focus and shows it.
 func (b *tab) reached(t *testing.T, path string) {
 	t.Helper()
 	b.look(t, 1280, "light")

@@ -12,21 +12,21 @@ import (
 	"github.com/yuin/goldmark/parser"
 )
 
-// markdown turns our own texts into HTML. HTML within them is left out.
+// markdown converts the project's own texts to HTML. HTML within them is left out.
 func markdown(text string) (template.HTML, error) {
 	var out bytes.Buffer
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	if err := md.Convert([]byte(text), &out); err != nil {
 		return "", fmt.Errorf("render Markdown: %w", err)
 	}
-	return template.HTML(strings.ReplaceAll(out.String(), "<pre>", `<pre tabindex="0">`)), nil // long lines scroll, without a mouse too
+	return template.HTML(strings.ReplaceAll(out.String(), "<pre>", `<pre tabindex="0">`)), nil // long lines can be scrolled without a mouse
 }
 
-// heading is one that begins a section of a text.
+// heading matches a heading that begins a section.
 var heading = regexp.MustCompile(`(?s)<h2[ >].*?</h2>`)
 
-// foldSections puts every section of a text behind its heading, so that a long text is
-// its table of contents at first. The first open ones stay unfolded.
+// foldSections folds every section of a text under its heading, so that a long text first shows its
+// table of contents. The first sections, open of them, are unfolded.
 func foldSections(text template.HTML, open int) template.HTML {
 	all := string(text)
 	places := heading.FindAllStringIndex(all, -1)
@@ -49,11 +49,11 @@ func foldSections(text template.HTML, open int) template.HTML {
 	return template.HTML(b.String())
 }
 
-// fileLink is a link to another file of the repository.
+// fileLink matches a link to another file of the repository.
 var fileLink = regexp.MustCompile(`(?s)<a href="([^":#]+)(#[^"]*)?">(.*?)</a>`)
 
-// rewriteLinks makes links between the texts lead to their pages; the words of a
-// link to what has no page stay.
+// rewriteLinks makes links between the texts lead to their pages. A link to a file without a page
+// is replaced by its text.
 func rewriteLinks(text template.HTML, pages map[string]string) template.HTML {
 	return template.HTML(fileLink.ReplaceAllStringFunc(string(text), func(link string) string {
 		m := fileLink.FindStringSubmatch(link)

@@ -22,9 +22,8 @@ const (
 	jsonType = "application/json; charset=utf-8"
 )
 
-// policy lets a page load from its own host alone, run no script that stands in the
-// page but the one that puts the colours in place, make no HTML out of text, and be
-// framed by nobody.
+// policy allows a page to load only from its own host and to run no inline script except the one
+// that sets the colour scheme; it forbids making HTML from text and being framed.
 var policy = sync.OnceValue(func() string {
 	inline := ""
 	if a, err := loadAssets(); err == nil {
@@ -36,7 +35,8 @@ var policy = sync.OnceValue(func() string {
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 })
 
-// Page is one finished answer. It never changes; a compressed form is made when it is first asked for.
+// Page is one finished response. It never changes; a compressed form is made when it is first
+// requested.
 type Page struct {
 	kind   string
 	status int
@@ -45,17 +45,17 @@ type Page struct {
 	gzip   func() ([]byte, error)
 	brotli func() ([]byte, error)
 	tag    string
-	anyone bool // pages of other hosts may read it
+	anyone bool // may be read by pages of other hosts
 
-	immutable bool // another content has another path
+	immutable bool // different content has a different path
 }
 
-// newPage finishes body.
+// newPage makes a page of body.
 func newPage(kind string, body []byte, maxAge int) *Page {
 	return packPage(kind, body, maxAge, 6)
 }
 
-// packPage is newPage with a level of brotli.
+// packPage is newPage with a given level of brotli.
 func packPage(kind string, body []byte, maxAge, level int) *Page {
 	return &Page{
 		kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body)),
@@ -64,7 +64,7 @@ func packPage(kind string, body []byte, maxAge, level int) *Page {
 	}
 }
 
-// compressed returns a form of body that is made once, at the first call.
+// compressed returns a function that compresses body once, at the first call.
 func compressed(body []byte, with func(io.Writer) (io.WriteCloser, error)) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		var packed bytes.Buffer
@@ -82,7 +82,7 @@ func compressed(body []byte, with func(io.Writer) (io.WriteCloser, error)) func(
 	})
 }
 
-// Send answers c with the page, or with 304 where the client has it.
+// Send answers c with the page, or with 304 if the client already has it.
 func (p *Page) Send(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, p.tag)
 	age := "public, max-age=" + strconv.Itoa(p.maxAge)
@@ -123,7 +123,7 @@ func sendCoded(c *fiber.Ctx, coding string, form func() ([]byte, error)) error {
 	return c.Send(body)
 }
 
-// AcceptsCoding reports whether an Accept-Encoding header names coding without ruling it out.
+// AcceptsCoding reports whether an Accept-Encoding header allows coding by name.
 func AcceptsCoding(header, coding string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(item, ";")

@@ -19,7 +19,7 @@ var (
 	inline = regexp.MustCompile(`(?i)<script>|<style| style=| on[a-z]+="|javascript:`)
 )
 
-// allPages are the HTML pages that can be reached from the first one, by path.
+// allPages returns the HTML pages that can be reached from the first one, by path.
 func allPages(t *testing.T, b *browser) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -40,7 +40,7 @@ func allPages(t *testing.T, b *browser) map[string]string {
 		}
 		pages[at] = string(res.Body())
 		if strings.HasPrefix(at, "/assets/") {
-			continue // its strings are no links
+			continue // strings in it are not links
 		}
 		for _, m := range hrefs.FindAllStringSubmatch(pages[at], -1) {
 			if path, _, _ := strings.Cut(m[1], "#"); path != "" {
@@ -51,7 +51,7 @@ func allPages(t *testing.T, b *browser) map[string]string {
 	return pages
 }
 
-// outside tells whether path is not the site's to answer.
+// outside reports whether path does not belong to the site.
 func outside(path string) bool {
 	return strings.HasPrefix(path, wire.Base) || path == "/status" || path == "/" || strings.Contains(path, "://")
 }
@@ -80,7 +80,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// What the security policy forbids is not in the pages, and no id stands twice.
+// Pages contain nothing that the security policy forbids, and no id twice.
 func TestPagesKeepToTheirPolicy(t *testing.T) {
 	b := newBrowser(t)
 	for at, text := range allPages(t, b) {
@@ -89,7 +89,7 @@ func TestPagesKeepToTheirPolicy(t *testing.T) {
 		}
 		res := b.get(at)
 		policy := string(res.Header.Peek("Content-Security-Policy"))
-		// The one script that stands in pages is allowed by its hash.
+		// The only inline script is allowed by its hash.
 		if script := regexp.MustCompile(`<script>([^<]*)</script>`).FindStringSubmatch(text); script == nil {
 			t.Errorf("%s does not put its colours in place", at)
 		} else if sum := sha256.Sum256([]byte(script[1])); !strings.Contains(policy, "script-src 'self' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"';") {
@@ -144,7 +144,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	}
 }
 
-// The bare address and that of the API tell where to go: people a page, programs JSON.
+// The root address and the base of the API say where to go: a page for browsers, JSON for programs.
 func TestTheBareAddressLeadsOn(t *testing.T) {
 	b := newBrowser(t)
 	for _, at := range []string{"/", wire.Base} {

@@ -19,10 +19,10 @@ type section struct {
 	Endpoints   []endpoint
 }
 
-// mostParams is how many parameters a page shows at once.
+// mostParams is the maximum number of parameters that a page shows without unfolding.
 const mostParams = 16
 
-// endpoint is one operation as its page shows it.
+// endpoint is one operation as shown on its page.
 type endpoint struct {
 	ID, Method, Path, Section string
 	Summary                   string
@@ -33,14 +33,14 @@ type endpoint struct {
 	BodyOptional              bool
 	BodySample                string
 	Fields                    []openapi.Field
-	Media                     []string // where the answer is a file
+	Media                     []string // if the response is a file
 	Example                   string
-	At                        string // what samples ask for
+	At                        string // the address in samples
 	Samples                   []sample
 	Problems                  []wire.ProblemKind
 }
 
-// param is a parameter and what the form to try it shows.
+// param is a parameter with its input in the form.
 type param struct {
 	openapi.Parameter
 	Takes, Default, Hint string
@@ -127,7 +127,7 @@ func (r *reference) endpoint(method, path string, op *openapi.Operation) (endpoi
 	return e, nil
 }
 
-// paramOf describes p; example is a request that was made for pattern.
+// paramOf describes p; example is the address of an actual request for pattern.
 func paramOf(p *openapi.Parameter, pattern, example string) param {
 	out := param{Parameter: *p, Takes: p.Takes(), Default: p.Default(), Many: p.Schema.Items != nil}
 	values := p.Schema.Enum
@@ -148,7 +148,7 @@ func paramOf(p *openapi.Parameter, pattern, example string) param {
 	return out
 }
 
-// pathValue is what stands for the parameter name of pattern in path; "" if there is no path.
+// pathValue returns the value of a path parameter in path; "" if there is no path.
 func pathValue(name, pattern, path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	have := strings.Split(path, "/")
@@ -160,7 +160,7 @@ func pathValue(name, pattern, path string) string {
 	return ""
 }
 
-// sampleBody is a body with the first choice of every member that has choices.
+// sampleBody returns a body with the first choice of every member that has choices.
 func sampleBody(fields []openapi.Field) string {
 	var members []string
 	for _, f := range fields {
@@ -171,7 +171,7 @@ func sampleBody(fields []openapi.Field) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// problems lists the codes that op may answer with, by status.
+// problems returns the problems of op, by status.
 func (r *reference) problems(method, path string, op *openapi.Operation) []wire.ProblemKind {
 	var all []wire.ProblemKind
 	for _, response := range op.Responses {
@@ -186,11 +186,10 @@ func (r *reference) problems(method, path string, op *openapi.Operation) []wire.
 	return all
 }
 
-// plainList is a list of values without lists or objects in it, as json.Indent
-// writes it.
+// plainList matches a list of values without lists or objects in it, as written by json.Indent.
 var plainList = regexp.MustCompile(`\[\n\s+(?:[^"\[\]{}]|"(?:[^"\\\\]|\\\\.)*")*?\n\s*\]`)
 
-// pretty breaks JSON into lines; a list of plain values stays on its line.
+// pretty indents JSON; a list of plain values stays on one line.
 func pretty(text []byte) (string, error) {
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {

@@ -6,19 +6,20 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// RequestKeyPath is where anybody may ask for a key, where the server has such a form.
+// RequestKeyPath is the path of the form with which anybody can request a key, if the server has
+// one.
 const RequestKeyPath = "/request-key"
 
-// Limits of what the form takes, in characters.
+// Limits of the form's fields, in characters.
 const (
 	maxContact = 200
 	maxUseCase = 2_000
 )
 
-// KeyRequestEnd is how a request for a key ended.
+// KeyRequestEnd is the outcome of a request for a key.
 type KeyRequestEnd int
 
-// The ends. NotAsked is the empty form.
+// The outcomes. NotAsked is the empty form.
 const (
 	NotAsked KeyRequestEnd = iota
 	Asked
@@ -27,7 +28,7 @@ const (
 	ListFull
 )
 
-// KeyRequest is the page with the form, and what became of it.
+// KeyRequest returns the page with the form, or with the outcome.
 func (s *Site) KeyRequest(end KeyRequestEnd) (*Page, error) {
 	page := struct {
 		frame
@@ -40,13 +41,13 @@ func (s *Site) KeyRequest(end KeyRequestEnd) (*Page, error) {
 	case NotAsked:
 		page.Form = true
 	case Asked:
-		page.Said = "Your request is on the waitlist. You will be written to at the address that you gave."
+		page.Said = "Your request is on the waitlist. The answer will be sent to the address that you entered."
 	case NotUnderstood:
 		page.Form, status = true, fiber.StatusBadRequest
-		page.Said = fmt.Sprintf("Fill in both fields: at most %d characters to reach you by, and at most %d on what you need the data for, without control characters.", maxContact, maxUseCase)
+		page.Said = fmt.Sprintf("Fill in both fields: at most %d characters for how to reach you, and at most %d for what you need the data for, without control characters.", maxContact, maxUseCase)
 	case AskedTooOften:
 		status = fiber.StatusTooManyRequests
-		page.Said = "Too many requests came from your address. Try again in an hour."
+		page.Said = "There were too many requests from your address. Try again in an hour."
 	case ListFull:
 		status = fiber.StatusServiceUnavailable
 		page.Said = "The waitlist is full. Try again another day."

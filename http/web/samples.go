@@ -11,8 +11,9 @@ import (
 // sample is a request in one language.
 type sample struct{ Name, Text string }
 
-// sampleAddress is what samples of e ask for, as the example did if there is one. HOST stands for the origin
-// of the page, which its script fills in. The script replaces the whole address by what the form holds.
+// sampleAddress returns the address that samples of e request: that of the example, if there is
+// one. HOST stands for the origin of the page, which its script fills in. The script replaces the
+// whole address when the form is changed.
 func sampleAddress(e *endpoint, example string) string {
 	if example == "" {
 		example = e.Path
@@ -20,7 +21,7 @@ func sampleAddress(e *endpoint, example string) string {
 	return "HOST" + wire.Base + example
 }
 
-// samples ask for e.
+// samples returns requests for e in each language.
 func samples(e *endpoint) []sample {
 	return []sample{{"curl", curlSample(e, e.At)}, {"Python", pythonSample(e, e.At)}, {"Go", goSample(e, e.At)}, {"TypeScript", scriptSample(e, e.At)}}
 }

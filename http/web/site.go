@@ -1,6 +1,6 @@
-// Package web is what people look at in a browser: the OpenAPI document, the
-// reference made from it, and the status page. Everything is embedded and comes
-// from the host itself; pages are finished once and sent as they are.
+// Package web has the pages for browsers: the OpenAPI document, the reference made from it, the
+// explorer and the status page. Everything is embedded and loaded only from the host itself; pages
+// are rendered once and sent as they are.
 package web
 
 import (
@@ -23,17 +23,17 @@ import (
 //go:embed html/*.html
 var templates embed.FS
 
-// pageAge is how long, in seconds, a browser may keep a page without asking: a
-// new version of the program may change any of them.
+// pageAge is how long, in seconds, a browser may cache a page without revalidation: a new version
+// of the program may change any of them.
 const pageAge = 300
 
-// Site is all pages, by path.
+// Site has all pages, by path.
 type Site struct {
 	pages  map[string]*Page
 	assets *assetSet
 	ref    *reference
 	texts  []link // published texts
-	words  []word // what the search of the reference finds
+	words  []word // index of the reference's search
 	index  index
 	open   bool
 
@@ -41,35 +41,34 @@ type Site struct {
 	parsed  map[string]*template.Template // by name
 }
 
-// link is an entry of the contents.
+// link is an entry of the table of contents.
 type link struct {
 	Name, Path, Verb string
 	Here, Open       bool
 	Below            []link
 }
 
-// group is a part of the contents.
+// group is a group in the table of contents.
 type group struct {
 	Name  string
 	Links []link
 }
 
-// frame is what every page is made of; pages embed it.
+// frame has what is common to all pages; pages embed it.
 type frame struct {
 	Title, Area, Version, Base string
-	Module                     string   // what it runs besides the header, "" for nothing
+	Module                     string   // its script in addition to the header's, "" for none
 	Loads                      []string // files that Module imports
 	Nav                        []group
 	Open                       bool // needs no key
-	Docs                       bool // is no page of the explorer: its styles are further ones
+	Docs                       bool // is not a page of the explorer: it has additional styles
 }
 
-// iconPath is where browsers and readers look for an icon that no page names, such
-// as that of the JSON they show.
+// iconPath is where browsers look for an icon if no page names one, such as for JSON.
 const iconPath = "/favicon.ico"
 
-// Paths are the patterns of all paths that pages may have; /status is the one
-// that a Site does not hold, since it is made by Status.
+// Paths returns the patterns of all paths of pages. /status is the only one that a Site does not
+// store, since Status makes it.
 func Paths() []string {
 	paths := []string{"/", "/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
 	for _, p := range explorerPages() {
@@ -80,8 +79,8 @@ func Paths() []string {
 	return paths
 }
 
-// New makes the pages of this program's API. open tells that they are for everybody,
-// with a key or without.
+// New makes the pages of this program's API. open says that the API can be used from the pages
+// without a key.
 func New(open bool) (*Site, error) {
 	ref, err := newReference()
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Site) addAssets() error {
 	return nil
 }
 
-// publishedDocs are the texts of docs that have a page, in the order of the contents.
+// publishedDocs returns the texts of docs that have a page, in the order of the contents.
 func publishedDocs() []string { return []string{"numbers", "index", "weather", "exports"} }
 
 // addDocs publishes the texts that define the numbers.
@@ -131,7 +130,7 @@ func (s *Site) addDocs() error {
 	for _, name := range publishedDocs() {
 		text, err := docs.Files.ReadFile(name + ".md")
 		if err != nil {
-			continue // there is none of that name
+			continue // there is no such text
 		}
 		first, _, _ := strings.Cut(string(text), "\n")
 		texts[name], pages[name+".md"] = string(text), "/docs/text/"+name
@@ -227,7 +226,7 @@ func (s *Site) addProblems() error {
 	return nil
 }
 
-// endpointsWithProblem lists the endpoints that may answer with code, none where all but a few do.
+// endpointsWithProblem returns the endpoints that may answer with code; none if nearly all do.
 func (r *reference) endpointsWithProblem(code string) []endpoint {
 	var found []endpoint
 	all := 0
@@ -247,7 +246,7 @@ func (r *reference) endpointsWithProblem(code string) []endpoint {
 	return found
 }
 
-// frame is that of the page at a path; in is the section it shows.
+// frame returns the frame of the page at a path; in is the section that it shows.
 func (s *Site) frame(title, at, in string) frame {
 	f := s.plainFrame(title)
 	f.Area = "/docs"
@@ -277,12 +276,12 @@ func (s *Site) frame(title, at, in string) frame {
 	return f
 }
 
-// use names the module that the page begins with.
+// use sets the module that the page loads.
 func (f *frame) use(s *Site, module string) {
 	f.Module, f.Loads = module, s.assets.loads[module]
 }
 
-// addPage renders a page out of its template.
+// addPage renders a page with a template.
 func (s *Site) addPage(at, name string, data any) error {
 	body, err := s.render(name, data)
 	if err != nil {
@@ -292,7 +291,7 @@ func (s *Site) addPage(at, name string, data any) error {
 	return nil
 }
 
-// template returns the template of that name, which is parsed once.
+// template returns the template with that name, which is parsed once.
 func (s *Site) template(name string) (*template.Template, error) {
 	s.parsing.Lock()
 	defer s.parsing.Unlock()
@@ -302,7 +301,7 @@ func (s *Site) template(name string) (*template.Template, error) {
 	t, err := template.New("layout.html").Funcs(template.FuncMap{
 		"lower": strings.ToLower, "code": markCode, "breaks": breakablePath, "asset": s.assets.path, "theme": func() template.JS { return template.JS(s.assets.theme) }, "places": places,
 	}).
-		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
+		ParseFS(templates, "html/layout.html", "html/fields.html", "html/"+name+".html")
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +309,7 @@ func (s *Site) template(name string) (*template.Template, error) {
 	return t, nil
 }
 
-// render fills the template of that name.
+// render executes the template with that name.
 func (s *Site) render(name string, data any) ([]byte, error) {
 	t, err := s.template(name)
 	if err != nil {
@@ -321,7 +320,7 @@ func (s *Site) render(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// markCode marks what stands between backticks as code.
+// markCode marks text between backticks as code.
 func markCode(text string) template.HTML {
 	var b strings.Builder
 	for i, piece := range strings.Split(text, "`") {
@@ -334,7 +333,7 @@ func markCode(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// breakablePath lets a path go on in a new line behind its slashes.
+// breakablePath allows line breaks in a path after its slashes.
 func breakablePath(path string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "/<wbr>"))
 }
@@ -343,7 +342,7 @@ func (s *Site) add(path, kind string, body []byte) {
 	s.pages[path] = newPage(kind, body, pageAge)
 }
 
-// Serve answers c if its path is that of a page; false leaves it untouched.
+// Serve answers c if its path is that of a page; it returns false and does nothing otherwise.
 func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 	at := c.Path()
 	switch at {

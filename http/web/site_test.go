@@ -14,10 +14,10 @@ import (
 	"pmx/http/web"
 )
 
-// browser asks a site without a socket.
+// browser sends requests to a site without a socket.
 type browser struct{ handler fasthttp.RequestHandler }
 
-// sharedSite is one for all tests: sites never change.
+// sharedSite is used by all tests: sites never change.
 var sharedSite = sync.OnceValues(func() (*web.Site, error) { return web.New(false) })
 
 func newBrowser(t *testing.T) *browser {
@@ -36,7 +36,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{app.Handler()}
 }
 
-// get asks for path; headers go in pairs of name and value.
+// get requests path; headers are pairs of name and value.
 func (b *browser) get(path string, headers ...string) *fasthttp.Response {
 	var ctx fasthttp.RequestCtx
 	ctx.Request.SetRequestURI(path)

@@ -8,14 +8,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// readyAt notes when every part of a page is filled, in ms since it was asked for, and
-// when something was painted first.
+// readyAt records when every section of a page is filled, in ms since the navigation, and when
+// something was first painted.
 const readyAt = `new MutationObserver(() => {
 	if (!window.readyAt && document.querySelector("#explorer section.panel") && !document.querySelector("main [aria-busy]")) window.readyAt = performance.now();
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["aria-busy"]})`
 
-// hovering draws a plot of 10,000 points and moves over it, a step per frame, and gives
-// what a frame took. The page's own modules draw it.
+// hovering draws a plot of 10,000 points and moves the pointer over it, one step per frame, and
+// returns the times of the frames. The page's own modules draw it.
 const hovering = `(async () => {
 	const base = await import(document.querySelector('script[src*="/base."]').src), plots = await import(document.querySelector('link[href*="/plots."]').href);
 	const n = 10000, times = [], values = [];
@@ -43,9 +43,9 @@ const hovering = `(async () => {
 	document.body.dataset.hover = JSON.stringify({Points: node.x.length, Drawn: drawn, Told: told, Median: rank(frames, 0.5), P95: rank(frames, 0.95), Work: rank(work, 0.95)});
 })().catch((e) => { document.body.dataset.hover = JSON.stringify({Failed: String(e)}); }), ""`
 
-// How long pages take until every part of them is filled, and a frame while a pointer
-// moves over a plot of 10,000 points. The figures are noted, not judged: a test does not
-// depend on the machine's speed. docs/performance.md has those of a quiet one.
+// This measures how long pages take until every section is filled, and a frame while the pointer
+// moves over a plot of 10,000 points. The figures are only logged: a test does not depend on the
+// machine's speed. docs/performance.md has those of an idle one.
 func TestSpeedInARealBrowser(t *testing.T) {
 	b, v := openVenue(t)
 	b.look(t, 1440, "light")

@@ -11,10 +11,10 @@ import (
 	"pmx/http/wire"
 )
 
-// shortcut is where the index leads to.
+// shortcut is an address that the index links to.
 type shortcut struct{ Name, Path, About string }
 
-// shortcuts are what a visitor of the bare address looks for.
+// shortcuts returns what a visitor of the root address may look for.
 func shortcuts() []shortcut {
 	return []shortcut{
 		{"docs", "/docs", "the reference, with a form to try each endpoint"},
@@ -24,8 +24,8 @@ func shortcuts() []shortcut {
 	}
 }
 
-// index is what stands at the bare address and at the API's base, which people open
-// before they know any other: JSON for programs, a page for browsers.
+// index is the page at the root address and at the API's base, which people open first: JSON for
+// programs, a page for browsers.
 type index struct{ data, page, home, missing *Page }
 
 func (s *Site) addIndex() error {
@@ -53,7 +53,7 @@ func (s *Site) addIndex() error {
 	s.index.home = s.pages["/"]
 	s.index.page = newPage(htmlType, html, pageAge)
 	if html, err = s.render("missing", s.plainFrame("Nothing here")); err != nil {
-		return fmt.Errorf("page of what is missing: %w", err)
+		return fmt.Errorf("page for unknown paths: %w", err)
 	}
 	s.index.missing = newPage(htmlType, html, 0)
 	s.index.missing.status = fiber.StatusNotFound
@@ -65,20 +65,20 @@ func LooksForPage(c *fiber.Ctx) bool {
 	return (c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead) && c.Path() != "/api" && !strings.HasPrefix(c.Path(), "/api/") && forBrowser(c)
 }
 
-// Missing answers with the page for addresses that are none.
+// Missing answers with the page for unknown paths.
 func (s *Site) Missing(c *fiber.Ctx) error {
 	err := s.index.missing.Send(c)
 	c.Set(fiber.HeaderVary, fiber.HeaderAccept+", "+fiber.HeaderAcceptEncoding)
 	return err
 }
 
-// forBrowser reports whether the caller takes a page before JSON.
+// forBrowser reports whether the client prefers HTML to JSON.
 func forBrowser(c *fiber.Ctx) bool {
 	return c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML
 }
 
-// send answers with the form that the caller takes first; with JSON if it does not matter. At the
-// bare address a browser is shown the venue.
+// send answers in the form that the client prefers; with JSON if it has no preference. At the root
+// address a browser gets the overview of the venue.
 func (x *index) send(c *fiber.Ctx) error {
 	p := x.data
 	if forBrowser(c) {

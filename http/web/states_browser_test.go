@@ -24,7 +24,7 @@ func (b *tab) with(t *testing.T, script string) (undo func()) {
 	}
 }
 
-// What the server answers instead, in the states of a page.
+// Responses that replace the server's, for the states of a page.
 const (
 	silent = `window.fetch = () => new Promise(() => {})`
 	broken = `window.fetch = ((real) => { window.real = real; return () => Promise.resolve(new Response(
@@ -34,8 +34,8 @@ const (
 	nobody = `(kind) => [...document.querySelectorAll('.state[data-kind="' + kind + '"]')].filter((n) => n.checkVisibility()).length`
 )
 
-// Every page says so where it waits, where the server fails, where the data is old, and
-// where a key is missing; after a failure each part can be asked for again.
+// Every page says when it is waiting, when the server fails, when the data is old, and when a key
+// is missing; after a failure each section can be retried.
 func theStates(t *testing.T, b *tab, v venue) {
 	b.look(t, 360, "dark")
 	shown := func(kind string) string { return `(` + nobody + `)("` + kind + `") > 0` }
@@ -66,12 +66,12 @@ func theStates(t *testing.T, b *tab, v venue) {
 		b.until(t, path+" names the request", `[...document.querySelectorAll('.state[data-kind="error"]')].some((n) => n.textContent.includes("abcdef0123456789"))`)
 		give(t, b, chromedp.Evaluate[string](`window.fetch = window.real, document.querySelectorAll('.state[data-kind="error"] button').forEach((n) => n.click()), ""`))
 		if r := b.settle(t, path); len(r.Failed) > 0 {
-			t.Errorf("%s does not get well: %v", path, r.Failed)
+			t.Errorf("%s does not recover: %v", path, r.Failed)
 		}
 		b.useKey(t, "")
 		open(`""`, path, "locked")
 		b.useKey(t, v.key)
-		b.errors() // the browser notes each 401
+		b.errors() // the browser reports each 401
 	}
 	for _, path := range []string{"/trader/0x" + strings.Repeat("0", 39) + "1", "/market/0x" + strings.Repeat("0", 63) + "1", "/event/there-is-none", "/weather/atlantis"} {
 		b.visit(t, path)
@@ -80,7 +80,8 @@ func theStates(t *testing.T, b *tab, v venue) {
 	b.errors() // and each 404
 }
 
-// Filters are behind a word on a phone until one is set; on a desk they stand there, however they were left.
+// On a phone, filters are folded until one is set; on a desktop they are always visible, however
+// they were left.
 func theFilters(t *testing.T, b *tab, _ venue) {
 	shown := `document.querySelector(".folds select").checkVisibility({contentVisibilityAuto: true, visibilityProperty: true})`
 	for _, path := range []string{"/traders", "/whales"} {
@@ -104,8 +105,8 @@ func theFilters(t *testing.T, b *tab, _ venue) {
 	}
 }
 
-// The places of the header on a phone: by the keyboard, closed by Escape, with the key
-// among them; without scripts they are there at once.
+// The navigation in the header of a phone: it can be used by the keyboard, is closed by Escape, and
+// contains the key; without scripts it is always open.
 func theMenu(t *testing.T, b *tab, _ venue) {
 	b.look(t, 360, "light")
 	b.visit(t, "/markets")
@@ -135,8 +136,8 @@ func theMenu(t *testing.T, b *tab, _ venue) {
 	}
 }
 
-// A city goes back to days that are over, whose markets are settled, and on a phone folds
-// the brackets that cannot be any more.
+// The page of a city goes back to past days, whose markets are settled, and on a phone folds the
+// brackets that have been ruled out.
 func theCity(t *testing.T, b *tab, v venue) {
 	b.look(t, 360, "light")
 	settled, folded := false, false
@@ -165,7 +166,8 @@ func theCity(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// Where what the market implied cannot be had, the forecasts of a city are drawn without it.
+// If the market's implied temperature is not available, the forecasts of a city are drawn without
+// it.
 func theCityWithoutItsMarket(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	undo := b.with(t, `window.fetch = ((real) => (at, how) => (String(at).includes("implied")
@@ -207,15 +209,15 @@ func largeNumbers(t *testing.T, b *tab, _ venue) {
 	b.keep(t, "traders-large")
 }
 
-// A file of the catalogue: what its columns mean, the ask, the download, and the lines that
-// read it; without a key it is said that one is needed.
+// A file of the catalogue: the meaning of its columns, the request, the download, and the code that
+// reads it; without a key the page says that one is needed.
 func theFiles(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	ask := `#set-markets button[type="submit"]`
 	b.useKey(t, "")
 	b.visit(t, "/data?dataset=markets")
 	b.until(t, "a key is asked for", `document.querySelector('main .state[data-kind="locked"]')`)
-	b.errors() // the browser notes the 401
+	b.errors() // the browser reports the 401
 	b.useKey(t, v.key)
 	b.visit(t, "/data?dataset=markets")
 	if text := give(t, b, chromedp.Text(chromedp.CSS("#set-markets table"))); !strings.Contains(text, "condition id, 0x and 64") {
@@ -237,8 +239,8 @@ func theFiles(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// The order of a table and the outcome whose holders are shown are in the address, so that the address shows the same
-// to everyone.
+// The order of a table and the outcome of the holders are in the address, so that it shows everyone
+// the same.
 func theOrder(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	b.visit(t, "/weather/traders")

@@ -11,7 +11,7 @@ import (
 	"pmx/http/wire"
 )
 
-// statusAge is how long, in seconds, a browser may keep the status page.
+// statusAge is how long, in seconds, a browser may cache the status page.
 const statusAge = 5
 
 // subsystem is one subsystem on the status page.
@@ -21,15 +21,15 @@ type subsystem struct {
 	Lag              string // in words
 	Updated          string
 	Day, Week        template.HTML // strips of grades
-	Plot             template.HTML // lag of the day
+	Plot             template.HTML // lag over the day
 }
 
-// source is one source that is followed, on the status page.
+// source is one followed source on the status page.
 type source struct {
 	wire.FollowedSource
 	Lag, Updated                string // in words
 	Percent                     int    // of a catch-up
-	Remaining                   string // of it; "" where that is not known
+	Remaining                   string // time left; "" if not known
 	Rows, Requests, Retries     string
 	Missing, Throttled, Unknown string
 	Asked                       []askedHost
@@ -49,14 +49,13 @@ type status struct {
 	Grade, Verdict string
 	Detail         *string
 	Checked        string
-	Historical     string // the day that a historical venue reaches to; "" for one that goes on
+	Historical     string // the last day of a historical venue; "" for others
 	Subsystems     []subsystem
 	Sources        []source
 	Scale          []string
 }
 
-// Status makes the status page of the present state and the samples before it,
-// oldest first.
+// Status makes the status page from the current state and the samples before it, oldest first.
 func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
 	names := [3]string{"Serving tables", "Trades", "Markets"}
 	keys := [3]string{"serving_tables", "trades", "markets"}
@@ -87,7 +86,7 @@ func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, er
 	return newPage(htmlType, body, statusAge), nil
 }
 
-// sourceOf shows a source and its history.
+// sourceOf describes a source and its history.
 func sourceOf(s *wire.FollowedSource, history []record.Status, at time.Time) source {
 	past := sourceSeries(s.Name)
 	out := source{
@@ -108,22 +107,22 @@ func sourceOf(s *wire.FollowedSource, history []record.Status, at time.Time) sou
 	return out
 }
 
-// hostText is the state of a host in words.
+// hostText returns the state of a host in words.
 func hostText(state string) string {
 	switch state {
 	case "unasked":
-		return "was not asked yet"
+		return "has not been used yet"
 	case "fails":
 		return "does not answer"
 	case "throttled":
-		return "asked for a pause"
+		return "limits the rate of requests"
 	case "blocked":
-		return "turns the server away"
+		return "refuses the server"
 	}
 	return state
 }
 
-// lagText is a lag in words.
+// lagText returns a lag in words.
 func lagText(seconds *int64) string {
 	if seconds == nil {
 		return "nothing yet"
@@ -131,7 +130,7 @@ func lagText(seconds *int64) string {
 	return durationText(time.Duration(*seconds) * time.Second)
 }
 
-// changeText is the time of a change.
+// changeText returns the time of a change as text.
 func changeText(at *time.Time) string {
 	if at == nil {
 		return "never"
@@ -139,7 +138,7 @@ func changeText(at *time.Time) string {
 	return at.Format("2 Jan 15:04:05 UTC")
 }
 
-// verdict is the worst grade in words.
+// verdict returns the worst grade in words.
 func verdict(grade string) string {
 	switch grade {
 	case "A":
@@ -154,7 +153,7 @@ func verdict(grade string) string {
 	return "Something is out of date"
 }
 
-// durationText is a duration in its two largest units: 3 d 4 h.
+// durationText returns a duration in its two largest units: 3 d 4 h.
 func durationText(d time.Duration) string {
 	units := []struct {
 		name string

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	dayBuckets  = 96  // of a quarter of an hour
-	weekBuckets = 168 // of an hour
+	dayBuckets  = 96  // of a quarter of an hour each
+	weekBuckets = 168 // of an hour each
 	plotHeight  = 80
 	plotWidth   = 480
 )
 
-// bucket is the worst of the samples of a stretch of time.
+// bucket is the worst of the samples in an interval.
 type bucket struct {
 	from, to time.Time
 	grade    byte // 0: no sample
 	lag      int64
 }
 
-// series is the history of one part of the service: its grade and lag in a sample, false if the
-// sample has none.
+// series returns the grade and lag of a subsystem or source in a sample; false if the sample has
+// none.
 type series func(s *record.Status) (grade byte, lag int64, ok bool)
 
-// subsystemSeries is that of a subsystem, by its place in samples.
+// subsystemSeries returns the series of a subsystem, by its index in samples.
 func subsystemSeries(i int) series {
 	return func(s *record.Status) (byte, int64, bool) { return s.Grades[i], s.Lags[i], true }
 }
 
-// sourceSeries is that of a source that is followed.
+// sourceSeries returns the series of a followed source.
 func sourceSeries(name string) series {
 	return func(s *record.Status) (byte, int64, bool) {
 		was, ok := s.Sources[name]
@@ -41,7 +41,7 @@ func sourceSeries(name string) series {
 	}
 }
 
-// buckets divides the time before at into n stretches, oldest first.
+// buckets divides the time span before at into n intervals, oldest first.
 func buckets(history []record.Status, part series, at time.Time, span time.Duration, n int) []bucket {
 	width := span / time.Duration(n)
 	start := at.Add(-span)
@@ -56,7 +56,7 @@ func buckets(history []record.Status, part series, at time.Time, span time.Durat
 		if s.At.Before(start) || i >= n || !ok {
 			continue
 		}
-		all[i].grade = max(all[i].grade, grade) // A to F: the letters' order is that of the grades
+		all[i].grade = max(all[i].grade, grade) // A to F: the order of the letters is that of the grades
 		all[i].lag = max(all[i].lag, lag)
 	}
 	return all
@@ -83,7 +83,7 @@ func strip(history []record.Status, part series, at time.Time, span time.Duratio
 	return template.HTML(b.String())
 }
 
-// summary tells in words how much of the time each grade was held.
+// summary says in words what share of the time each grade had.
 func summary(all []bucket) string {
 	counts := map[byte]int{}
 	for _, k := range all {
@@ -101,13 +101,12 @@ func summary(all []bucket) string {
 	return strings.Join(parts, ", ")
 }
 
-// ticks are the lags that the plot has lines for.
+// ticks returns the lags at which the plot has lines.
 func ticks() []time.Duration {
 	return []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour, 30 * 24 * time.Hour}
 }
 
-// height is where a lag lies in the plot, on a logarithmic scale from a second to
-// a year.
+// height returns the position of a lag in the plot, on a logarithmic scale from a second to a year.
 func height(lag time.Duration) float64 {
 	top := math.Log(float64(365 * 24 * time.Hour / time.Second))
 	share := math.Log(max(1, lag.Seconds())) / top

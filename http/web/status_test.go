@@ -12,8 +12,7 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// At noon the last quarter of an hour has 15 samples. Its bar is as bad as the
-// worst of them.
+// At noon the last quarter of an hour has 15 samples. Its bar shows the worst of them.
 func TestABarIsTheWorstOfItsTime(t *testing.T) {
 	var history []record.Status
 	for minute := 30; minute > 0; minute-- {
@@ -87,7 +86,7 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 	}
 }
 
-// A source that is followed now has bars from when it was in the samples only.
+// A source that was followed only recently has bars only from then on.
 func TestStatusPageShowsSources(t *testing.T) {
 	lag, remaining, progress, why := int64(42), int64(5400), 0.256, `Source "chain": no node answers.`
 	now := wire.PublicStatus{Grade: "C", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "A"}, Trades: wire.Subsystem{Grade: "A"}, Markets: wire.Subsystem{Grade: "A"},
@@ -103,7 +102,7 @@ func TestStatusPageShowsSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"chain", "fetching", "42 s", "25 %", "1 h 30 min", "12,345", "1,234,567", "3,400", "17", "1 min 1 s", "no node answers",
-		"rpc 1 answers; rpc 2 <strong>does not answer</strong>, last answer: never.", `aria-label="D for 1 % of the time, no data for 98 %"`} {
+		"rpc 1 answers; rpc 2 <strong>does not answer</strong>, last response: never.", `aria-label="D for 1 % of the time, no data for 98 %"`} {
 		if !strings.Contains(string(p.body), want) {
 			t.Errorf("%q is missing in\n%s", want, p.body)
 		}
@@ -135,7 +134,7 @@ func TestExamplesKeepPlainListsOnTheirLine(t *testing.T) {
 	}
 }
 
-// testedSite is one for all tests: sites never change.
+// testedSite is used by all tests: sites never change.
 var testedSite = sync.OnceValues(func() (*Site, error) { return New(false) })
 
 // testSite is the site of this program.

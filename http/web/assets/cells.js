@@ -1,7 +1,7 @@
 // A city of the weather desk as a cell of the grid.
 import { el, num } from "./core.js";
 
-// Steps of an anomaly in degrees Celsius; each side has four classes.
+// Bounds of the classes of an anomaly in degrees Celsius; each side has four classes.
 export const steps = [0.5, 1.5, 3, 5];
 export function classOf(anomaly, unit) {
   const x = Math.abs(anomaly) / (unit === "F" ? 1.8 : 1), n = steps.filter((s) => x >= s).length;

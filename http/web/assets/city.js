@@ -1,4 +1,4 @@
-// A city of the weather desk: its brackets, forecasts, and how good those were.
+// A city of the weather desk: its brackets, its forecasts and their skill.
 import { address, ask, el, go, here, num, fromPath, soon, soonOf, title, explorer, when } from "./core.js";
 import { bar, choice, fact, facts, known, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
@@ -17,7 +17,7 @@ const shortDay = (d) => new Intl.DateTimeFormat(navigator.languages, { day: "num
 const beside = (d, by) => new Date(Date.parse(d) + by * 86400000).toISOString().slice(0, 10);
 
 const ladderUrl = () => address("/weather/city/" + city + "/markets", { date, metric });
-// edges are how far a bracket of whole degrees reaches beyond its ends.
+// edges returns how far a bracket of whole degrees extends beyond its bounds.
 const edges = (rounding) => (/^half/.test(rounding) ? [0.5, 0.5] : /floor|trunc|down/.test(rounding) ? [0, 1] : [0, 0]);
 const ladder = panel({
   name: "Brackets", cls: "first", size: 560, url: () => ladderUrl(), lone: true,
@@ -26,7 +26,7 @@ const ladder = panel({
     head.replaceChildren(el("span", { "data-text": true }, c.name));
     title(c.name);
     const now = date || a.local_date;
-    if (!now) return state("empty", "No day is known yet: there is no data.");
+    if (!now) return state("empty", "There is no data yet.");
     const all = [...new Set([...c.events.map((e) => e.target_date), now])].sort();
     const button = (d, text, on, name) => el("button", { type: "button", "aria-label": name, title: name, "data-value": d, "data-fixed": true, "aria-pressed": on, onclick: () => { date = d; again(); } }, text);
     const held = days.contains(document.activeElement) ? document.activeElement.textContent : null;
@@ -36,7 +36,7 @@ const ladder = panel({
     heading.replaceChildren(metric === "tmax" ? "High of " : "Low of ", when(now, "day"));
     if (!e) {
       about.replaceChildren("Station ", el("span", { "data-text": true }, c.station), ", ", c.timezone);
-      return state("empty", now < a.local_date ? "The markets of this day are not open any more. What was measured, and which bracket they settled on, stands below." : a.empty_reason === "no_open_markets" ? "No market is open for this day." : "No market of this day is listed.");
+      return state("empty", now < a.local_date ? "The markets of this day are closed. The measured temperatures, and the bracket that won, are shown below." : a.empty_reason === "no_open_markets" ? "No market is open for this day." : "No market of this day is listed.");
     }
     about.replaceChildren("Station ", el("span", { "data-text": true }, e.station), ", settled by ", el("span", { "data-text": true }, e.resolution_source || "an unnamed source"), ", rounded ", String(e.rounding || "as its rules say").replaceAll("_", " "), ". The day ends ", when(e.day_end), " UTC (midnight ", el("span", { "data-text": true }, c.timezone), ").");
     lead.replaceChildren("in °" + e.unit);
@@ -52,16 +52,17 @@ const ladder = panel({
         { name: "Note", quiet: true, cell: (r) => (r.dead ? el("small", {}, "ruled out") : r.label === e.mode_label ? el("small", {}, "likeliest") : null) },
         { name: "Market", num: true, phone: "key", sort: (r) => r.p_market, cell: (r) => [num(r.p_market, "share", "no price"), bar(r.p_market ?? 0, most)] },
         { name: "Model", num: true, sort: (r) => r.p_model, cell: (r) => [num(r.p_model, "share", "no forecast"), bar(r.p_model ?? 0, most, "hollow")] },
-        { name: "Gap", num: true, note: "model less market, in points; the middle of the spread is used", sort: (r) => r.edge_mid, cell: (r) => num(r.edge_mid, "points", "no price or no forecast") },
+        { name: "Gap", num: true, note: "model minus market, in points; the middle of the spread is used", sort: (r) => r.edge_mid, cell: (r) => num(r.edge_mid, "points", "no price or no forecast") },
         { name: "Bid", num: true, cell: (r) => num(r.best_bid, "cents", "no bid") }, { name: "Ask", num: true, cell: (r) => num(r.best_ask, "cents", "no ask") },
         { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }] }),
-      el("p", { class: "note" }, "A gap is a question, not a profit: spread, rounding and the station explain most. Ruled out is what the running extreme has passed. ", el("a", { href: "/docs/text/weather" }, "How the model's probability is made")),
+      el("p", { class: "note" }, "A gap is not a profit: most gaps are explained by the spread, rounding and the station. Brackets that the extreme so far has passed are ruled out. ", el("a", { href: "/docs/text/weather" }, "How the model's probability is computed")),
     ];
   },
 });
 const again = () => all();
 
-// bandsOf are the brackets of an event as bands behind a plot: every second one, and the one that is on.
+// bandsOf returns the brackets of an event as bands behind a plot: every second one, and the
+// highlighted one.
 const bandsOf = (rows, event, on) => rows.map((r, i) => {
   const [below, above] = edges((event || {}).rounding);
   const low = r.lo === null ? null : r.lo - below, high = r.hi === null ? null : Number(r.hi) + above;
@@ -89,7 +90,7 @@ const observed = panel({
     return [plot({ name: "Temperatures of the day", times, cut: a, panes: [{ height: 220, form: "degrees", bands, series: [
       ...names.map((name, n) => ({ name, ink: n, join: true, values: times.map((t) => lines.get(name).get(t)?.value ?? null) })),
       { name: told + " (" + names[0] + ")", ink: 4, kind: "step", join: true, values: times.map((t) => first.get(t)?.[extreme] ?? null) }] }] }),
-      event ? el("p", { class: "note" }, "Bands are the brackets of the market, the coloured one holds the ", told, ".") : null];
+      event ? el("p", { class: "note" }, "Bands are the brackets of the market; the coloured one contains the ", told, ".") : null];
   },
 });
 
@@ -114,15 +115,15 @@ const skill = panel({
   name: "How good forecasts were here", size: 260, url: () => address("/weather/city/" + city + "/forecast", { metric }), lone: true,
   draw: (a, { lead }) => {
     const rows = a.skill.filter((s) => s.metric === metric);
-    if (!rows.length) return state("empty", "No forecast has been compared with a measured day yet.");
-    lead.replaceChildren("mean error in °" + a.unit + " by source and days ahead; bias is forecast less actual, a hit is a forecast in the bracket that won");
+    if (!rows.length) return state("empty", "No forecast has been compared with observations yet.");
+    lead.replaceChildren("mean error in °" + a.unit + " by source and days ahead; bias is forecast minus actual, a hit is a forecast in the bracket that won");
     const leads = [...new Set(rows.map((r) => Number(r.lead_day)))].sort((x, y) => x - y), sources = [...new Set(rows.map((r) => r.source))];
     const of = (source, lead) => rows.find((r) => r.source === source && r.lead_day == lead);
     return table({ name: "Skill of forecasts", rows: sources, per: 20, order: "source", columns: [
       { name: "Source", head: true, phone: "main", cell: (s) => el("span", { "data-text": true }, s.replaceAll("_", " ")) },
       ...leads.map((lead) => ({ cls: "line", name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
         const r = of(s, lead);
-        return r ? [num(r.mae, "degrees"), el("small", { class: "split tight" }, "bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no such forecast was compared");
+        return r ? [num(r.mae, "degrees"), el("small", { class: "split tight" }, "bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no forecast compared");
       } }))] });
   },
 });

@@ -12,8 +12,8 @@ const told = el("span", { class: "note", role: "status" });
 const form = el("form", { class: "filters", onsubmit: (event) => {
   event.preventDefault();
   const a = field.value.trim().toLowerCase();
-  if (!shape.test(a)) { told.textContent = "An address is 0x and forty hexadecimal digits."; return; }
-  if (who.length >= 10) { told.textContent = "Ten wallets are the most: remove one."; return; }
+  if (!shape.test(a)) { told.textContent = "An address is 0x and 40 hexadecimal digits."; return; }
+  if (who.length >= 10) { told.textContent = "At most ten wallets can be compared: remove one."; return; }
   told.textContent = "";
   field.value = "";
   if (!who.includes(a)) who = [...who, a];
@@ -31,7 +31,7 @@ const lines = panel({
     lead.textContent = "all-time total in USD, by day";
     return plot({ name: "All-time profit by day", times: days, cut: a, panes: [{ height: 260, form: "profit", zero: true, series: rows.map((r, n) => {
       const by = new Map(r.days.map((d) => [d.date, d.cumulative_pnl]));
-      let last = null; // it stays on days without fills and resolutions
+      let last = null; // it is unchanged on days without fills and resolutions
       return { name: r.username || short(r.address), ink: n % 5, dash: (n + 2 * (n > 4)) % 5, values: days.map((d) => (last = by.get(d) ?? last)) };
     }) }] });
   },
@@ -46,7 +46,7 @@ const figures = panel({
       { name: "Volume", money: (r) => r.volume }, { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "as maker", num: true, sort: (r) => r.maker_trades, cell: (r) => num(r.maker_trades) },
       { name: "Days", num: true, sort: (r) => r.active_days, cell: (r) => num(r.active_days) }, { name: "First fill", num: true, cell: (r) => when(r.first_trade_at, "day") },
       { name: "Remove", quiet: true, cell: (r) => el("button", { type: "button", class: "quiet small", "aria-label": "Remove " + r.address, onclick: () => { who = who.filter((a) => a !== r.address); load(); } }, "Remove") }] }),
-    data.some((r) => !r.found) ? state("empty", "Not seen trading: ", data.filter((r) => !r.found).map((r) => el("code", {}, r.address)), ".") : null,
+    data.some((r) => !r.found) ? state("empty", "No trades are known of: ", data.filter((r) => !r.found).map((r) => el("code", {}, r.address)), ".") : null,
   ],
 });
 const none = state("empty", "No wallet yet. Add the address of one, or mark wallets on the leaderboard of traders.");

@@ -1,8 +1,8 @@
-// Elements, exact numbers and requests: what every page is made of.
+// Elements, exact numbers and requests, which every page uses.
 
 export const BASE = "/api/v3";
 
-// el makes an element. Text becomes text: nothing is ever read as HTML.
+// el makes an element. Text is inserted as text: nothing is ever parsed as HTML.
 export function el(tag, props, ...kids) {
   return fill(document.createElement(tag), props, kids);
 }
@@ -21,20 +21,20 @@ function fill(node, props, kids) {
   return node;
 }
 
-// put replaces what a node holds.
+// put replaces the children of a node.
 export function put(node, ...kids) {
   node.replaceChildren(...kids.flat(Infinity).filter((k) => k !== undefined && k !== null && k !== false));
 }
 
-// Exact is a number as the API printed it, with the place it was read from: an
-// address and a pointer. Arithmetic on it is for drawing and comparing alone.
+// Exact is a number as the API wrote it, with its source: an address and a JSON pointer. Its
+// arithmetic is only for drawing and comparing.
 export class Exact {
   constructor(text, src = "") { this.text = text; this.src = src; }
   valueOf() { return Number(this.text); }
   toString() { return this.text; }
 }
 
-// parse reads JSON with its numbers as they are written.
+// read parses JSON and keeps numbers as they are written.
 const read = (text) => JSON.parse(text, (_, v, context) => (typeof v === "number" ? new Exact(context && context.source || String(v)) : v));
 function parse(text, url) {
   const value = read(text);
@@ -55,7 +55,7 @@ const whole = (text) => {
   return BigInt(sign + head + tail.padEnd(SCALE + Number(power), "0").slice(0, SCALE + Number(power)));
 };
 
-// sum adds up numbers exactly; those of less are taken away.
+// sum adds up the numbers of more exactly, and subtracts those of less.
 export function sum(more, less = []) {
   if ([...more, ...less].some((x) => x === null || x === undefined)) return null;
   let total = 0n;
@@ -67,7 +67,7 @@ export function sum(more, less = []) {
   return new Exact((total < 0n ? "-" : "") + digits.slice(0, -SCALE) + (tail && "." + tail), src);
 }
 
-// The forms of numbers. Each takes the number and gives its text.
+// The forms of numbers. Each is a function from the number to its text.
 const tongue = navigator.languages && navigator.languages.length ? [...navigator.languages] : undefined;
 const makers = new Map();
 function write(n, options) {
@@ -106,7 +106,7 @@ export const forms = {
   plain: (x) => write(x, { maximumFractionDigits: 12 }),
 };
 
-// num shows an exact number in a form; a value that is unknown is a dash.
+// num shows an exact number in a form; an unknown value is a dash.
 export function num(x, form = "count", why) {
   if (x === null || x === undefined) return el("span", { class: "none", title: why || "not known", "aria-label": why || "not known" }, "–");
   const signed = form.startsWith("profit");
@@ -114,10 +114,11 @@ export function num(x, form = "count", why) {
   return el("data", { class: "num" + mark, value: x.text, "data-v": x.text, "data-src": x.src, title: x.text }, forms[form](Number(x)));
 }
 
-// many is a number of things.
+// many shows a count with its noun.
 export const many = (x, thing) => [num(x), " " + thing + (x == 1 ? "" : "s")];
 
-// when shows a time of the API in UTC, a day, or a date, which leaves out this year; its title is the local time.
+// when shows a time of the API in UTC, a day, or a date, which leaves out the current year; its
+// title is the local time.
 const dateForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const timeForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
 const shortForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -128,12 +129,12 @@ export function when(ts, form = "time") {
   return el("time", { datetime: ts, title: ts + (ts.length > 10 ? ", here " + new Date(ts).toLocaleString() : "") }, form === "time" ? timeText(ts) : dayText(ts, form === "date"));
 }
 
-// short shows an id by its ends; whole on focus and when copied.
+// short abbreviates an id to its ends; copying it gives the whole id.
 export const short = (id) => (id.length > 14 ? id.slice(0, 6) + "…" + id.slice(-4) : id);
 export const wallet = (row) => el("a", { href: "/trader/" + row.address, class: "id", title: row.address, translate: "no" }, row.username || short(row.address));
 export const market = (row) => el("a", { href: "/market/" + row.condition_id, "data-text": true }, row.question || short(row.condition_id));
 
-// The key is kept for this tab, or on this device if that was chosen.
+// The key is kept for this tab, or on this device if the user chose that.
 const KEY = "pmx-key";
 export const key = {
   get() {
@@ -151,7 +152,7 @@ export const key = {
   },
 };
 
-// Problem is an answer that is none.
+// Problem is an error response.
 export class Problem extends Error {
   constructor(status, body, wait) {
     super(body.detail || body.title || "The server did not answer.");
@@ -168,9 +169,9 @@ export const address = (path, params) => {
   return BASE + path + (words && "?" + words);
 };
 
-// ask gives the answer of an address. One page asks for an address once; what is
-// asked for at the same time goes out as one request, at the beginning when all
-// modules have run. The browser keeps answers by their ETag.
+// ask returns the response for an address. A page requests each address once. Requests at the same
+// time are sent as one; the first ones wait until all modules have run. The browser caches
+// responses by their ETag.
 const flights = new Map();
 export function ask(url, again = false) {
   if (again) flights.delete(url);
@@ -187,11 +188,11 @@ export function ask(url, again = false) {
 let asked = [], ready = false;
 document.addEventListener("DOMContentLoaded", () => { ready = true; flush(); });
 
-// soon asks for what a section will need once it has its first answer.
+// soon requests what a section will need after its first response.
 export const soon = (...urls) => { for (const url of urls) ask(url).catch(() => {}); };
 
-// soonOf asks for what an answer will name, in the same request as that answer: make
-// gives its address of fields of the answer's data.
+// soonOf requests what a response refers to, in the same request as that response: make returns its
+// address, given the fields of the response's data.
 let later = [];
 export const soonOf = (url, make) => later.push({ url, make });
 
@@ -216,7 +217,7 @@ async function fetchAnswers(list, further) {
   } catch { together = null; }
   if (!together) return list.forEach(fetchAnswer);
   for (const { of, status, body } of together.slice(list.length)) {
-    if (status >= 400 || flights.has(of)) continue; // what is not there is asked for again by who needs it
+    if (status >= 400 || flights.has(of)) continue; // errors are requested again by the section that needs the response
     place(body, of + "#");
     flights.set(of, new Promise((done) => arrived(done, body)));
   }
@@ -256,14 +257,14 @@ export async function send(url, settings = {}) {
   return { ok: answer.ok, status: answer.status, text: await answer.text(), wait: Number(answer.headers.get("Retry-After")) || 0 };
 }
 
-// post sends a body, or asks for something to end, and gives the answer.
+// post sends a body, or a DELETE, and returns the response.
 export async function post(url, method, body) {
   const { ok, status, text, wait } = await send(url, { method, body: body && JSON.stringify(body), headers: body ? { "Content-Type": "application/json" } : {} });
   if (!ok) throw new Problem(status, readable(text), wait);
   return parse(text, url);
 }
 
-// The address of the page: the parameters of what it shows.
+// The address of the page: its parameters say what is shown.
 export const here = () => new URLSearchParams(location.search);
 export function go(params) {
   const query = new URLSearchParams();

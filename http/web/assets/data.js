@@ -1,4 +1,4 @@
-// Files: what there is, what is in them, how to get one.
+// Files: the datasets, their columns, and how to get them.
 import { address, el, here, num, title, explorer } from "./core.js";
 import { copier, panel, pick, table } from "./ui.js";
 import { exporter } from "./exporter.js";
@@ -17,10 +17,10 @@ const catalogue = panel({
       el("details", { class: "sheet", open: d.id === wanted }, el("summary", {}, "Columns"), table({ name: "Columns of " + d.title, rows: d.columns, per: 60, columns: [
         { name: "column", head: true, phone: "main", cell: (c) => el("code", {}, c.name) }, { name: "type", phone: "key", cell: (c) => el("span", { "data-text": true }, c.type) }, { name: "unit", cell: (c) => el("span", { "data-text": true }, c.unit || "–") }, { name: "meaning", cell: (c) => el("span", { "data-text": true }, c.meaning) }] }),
       d.method ? el("p", { class: "note", "data-text": true }, d.method) : null),
-      el("details", { class: "sheet" }, el("summary", {}, "How a file is read"), [...d.usage].reverse().flatMap((u) => [["pandas", "Python with pandas, "], ["duckdb", "DuckDB, "]].map(([which, words]) =>
+      el("details", { class: "sheet" }, el("summary", {}, "How to read a file"), [...d.usage].reverse().flatMap((u) => [["pandas", "Python with pandas, "], ["duckdb", "DuckDB, "]].map(([which, words]) =>
         el("div", { class: "usage" }, el("p", { class: "note" }, words + u.format + " ", copier(u[which])), el("pre", { tabindex: 0, "aria-label": words + u.format + " of " + d.title, "data-raw": true }, el("code", {}, u[which])))))));
     return box;
   }),
 });
-explorer().replaceChildren(el("h1", {}, "Data"), el("p", { class: "lead" }, "Files of everything, for pandas, DuckDB and spreadsheets. All that is known of one wallet is on the wallet's page, at Export all. ", el("a", { href: "/docs/text/exports" }, "About exports")), catalogue);
+explorer().replaceChildren(el("h1", {}, "Data"), el("p", { class: "lead" }, "All data as files for pandas, DuckDB and spreadsheets. For everything about one wallet, use Export all on the wallet's page. ", el("a", { href: "/docs/text/exports" }, "About exports")), catalogue);
 catalogue.load();

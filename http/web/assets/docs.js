@@ -5,7 +5,7 @@ import { forms } from "./try.js";
 const nav = document.querySelector(".toc"), field = document.getElementById("seek"), found = document.getElementById("sought");
 let pages = null, asked = 0;
 
-// rank is how well a page answers words: 0 where one of them is nowhere.
+// rank says how well a page matches words: 0 if one of them is not found.
 function rank(page, words) {
   let sum = 0;
   for (const w of words) {
@@ -23,7 +23,7 @@ async function seek() {
   try {
     pages ||= await (await fetch(nav.dataset.words)).json();
   } catch {
-    found.replaceChildren(el("li", { class: "note" }, "No answer: try again."));
+    found.replaceChildren(el("li", { class: "note" }, "The server did not answer. Try again."));
     return;
   }
   if (mine !== asked) return;
@@ -46,7 +46,7 @@ if (field) {
 // Requests in the texts name this host.
 for (const code of document.querySelectorAll(".prose pre code")) code.textContent = code.textContent.replace(/\w+:..HOST/g, location.origin);
 
-// What an address points to is shown, also within what is folded.
+// The target of an address is shown, even if it is folded.
 function unfold() {
   const place = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const fold = place && place.closest("details");

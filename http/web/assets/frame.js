@@ -1,4 +1,4 @@
-// The header of every page: search, freshness, the key, the colour scheme, keys of the keyboard.
+// The header of every page: search, freshness, the key, the colour scheme, keyboard shortcuts.
 import { address, ask, BASE, dayText, el, key, send, short, timeText } from "./core.js";
 
 const byId = (id) => document.getElementById(id);
@@ -13,7 +13,7 @@ menu.closest(".bar").addEventListener("keydown", (event) => {
   menu.focus();
 });
 
-// How fresh the data is, in a word beside its dot, and above the page if it is far behind.
+// How fresh the data is, in words next to the dot, and above the page if it is far behind.
 const words = { A: "Current", B: "A little behind", C: "Behind", D: "Far behind", F: "Out of date" };
 const stale = el("p", { class: "state", "data-kind": "stale", role: "status", hidden: true });
 byId("main").prepend(stale);
@@ -24,16 +24,16 @@ async function freshness() {
     const text = at ? (data.historical ? "Historical" : words[data.grade]) + ", to " + dayText(at) : "No data yet";
     place.replaceChildren(el("a", { href: "/status", title: "Data: " + text }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), el(at ? "time" : "span", at ? { class: "word", datetime: at } : { class: "word" }, text), at && el("span", { class: "brief", "aria-hidden": "true" }, dayText(at, true))));
     stale.hidden = data.historical || data.grade < "D";
-    if (!stale.hidden) stale.replaceChildren(...(at ? ["The data is " + words[data.grade].toLowerCase() + ": it reaches to ", el("time", { datetime: at }, timeText(at)), " UTC. What is shown is exact up to then. "] : ["There is no data yet. "]), el("a", { href: "/status" }, "Status"));
+    if (!stale.hidden) stale.replaceChildren(...(at ? ["The data is " + words[data.grade].toLowerCase() + ": it ends at ", el("time", { datetime: at }, timeText(at)), " UTC. Everything shown is exact up to then. "] : ["There is no data yet. "]), el("a", { href: "/status" }, "Status"));
     byId("printed").textContent = location.host + location.pathname + location.search + ", data to " + (at || "–");
   } catch {
-    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": "F", "aria-hidden": "true" }), el("span", { class: "word" }, "No answer")));
+    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": "F", "aria-hidden": "true" }), el("span", { class: "word" }, "No response")));
   }
 }
 freshness();
 setInterval(() => { if (!document.hidden) freshness(); }, 60000);
 
-// The key: pasted once, kept in this tab or on this device.
+// The key: entered once, kept in this tab or on this device.
 const keys = byId("keys");
 function showKey(open = false) {
   const known = key.get() !== "";
@@ -51,7 +51,7 @@ function showKey(open = false) {
       note.textContent = status === 401 ? "The server does not know this key." : "The server answered " + status + ". Try again.";
     } catch (failure) { key.set(...before); note.textContent = failure.message; }
   } }, el("label", { for: "key" }, "API key"), field, el("label", { class: "tick" }, keep, " remember on this device"), el("button", { type: "submit" }, "Use it"), note,
-  el("p", { class: "note" }, "Without the box it is kept in this tab and forgotten with it."));
+  el("p", { class: "note" }, "Otherwise it is kept only until this tab is closed."));
   const box = el("details", { class: "keybox", open }, el("summary", {}, known ? "Key" : "open" in keys.dataset ? "Open: free" : "Enter a key"),
     el("div", { class: "pop" }, known ? [
       el("p", { id: "plan" }, key.remembered() ? "A key is remembered on this device." : "A key is kept in this tab."),
@@ -71,7 +71,7 @@ document.addEventListener("click", (event) => {
   if (box && !box.contains(event.target) && !event.target.closest(".state")) box.open = false;
 });
 
-// Search answers while one types.
+// Search shows results while the user types.
 const finder = document.querySelector(".finder");
 const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: matchMedia("(min-width: 48rem)").matches ? "Markets, wallets, cities" : "Search", autocomplete: "off", spellcheck: "false" });
 const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
@@ -85,7 +85,7 @@ const kinds = { city: "city", trader: "wallet", event: "event", market: "market"
 async function find() {
   const q = field.value.trim(), mine = ++asked;
   if (q.length < 2) { show(false); return; }
-  // A whole address is somebody's, whether or not it traded.
+  // A complete address leads to its page, even if it has not traded.
   const whole = /^0x[0-9a-f]+$/i.test(q) && { 42: "trader", 66: "market" }[q.length];
   let rows = whole ? [{ kind: whole, id: q.toLowerCase(), title: short(q.toLowerCase()) }] : [];
   try {
@@ -97,10 +97,10 @@ async function find() {
       found.append(option(paths[r.kind] + encodeURIComponent(r.id), r.kind === "trader" && r.title === r.id ? short(r.id) : r.title || short(r.id), [kinds[r.kind], r.category, r.status].filter(Boolean).join(", ")));
     }
     told.textContent = rows.length + " found";
-    if (!rows.length) note(/^0x/i.test(q) && q.length < 6 ? "Four digits of an address are the fewest." : "Nothing found. Words of a title, a city, or an address beginning with 0x.");
+    if (!rows.length) note(/^0x/i.test(q) && q.length < 6 ? "Enter at least four digits of an address." : "Nothing found. Enter words of a title, a city, or an address beginning with 0x.");
   } catch (problem) {
     if (mine !== asked) return;
-    note(problem.status === 401 ? "Search needs a key: enter one at the right." : problem.message);
+    note(problem.status === 401 ? "Search needs a key: enter one on the right." : problem.message);
   }
   chosen = -1;
   field.removeAttribute("aria-activedescendant");
@@ -123,7 +123,7 @@ field.addEventListener("keydown", (event) => {
 field.addEventListener("blur", () => setTimeout(() => { if (!finder.contains(document.activeElement)) show(false); }, 150));
 finder.append(field, found, told);
 
-// Light, dark, or what the device says.
+// Light, dark, or the setting of the device.
 const look = byId("look");
 const theme = () => document.documentElement.dataset.theme || "auto";
 function looks() {
@@ -138,7 +138,7 @@ let before;
 addEventListener("beforeprint", () => { before = theme(); document.documentElement.dataset.theme = "light"; });
 addEventListener("afterprint", () => { if (before === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = before; });
 
-// Single keys, which can be switched off.
+// Keyboard shortcuts of a single key, which can be switched off.
 const single = { get on() { try { return localStorage.getItem("pmx-single-keys") !== "off"; } catch { return true; } } };
 const places = { h: "/", t: "/traders", m: "/markets", w: "/weather", s: "/screener", d: "/docs" };
 const known = (path) => path === "/" || document.querySelector('#places a[href="' + path + '"]');
@@ -173,12 +173,12 @@ function help() {
   box.checked = single.on;
   const dialog = el("dialog", { class: "help", "aria-labelledby": "help-h" }, el("h2", { id: "help-h" }, "Keyboard"),
     el("table", {}, el("tbody", {}, list.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
-    el("label", { class: "tick" }, box, " single keys are on"), el("form", { method: "dialog" }, el("button", { type: "submit" }, "Close")));
+    el("label", { class: "tick" }, box, " shortcuts of a single key are on"), el("form", { method: "dialog" }, el("button", { type: "submit" }, "Close")));
   document.body.append(dialog);
   dialog.showModal();
 }
 
-// What is copied of a number is the number, exactly.
+// Copying a number copies its exact text.
 document.addEventListener("copy", (event) => {
   const selection = getSelection(), at = selection.anchorNode && selection.anchorNode.parentElement, exact = at && at.closest("[data-v]");
   if (exact && exact.contains(selection.focusNode) && event.clipboardData) { event.clipboardData.setData("text/plain", exact.dataset.v); event.preventDefault(); }

@@ -16,12 +16,12 @@ const growth = panel({
     const { data: s } = await ask(address("/stats"));
     const w = g.week_over_week;
     intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets", ...(s.first_trade_at ? [" since ", when(s.first_trade_at, "day")] : []), ". ", num(s.markets), " markets are known.");
-    if (w.window_end) lead.replaceChildren("to ", when(w.window_end), ", beside the seven days before");
+    if (w.window_end) lead.replaceChildren("to ", when(w.window_end), ", compared with the seven days before");
     const week = g.weeks.findLast((x) => !x.is_partial);
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
       fact("Wallets trading", num(s.active_traders_7d), week ? [change(week.active_wallets_change_pct), " in the last whole week"] : null), fact("Markets traded", num(s.active_markets_7d)),
-      fact(el("span", { title: "listed by then, and neither closed nor resolved yet, by recorded times" }, "Open markets"), num(g.open_markets.count), change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
+      fact(el("span", { title: "listed, and neither closed nor resolved, according to recorded times" }, "Open markets"), num(g.open_markets.count), change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
   },
 });
 
@@ -34,7 +34,7 @@ const index = panel({
     lead.replaceChildren(el("span", { "data-fixed": true }, "100"), " is the venue's own normal. ", el("a", { href: "/docs/text/index" }, "The method"));
     const past = await ask(history());
     const lines = new Map(past.data.map((d) => [d.name, d.points])), all = lines.get("PMX-Composite");
-    if (!all.length) return state("empty", "No day is known yet: there is no data.");
+    if (!all.length) return state("empty", "There is no data yet.");
     return el("div", { class: "cols" },
       el("div", {}, el("p", { class: "big" }, num(c.value, "index", c.null_reason), el("small", {}, " ", num(c.change_24h, "delta", "no value a day before"), " in a day")),
         plot({ name: "PMX composite by day", times: all.map((p) => p.time), partial: all.map((p) => p.is_partial), panes: [{ height: 170, form: "index", base: 100, series: [{ name: "composite", values: all.map((p) => p.value) }] }] })),
@@ -68,7 +68,7 @@ const moves = panel({
 const weather = panel({
   name: "Weather today", size: 200, url: () => address("/weather/cities"), lone: true,
   draw: ({ data }, { lead }) => {
-    lead.textContent = "forecast of the day's high beside its normal, in the unit of the city's markets";
+    lead.textContent = "forecast of the day's high compared with its normal, in the unit of the city's markets";
     const open = data.filter((c) => c.open_count > 0).sort((a, b) => b.volume_24h - a.volume_24h).slice(0, 21);
     return open.length ? [el("ul", { class: "grid-cells small" }, open.map((c) => el("li", {}, cityCell(c, "tmax", true)))), el("p", {}, el("a", { href: "/weather" }, "All cities"))] : state("empty", "No weather market is open.");
   },

@@ -45,7 +45,7 @@ const candles = panel({
     const names = a.outcomes.slice(0, 2).map((o) => [String(o.outcome_index), o.outcome || "an outcome"]);
     const name = Object.fromEntries(names)[outcome] || "an outcome";
     put(ofOutcome, shape === "candles" ? choice("Outcome of the candles", names, outcome, (v) => { outcome = v; again(); }) : "");
-    put(lead, shape === "candles" ? ["of ", text(name), "; hollow rose, filled fell; taker fills alone"] : "the last that a taker paid in each step");
+    put(lead, shape === "candles" ? ["of ", text(name), "; hollow: the price rose, filled: it fell; only taker fills"] : "the last price paid by a taker in each step");
     const end = m.resolution && m.resolution.resolved_at;
     const price = shape === "candles"
       ? { height: 240, form: "cents", axis: cents, series: [{ name, kind: "candles", values: of(outcome, "close"), open: of(outcome, "open"), high: of(outcome, "high"), low: of(outcome, "low") }] }
@@ -66,7 +66,7 @@ const holders = panel({
     put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; shown(); holders.load(); }));
     const o = a.outcomes.find((x) => x.outcome_index == held);
     put(lead, o ? [num(o.holders), o.holders == 1 ? " wallet holds " : " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
-    if (!a.data.length) return state("empty", "Nobody holds this outcome, by the fills that are known.");
+    if (!a.data.length) return state("empty", "According to the known fills, nobody holds this outcome.");
     let taken = a.data.length;
     return [table({ name: "Largest holders", rows: a.data, per: 10, order: "shares",
       more: { left: () => taken < a.total, load: async () => { const next = await ask(holdersUrl(taken)); taken += next.data.length || Number(a.total); return next.data; } },
@@ -75,7 +75,7 @@ const holders = panel({
         { name: "of all", num: true, sort: (r) => r.share_pct, cell: (r) => num(r.share_pct, "percent") }, { name: "Mean price paid", num: true, sort: (r) => r.avg_buy_price, cell: (r) => num(r.avg_buy_price, "cents", "it bought none") },
         { name: "Bought, USD", money: (r) => r.buy_volume_usd }, { name: "Sold, USD", money: (r) => r.sell_volume_usd }, { name: "Cash", note: "of this outcome", form: "signed", money: (r) => r.net_cash },
         { name: "Profit here", note: "of the wallet in the whole market", form: "profit", money: (r) => r.real_pnl }] }),
-    el("p", { class: "note" }, "Shares bought less shares sold. Splits, merges and transfers are not fills and are not seen.")];
+    el("p", { class: "note" }, "Shares bought minus shares sold. Splits, merges and transfers are not fills and are not included.")];
   },
 });
 
@@ -87,7 +87,7 @@ const flow = panel({
   draw: (a, { lead }) => {
     const by = steps[step || usual[span]];
     put(lead, by, ", of at least ", num(a.threshold_usd, "usd0"), " USD, net towards the first outcome");
-    if (a.moves == 0) return state("empty", "No order of that size in this time: ask for a longer one.");
+    if (a.moves == 0) return state("empty", "No order of that size in this period: choose a longer one.");
     const hours = a.series;
     return plot({ name: "Net flow of large orders " + by, cut: a, times: hours.map((s) => s.start), panes: [{ height: 130, form: "signed0", zero: true, series: [{ name: "net flow, USD", kind: "columns", values: hours.map((s) => s.net_flow) }] }],
       parts: (i) => [el("span", {}, many(hours[i].moves, "order"))], columns: [{ name: "orders", num: true, cell: (i) => num(hours[i].moves) }] });
@@ -98,7 +98,7 @@ const rules = panel({
   draw: ({ data: m }) => [
     m.resolution && m.resolution.resolved_at ? el("p", {}, "Resolved ", when(m.resolution.resolved_at), m.resolution.winner ? [": ", text(m.resolution.winner)] : "", " (the time is from ", text((m.resolution.resolved_at_source || "nobody").replaceAll("_", " ")), ", the payouts from ", text((m.resolution.source || "nobody").replaceAll("_", " ")), ").") : null,
     m.resolution_source ? el("p", {}, "Source: ", text(m.resolution_source)) : null,
-    m.description ? el("p", { class: "long", "data-text": true }, m.description) : state("empty", "The files that were imported have no rules of this market.")],
+    m.description ? el("p", { class: "long", "data-text": true }, m.description) : state("empty", "The imported files do not have the rules of this market.")],
 });
 const fillsUrl = (cursor) => address("/market/" + id + "/trades", { limit: 25, cursor });
 let older = null;

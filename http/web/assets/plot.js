@@ -1,4 +1,4 @@
-// <pmx-plot>: panes of one time axis, with a name, a summary, a read-out that
+// <pmx-plot>: panes with a common time axis, with a name, a summary, a display of values that
 // follows the pointer and the arrow keys, and the same figures as a table.
 import { el, forms, num, when, svg } from "./core.js";
 import { table } from "./ui.js";
@@ -6,7 +6,7 @@ import { table } from "./ui.js";
 const inks = ["ink", "line2", "line3", "line4", "line5"];
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4]];
 
-// colour gives a token of the style sheet as the canvas takes it.
+// colour returns a token of the style sheet as a colour for the canvas.
 function colour(node, token) {
   node.style.color = "var(--" + token + ")";
   return getComputedStyle(node).color;
@@ -19,14 +19,14 @@ const waiting = new IntersectionObserver((entries) => {
 }, { rootMargin: "200px" });
 const sizes = new ResizeObserver((entries) => { for (const e of entries) e.target.fit(); });
 
-// Spec of a plot: name, note, times (RFC 3339 or dates), panes of { height, form,
-// zero, range, series: [{ name, values, kind, ink }] }, kind being line, step,
-// bars (coloured by sign), columns (one colour), points or candles, whose values are
-// the last ones and which has open, high and low beside them; bands of { low, high, on } behind a
-// pane, a label in it; marks of { time, text }; cut, the answer, says where the plan
-// ends the past; parts gives further nodes of the read-out; columns adds columns to the table.
-// Points are marks on a line: they are no values of their own. Up to three times are shown as
-// the table alone, which says them better than a plot.
+// Spec of a plot: name, note, times (RFC 3339 or dates), panes of { height, form, zero, range,
+// series: [{ name, values, kind, ink }] }. kind is line, step, bars (coloured by sign), columns
+// (one colour), points or candles, whose values are the closing prices, with open, high and low
+// next to them. bands of { low, high, on } are drawn behind a pane, label in it; marks are { time,
+// text }; cut, the response, says where the plan limits the history; parts returns further nodes
+// for the display of values; columns adds columns to the table. Points are marks on a line, not
+// values of their own. Up to three times are shown only as the table, which is easier to read than
+// a plot.
 class Plot extends HTMLElement {
   set spec(spec) { this.given = spec; if (this.isConnected) this.build(); }
 
@@ -52,11 +52,11 @@ class Plot extends HTMLElement {
     const ends = (s.marks || []).map((m) => Date.parse(m.time) / 1000), width = this.x.length > 1 ? this.x.at(-1) - this.x[0] : 86400;
     this.last = Math.max(this.x.at(-1), ...ends.filter((t) => t < this.x.at(-1) + width / 3));
     this.first = s.cut && s.cut.truncated && s.cut.max_history_days ? this.x[0] - width / 12 : this.x[0];
-    this.pad = this.x.length < 2 ? 43200 : filled ? width / (this.x.length - 1) / 2 : 0; // a single value stands in the middle of a day
+    this.pad = this.x.length < 2 ? 43200 : filled ? width / (this.x.length - 1) / 2 : 0; // a single value is in the middle of a day
     this.probe = el("span", { hidden: true });
     this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
     this.out = el("p", { class: "readout", "aria-hidden": "true" });
-    // A point series has a dot for its key.
+    // A series of points has a dot in the legend.
     const keyed = s.panes.every((p) => p.label) ? [] : s.panes.flatMap((p) => p.series).filter((x) => !["bars", "columns", "candles"].includes(x.kind));
     const legend = keyed.length > 1 ? el("ul", { class: "legend" }, keyed.map((x) => el("li", { "data-fixed": true }, this.swatch(x), x.name))) : null;
     this.sheet = el("details", { class: "sheet" }, el("summary", {}, "Show as a table"));
@@ -74,7 +74,7 @@ class Plot extends HTMLElement {
       svg("path", { d: dot ? "M12 4H12" : "M0 4H24", "stroke-width": dot && 4, "stroke-dasharray": !dot && dashes[series.dash ?? series.ink ?? 0].join(" ") }));
   }
 
-  // summary is what the plot shows in a sentence per series.
+  // summary describes the plot in one sentence per series.
   summary() {
     const s = this.given;
     if (!this.x.length) return "Nothing to show.";
@@ -96,7 +96,7 @@ class Plot extends HTMLElement {
     ] });
   }
 
-  // draw makes the canvases; the library stands before this module.
+  // draw makes the canvases; the library is loaded before this module.
   draw() {
     if (!this.isConnected || !this.x.length || !this.area) return;
     this.drop();
@@ -174,7 +174,7 @@ class Plot extends HTMLElement {
 
   known(values) { return values.filter((v) => v !== null && v !== undefined).map(Number); }
 
-  // behind draws what lies under the lines: bands, and where the plan ends the past.
+  // behind draws what is under the lines: bands, and the start of the plan's history.
   behind(u, pane) {
     const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1;
     ctx.save();
@@ -226,7 +226,7 @@ class Plot extends HTMLElement {
     ctx.restore();
   }
 
-  // unfinished draws what is not finished hollow: the end of a line, or a bar.
+  // unfinished draws the last point of a line, or a bar, hollow if its time is not over.
   unfinished(u, pane) {
     const { ctx } = u, ratio = window.devicePixelRatio || 1, at = (v, axis) => u.valToPos(v, axis, true);
     ctx.save();
@@ -306,7 +306,7 @@ class Plot extends HTMLElement {
     this.read(Math.max(0, Math.min(this.x.length - 1, to)), true);
   }
 
-  // read shows the values at i below the plot.
+  // read shows the values at index i below the plot.
   read(i, move, from) {
     if (i < 0 || i >= this.x.length) { this.out.textContent = "Nothing to show yet."; return; }
     if (move && i === this.at && this.told === i) return;
@@ -339,7 +339,7 @@ export function plot(spec) {
   return node;
 }
 
-// What was drawn in one colour scheme is drawn again in another one, and in light for paper.
+// Plots are redrawn when the colour scheme changes, and in light colours for printing.
 const again = () => { for (const p of document.querySelectorAll("pmx-plot")) if (p.charts && p.charts.length) p.draw(); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });

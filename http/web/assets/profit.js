@@ -1,13 +1,12 @@
-// Profit is never shown without what it is made of.
+// Profit is never shown without its parts.
 import { address, el, num, sum } from "./core.js";
 
-// resolvedPart is the profit of markets that are resolved, null where the answer
-// does not have it.
+// resolvedPart returns the profit in resolved markets; null if the response does not have it.
 export const resolvedPart = (row) => (row.resolved_pnl != null ? row.resolved_pnl : row.unresolved_cash ? sum([row.real_pnl], [row.unresolved_cash]) : null);
 
-// split says in words of what the profit of a row consists.
+// split says in words what the profit of a row consists of.
 export function split(row) {
-  if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a leaderboard have neither unless they are asked for
+  if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a leaderboard have them only if requested
     const cash = row.unresolved_cash || sum([row.real_pnl], [row.resolved_pnl]);
     return [tight(num(resolvedPart(row), "profit"), " resolved,"), " ", tight(num(cash, "profit"), " unresolved cash")];
   }
@@ -15,12 +14,13 @@ export function split(row) {
 }
 const tight = (...words) => el("span", { class: "tight" }, words);
 
-// profitColumn is the profit of rows as a column of a table, with its split below it.
+// profitColumn is a table column with the profit and its split below it.
 export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", cls: "profit", form: "profit", bar: true, money: (r) => r[field], below: split });
 
-// leaderboardUrl is the address of the leaderboard of wallets with the split of each profit and
-// what else is requested. A server without single trades has only the plain leaderboard:
-// plainLeaderboard takes the problem of a request, and returns whether to retry with the plain one.
+// leaderboardUrl returns the address of the leaderboard of wallets with the split of each profit
+// and what else is requested. A server without single trades has only the plain leaderboard:
+// plainLeaderboard is given the problem of a request, and returns whether to retry with the plain
+// one.
 let plain = false;
 export const leaderboardUrl = (params, include = []) => {
   const filtered = params.category || params.min_resolved || params.sort;

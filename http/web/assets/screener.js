@@ -1,11 +1,11 @@
-// Markets by any of the API's filters; the filters are the address.
+// Markets by any of the API's filters, which are in the address.
 import { address, ask, el, go, here, market, num, soon, title, explorer, when } from "./core.js";
 import { categories, panel, pick, state, table } from "./ui.js";
 
 title("Screener");
 const groups = [
   ["Words and kind", [["q", "words", "text"], ["category", "category", ["", ...categories]], ["exclude_category", "not in category", ["", ...categories]], ["status", "status", ["", "open", "closed", "resolved"]], ["tag", "tag", "text"], ["exclude_tag", "without the tag", "text"], ["neg_risk", "one of several outcomes", ["", "true", "false"]], ["has_resolution", "resolution known", ["", "true", "false"]], ["event_id", "event id", "text"]]],
-  ["Volume and traders", [["volume_24h", "volume in a day, USD"], ["volume_7d", "volume in seven days, USD"], ["volume_30d", "volume in thirty days, USD"], ["volume", "volume ever, USD"], ["traders_24h", "traders in a day"], ["traders", "traders ever"], ["trades", "trades ever"]]],
+  ["Volume and traders", [["volume_24h", "volume in a day, USD"], ["volume_7d", "volume in seven days, USD"], ["volume_30d", "volume in thirty days, USD"], ["volume", "volume of all time, USD"], ["traders_24h", "traders in a day"], ["traders", "traders of all time"], ["trades", "trades of all time"]]],
   ["Price", [["price", "price of the first outcome, in dollars"], ["price_change_24h", "change in a day"], ["spread", "spread"], ["liquidity", "liquidity, USD"], ["whale_flow_24h", "large orders in a day, USD"]]],
   ["Time", [["ends_after", "ends after", "date"], ["ends_before", "ends before", "date"], ["created_after", "created after", "date"], ["created_before", "created before", "date"]]],
 ];
@@ -46,8 +46,8 @@ const list = panel({
     const { data: all } = await ask(summary());
     heading.replaceChildren(num(all.count), all.count == 1 ? " market" : " markets");
     lead.replaceChildren(num(all.volume_24h, "usd0"), " USD in a day, ", num(all.volume, "brief"), " ever");
-    if (!a.data.length) return state("empty", "No market fits. Remove a filter.");
-    return table({ name: "Markets that fit", rows: a.data, per: 25, order: "as chosen", ranked: true, more: { left: () => Boolean(next), load: async () => { const more = await ask(url(next)); next = more.next_cursor; return more.data; } }, columns: [
+    if (!a.data.length) return state("empty", "No market matches. Remove a filter.");
+    return table({ name: "Matching markets", rows: a.data, per: 25, order: "as chosen", ranked: true, more: { left: () => Boolean(next), load: async () => { const more = await ask(url(next)); next = more.next_cursor; return more.data; } }, columns: [
       { name: "Market", head: true, phone: "main", cell: market }, { name: "Price", num: true, phone: "key", sort: (r) => r.price, cell: (r) => num(r.price, "cents", "not traded") },
       { name: "in a day", num: true, sort: (r) => r.price_change_24h, cell: (r) => num(r.price_change_24h, "move", "no price a day before") }, { name: "Spread", num: true, sort: (r) => r.spread, cell: (r) => num(r.spread, "cents", "no quote on both sides") },
       { name: "Volume in a day, USD", money: (r) => r.volume_24h }, { name: "ever", money: (r) => r.volume }, { name: "Traders in a day", num: true, sort: (r) => r.traders_24h, cell: (r) => num(r.traders_24h) },

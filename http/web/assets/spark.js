@@ -1,7 +1,7 @@
-// Small lines without axes, always beside their number.
+// Small lines without axes, always next to their number.
 import { svg } from "./core.js";
 
-// spark draws values; base is a level that is drawn with them.
+// spark draws values, and base, a level for comparison.
 export function spark(values, base) {
   const numbers = values.filter((v) => v !== null && v !== undefined).map(Number);
   const node = svg("svg", { class: "spark", viewBox: "0 0 80 20", "aria-hidden": "true" });

@@ -1,6 +1,6 @@
-// Keeps the status page up to date. Figures are put in place; the strips of the
-// last days come with the page, which is reloaded every ten minutes. What the last
-// 90 days were, and what happened in them, is added here.
+// Keeps the status page up to date. Figures are replaced; the strips of the last days are part of
+// the page, which is reloaded every ten minutes. The grades and events of the last 90 days are
+// added here.
 import { address, ask, dayText, el, num, svg, when } from "./core.js";
 import { panel, state, table } from "./ui.js";
 
@@ -9,15 +9,15 @@ let paused = false, looked = Date.now(), silent = false;
 const find = (selector, within = document) => within.querySelector(selector);
 const told = document.createElement("span");
 const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: "Pause" });
-button.addEventListener("click", () => { paused = !paused; button.textContent = paused ? "Go on" : "Pause"; tell(); });
+button.addEventListener("click", () => { paused = !paused; button.textContent = paused ? "Resume" : "Pause"; tell(); });
 
 function tell() {
   if (paused) told.textContent = "Refreshing is paused.";
-  else if (silent) told.textContent = "The server does not answer; what is shown is from before.";
+  else if (silent) told.textContent = "The server does not answer; the figures shown are older.";
   else told.textContent = "Refreshed " + Math.round((Date.now() - looked) / 1000) + " s ago, again every " + every / 1000 + " s.";
 }
 
-// span gives seconds in their two largest units: 3 d 4 h.
+// span returns seconds in their two largest units: 3 d 4 h.
 function span(seconds) {
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   const first = Math.max(0, units.findIndex(([, size]) => seconds >= size || size === 1));
@@ -60,7 +60,7 @@ tell();
 setInterval(look, every);
 setInterval(tell, 5000);
 
-// One bar per day, hollow if there is no sample of it.
+// One bar per day, hollow if the day has no sample.
 const history = () => address("/status/history", { days: 90 });
 const letters = ["A", "B", "C", "D", "F"];
 function strip(graded, name) {
@@ -72,7 +72,7 @@ function strip(graded, name) {
     el("div", { class: "axis" }, when(graded.days[0].date, "day"), el("span", {}, "today")),
     sampled.length ? el("details", { class: "sheet" }, el("summary", {}, "Show as a table"), table({ name: "Grades by day of " + name, rows: [...sampled].reverse(), per: 14, columns: [
       { name: "Day", head: true, phone: "main", cell: (d) => when(d.date, "day") }, { name: "Worst", phone: "key", cell: (d) => d.worst },
-      ...letters.map((g) => ({ name: g + ", seconds", num: true, cell: (d) => num(d.seconds[g]) })), { name: "no sample", num: true, cell: (d) => num(d.seconds.none) }, { name: "most behind, s", num: true, cell: (d) => num(d.lag_max_seconds, "count", "nothing was there") }] })) : null);
+      ...letters.map((g) => ({ name: g + ", seconds", num: true, cell: (d) => num(d.seconds[g]) })), { name: "no sample", num: true, cell: (d) => num(d.seconds.none) }, { name: "most behind, s", num: true, cell: (d) => num(d.lag_max_seconds, "count", "no data") }] })) : null);
 }
 const happened = panel({
   name: "What happened", size: 120, url: history, lone: true, note: "in the last 90 days, newest first",
@@ -81,7 +81,7 @@ const happened = panel({
       const box = find(graded.part.startsWith("source:") ? '[data-source="' + CSS.escape(graded.part.slice(7)) + '"]' : '[data-subsystem="' + graded.part + '"]');
       if (box && !find(".days", box)) find(".past", box).prepend(el("div", { class: "days" }, strip(graded, find("h2, h3", box).textContent.slice(2).trim())));
     }
-    if (!events.length) return state("empty", "Nothing was noted yet.");
+    if (!events.length) return state("empty", "There are no events yet.");
     return table({ name: "What happened", rows: events, per: 15, order: "newest", columns: [
       { name: "UTC", bare: true, cell: (e) => [when(e.at), e.until ? [" to ", when(e.until)] : null] }, { name: "Part", cell: (e) => (e.part ? e.part.replaceAll("_", " ").replace("source:", "") : null) },
       { name: "Kind", phone: "key", cell: (e) => [e.kind, e.grade ? " " + e.grade : ""] }, { name: "What", head: true, phone: "main", cell: (e) => el("span", { "data-text": true }, e.text) }] });

@@ -1,4 +1,4 @@
-// Puts the colour scheme that was chosen on this device in place before the page is painted.
+// Sets the colour scheme that was chosen on this device before the page is painted.
 "use strict";
 try {
   const theme = localStorage.getItem("pmx-theme");

@@ -1,4 +1,4 @@
-// A wallet: what it made, what of, and how that is counted.
+// A wallet: its profit, the parts of it, and how they are counted.
 import { address, ask, el, go, here, many, market, num, fromPath, put, short, sum, svg, title, explorer, when } from "./core.js";
 import { choice, copier, fact, facts, known, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
@@ -83,11 +83,11 @@ const sums = panel({
     el("table", { class: "sums", id: "sums" }, el("caption", { class: "unseen" }, "Parts of the profit in USD"), el("tbody", {},
       line("+", "received for sales", d.sell_volume_usd, "usd"), line("−", "paid for buys", d.buy_volume_usd, "usd"), Number(d.fees_usd) ? line("", "fees, within the above", d.fees_usd, "usd") : null,
       line("=", "cash", d.net_cash, "signed", true), line("+", "settled by resolutions", d.redemption_value, "signed"), line("=", "profit, USD", d.real_pnl, "profit", true))),
-    el("p", { class: "note" }, "Settled is what tokens held at resolution were worth, less what was owed for tokens sold that were never bought. Of the cash, ", num(d.unresolved_cash, "profit"), " is of markets not resolved yet. ", el("a", { href: "/docs/text/numbers" }, "How every number is counted")),
+    el("p", { class: "note" }, "Settled is the value of the tokens held at resolution, minus what was owed for tokens that were sold but never bought. Of the cash, ", num(d.unresolved_cash, "profit"), " is from markets that are not resolved yet. ", el("a", { href: "/docs/text/numbers" }, "How every number is counted")),
   ],
 });
 
-// Does the price paid come true?
+// Do the prices paid come true?
 const wilson = (mean, n) => {
   const z = 1.96, mid = (mean + z * z / (2 * n)) / (1 + z * z / n), half = z * Math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n);
   return [Math.max(0, mid - half), Math.min(1, mid + half)];
@@ -96,7 +96,7 @@ const truth = panel({
   name: "Does the price paid come true?", url: () => address("/oracle/trader/" + who), lone: true, size: 220,
   draw: ({ data: d }, { lead }) => {
     skill.lastChild.replaceChildren(num(d.brier_skill, "skill", "no resolved forecasts"), el("small", {}, d.rank ? [" rank ", num(d.rank), " of ", num(d.ranked_traders)] : " too few to rank"));
-    if (d.resolved_forecasts == 0) return state("empty", "It held no token when a market resolved, so there is nothing to compare.");
+    if (d.resolved_forecasts == 0) return state("empty", "It held no tokens when a market was resolved, so there is nothing to compare.");
     lead.replaceChildren(...many(d.resolved_forecasts, "forecast"));
     const bins = d.calibration.filter((b) => b.forecasts > 0);
     const x = (p) => 34 + 260 * p, y = (p) => 214 - 200 * p;
@@ -109,7 +109,7 @@ const truth = panel({
       svg("svg", { class: "chart", viewBox: "0 0 310 250", role: "img", "aria-label": "Calibration: price paid across, share that came true upwards; the table below has the figures" },
         levels.map((l) => [svg("path", { class: "grid", d: "M34 " + y(l) + "H294" }), svg("text", { x: 28, y: y(l) + 4, "text-anchor": "end", "data-fixed": true }, 100 * l + ""), svg("text", { x: x(l), y: 232, "text-anchor": "middle", "data-fixed": true }, 100 * l + "¢")]),
         svg("path", { class: "diagonal", d: "M" + x(0) + " " + y(0) + "L" + x(1) + " " + y(1) }), marks, svg("text", { x: 164, y: 247, "text-anchor": "middle" }, "price paid; upwards the share that came true, in %")),
-      el("p", { class: "note" }, "On the line, prices come true as often as they say. Upright lines are ", el("span", { "data-fixed": true }, "95 %"), " intervals; circles grow with the number of forecasts. Skill is one less this wallet's Brier score ", num(d.brier, "score"), " over the market's ", num(d.brier_baseline, "score"), ": above zero it paid better prices than the market's average. ", num(d.accuracy_pct, "percent"), " came true (", num(d.accuracy_low_pct, "percent"), " to ", num(d.accuracy_high_pct, "percent"), ")."),
+      el("p", { class: "note" }, "On the line, prices come true as often as they say. Upright lines are ", el("span", { "data-fixed": true }, "95 %"), " intervals; circles grow with the number of forecasts. Skill is one minus this wallet's Brier score ", num(d.brier, "score"), " over the market's ", num(d.brier_baseline, "score"), ": above zero it paid better prices than the market's average. ", num(d.accuracy_pct, "percent"), " came true (", num(d.accuracy_low_pct, "percent"), " to ", num(d.accuracy_high_pct, "percent"), ")."),
       d.murphy ? el("details", { class: "sheet" }, el("summary", {}, "What the score consists of"), el("p", { class: "note" }, "The score ", num(d.brier, "score"), " = ", num(d.murphy.reliability, "score"), " for prices that did not come true as often as they said, less ", num(d.murphy.resolution, "score"), " for telling markets apart, plus ", num(d.murphy.uncertainty, "score"), " that any forecaster of these markets bears, and ", num(d.murphy.within_bins, "score"), " within the bins. It gained ", num(d.edge, "move"), " a share over the price paid, on average, on ", num(d.forecast_volume, "brief"), " USD.")) : null,
       d.categories.length ? el("details", { class: "sheet" }, el("summary", {}, "By category"), table({ name: "Forecasts by category", rows: d.categories, columns: [
         { name: "Category", head: true, phone: "main", cell: (c) => el("span", { "data-text": true }, c.category || "not known") }, { name: "skill", num: true, phone: "key", sort: (c) => c.brier_skill, cell: (c) => num(c.brier_skill, "skill", "nothing to compare with") },
@@ -122,7 +122,7 @@ const truth = panel({
   },
 });
 
-// By category: what each is, and a filter of the markets.
+// By category: the figures of each, which also filter the markets.
 const categories = panel({
   name: "By category", url: () => address("/trader/" + who + "/categories"), size: 160,
   draw: ({ data }) => {
@@ -170,7 +170,7 @@ const fills = panel({
   name: "Newest fills", url: () => fillsUrl(), size: 300,
   draw: (answer) => {
     older = answer.next_cursor;
-    if (!answer.data.length) return state("empty", "No fills in the time that the plan shows.");
+    if (!answer.data.length) return state("empty", "No fills in the history of the plan.");
     return table({
       name: "Newest fills", rows: answer.data, per: 25,
       more: { left: () => Boolean(older), load: async () => { const next = await ask(fillsUrl(older)); older = next.next_cursor; return next.data; } },

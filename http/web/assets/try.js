@@ -1,17 +1,17 @@
-// Sends the requests of the forms "Try it" with the key of the header, and shows
-// samples of them in the language that was chosen last.
+// Sends the requests of the forms "Try it" with the key of the header, and shows samples of them in
+// the language that was chosen last.
 import { key } from "./core.js";
 import { copier } from "./ui.js";
 
-// flat returns the end of a list of plain values that starts at i; -1 if it
-// has lists or objects in it.
+// flat returns the end of a list of plain values that starts at i; -1 if it contains lists or
+// objects.
 function flat(text, i) {
   const found = /^\[(?:[^"[\]{}]|"(?:[^"\\]|\\.)*")*\]/.exec(text.slice(i, i + 2000));
   return found ? i + found[0].length : -1;
 }
 
-// indent breaks JSON into lines without reading its numbers: 0.1 stays 0.1,
-// however many digits a number has. A list of plain values stays on its line.
+// indent indents JSON without parsing its numbers: 0.1 stays 0.1, however many digits a number has.
+// A list of plain values stays on one line.
 function indent(text) {
   let out = "", depth = 0, quoted = false;
   for (let i = 0; i < text.length; i++) {
@@ -40,7 +40,7 @@ function indent(text) {
   return out;
 }
 
-// requestOf gives the address and the settings of the request a form stands for.
+// requestOf returns the address and the settings of the request of a form.
 function requestOf(form) {
   let path = form.dataset.path, sketch = path;
   const query = new URLSearchParams();
@@ -99,7 +99,7 @@ async function send(form) {
   out.dataset.status = answer.status;
 }
 
-// as writes JSON in a language; curl and Go have it as a text.
+// as converts JSON to the syntax of a language; curl and Go have it as a string.
 const as = {
   curl: (json) => json.replaceAll("'", "'\\''"),
   Python: (json) => json.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (word) => ({ true: "True", false: "False", null: "None" })[word] || word),
@@ -107,7 +107,7 @@ const as = {
   TypeScript: (json) => json,
 };
 
-// The line that a sample has for the key, and one beside it for a further header.
+// The text for the key in a sample, and the text for another header after it.
 const beside = {
   curl: [' -H "X-API-Key: $PMX_KEY"', (name, value) => " -H '" + as.curl(name + ": " + value) + "'"],
   Python: ['"X-API-Key": os.environ["PMX_KEY"]', (name, value) => ", " + JSON.stringify(name) + ": " + JSON.stringify(value)],
@@ -117,7 +117,7 @@ const beside = {
 
 const valid = (json) => { try { JSON.parse(json); return true; } catch { return false; } };
 
-// sampled is a sample with what the form holds in place of what was asked for at first.
+// sampled returns a sample with the values of the form instead of the original ones.
 function sampled(name, text, first, form) {
   const { sketch, settings } = requestOf(form), own = form.querySelector('[data-in="body"]');
   const filled = [...form.querySelectorAll("[data-in]")].some((field) => field !== own && field.value.trim() !== "");
@@ -130,7 +130,7 @@ function sampled(name, text, first, form) {
   return text;
 }
 
-// forms makes the page's form and samples work, if it has any.
+// forms activates the page's form and samples, if it has any.
 export function forms() {
   for (const form of document.querySelectorAll("form.try")) {
     form.addEventListener("submit", (event) => {
@@ -149,7 +149,7 @@ export function forms() {
   for (const s of document.querySelectorAll(".sample")) {
     const code = s.querySelector("code"), text = code.textContent.replace("HOST", location.origin), form = document.querySelector("form.try");
     const write = () => { code.textContent = sampled(s.dataset.name, text, s.parentNode.dataset.at.replace("HOST", location.origin), form); };
-    write(); // a form may be filled when its page is gone back to
+    write(); // a form may be filled in after going back to its page
     form.addEventListener("input", write);
     s.prepend(copier(() => code.textContent));
   }

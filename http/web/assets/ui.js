@@ -1,10 +1,10 @@
-// Parts of pages: sections that ask the API, their states, tables, forms.
+// Elements of pages: sections that call the API, their states, tables, forms.
 import { Problem, ask, el, go, here, many, num, send, svg, explorer } from "./core.js";
 
-// state is the one element that says why there is nothing, or not all.
+// state is an element that says why there is nothing, or not everything.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
 
-// failed says what went wrong and offers to ask again.
+// failed says what went wrong and offers to retry.
 export function failed(problem, again) {
   if (problem.status === 401) {
     return state("locked", problem.code === "missing_api_key" ? "This needs an API key. " : problem.message + " ",
@@ -27,10 +27,10 @@ export function failed(problem, again) {
 
 // known requests the subject of a page. If it does not exist, the page says so once, not in each part.
 export const known = (url) => ask(url).catch((problem) => {
-  if (problem.status === 404) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " The search above finds what there is."));
+  if (problem.status === 404) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " Use the search above."));
 });
 
-// limits says what the plan cut from an answer; null if it cut nothing.
+// limits says what the plan cut from a response; null if it cut nothing.
 export function limits(answer) {
   if (!answer.truncated) return null;
   const what = answer.max_history_days ? ["at most ", many(answer.max_history_days, "day")] : [];
@@ -38,7 +38,7 @@ export function limits(answer) {
   return state("locked", "Not all is shown: the plan " + answer.plan + " gives ", what.length ? what : "less", ".", answer.upgrade_hint && " The plan " + answer.upgrade_hint + " shows more.");
 }
 
-// quoted is text as the shell reads it within single quotes.
+// quoted quotes text for the shell.
 const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 export const curl = (url) => 'curl -H "X-API-Key: $PMX_KEY" ' + quoted(location.origin + url);
 
@@ -50,26 +50,26 @@ export function copier(text, label = "Copy") {
       await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
       button.textContent = "Copied";
     } catch {
-      button.textContent = "Select it and copy";
+      button.textContent = "Select and copy it";
     }
     setTimeout(() => { button.textContent = label; }, 1500);
   } }, label);
   return button;
 }
 
-// tools show how to get the same answer without this page, behind one quiet control.
+// tools show how to get the same data without this page, behind one unobtrusive control.
 function tools(name, url) {
   const pre = (label, text) => el("pre", { tabindex: 0, "aria-label": label, "data-raw": true }, el("code", {}, text));
-  const command = (kind, make) => async () => [el("p", { class: "note" }, copier(make(url())), " Put the key into PMX_KEY first."), pre("As " + kind, make(url()))];
+  const command = (kind, make) => async () => [el("p", { class: "note" }, copier(make(url())), " Set PMX_KEY to your key first."), pre("As " + kind, make(url()))];
   const kinds = {
     JSON: async () => {
       const { text } = await send(url());
-      return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), pre("The answer", indent(text))];
+      return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), pre("The response", indent(text))];
     },
     curl: command("curl", curl), Python: command("Python", python),
   };
   const out = el("div", {});
-  let turn = 0; // an answer that comes after another choice is not shown
+  let turn = 0; // a response that arrives after another choice is not shown
   const ways = el("div", { class: "choice ways", role: "group", "aria-label": "Form" }, Object.keys(kinds).map((kind) => el("button", { type: "button", class: "small", "data-tool": kind, "aria-pressed": "false", onclick: () => show(kind) }, kind)));
   const box = el("div", { class: "tooling", hidden: true, onkeydown: (event) => { if (event.key === "Escape") { shut(); button.focus(); } } }, ways, out);
   const button = el("button", { type: "button", class: "tool", "aria-expanded": "false", title: "as JSON, curl or Python", "aria-label": "as JSON, curl or Python: " + name, onclick: () => (box.hidden ? show("JSON") : shut()) }, "{ }");
@@ -84,7 +84,7 @@ function tools(name, url) {
   return { button, box, shut };
 }
 
-// indent breaks JSON into lines and leaves its numbers alone. Long answers are cut.
+// indent indents JSON and keeps its numbers as they are. Long responses are cut.
 export function indent(text) {
   let out = "", depth = 0;
   for (const [token] of text.slice(0, 200000).matchAll(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[\]{},:]|[^\s"[\]{},:]+/g)) {
@@ -98,9 +98,9 @@ export function indent(text) {
 const narrow = matchMedia("(max-width: 48rem)");
 let panels = 0;
 
-// panel is a section that shows one answer: url gives its address, draw its
-// content, which may be several nodes. size is about how high it becomes. instead
-// takes a problem and returns whether url gives another address now.
+// panel is a section that shows one response: url returns its address, draw its content, which may
+// be several nodes. size is its approximate height. instead is given a problem and returns whether
+// url now returns another address.
 export function panel({ name, note, acts, url, draw, instead, size = 200, level = "h2", lone = false, cls = "" }) {
   const id = "p" + ++panels;
   const body = el("div", { class: "body" });
@@ -143,8 +143,8 @@ export function panel({ name, note, acts, url, draw, instead, size = 200, level 
   return section;
 }
 
-// money makes a column of dollars: whole ones if there are thousands, else with
-// cents, the same for all rows. A bar says how long a number is.
+// money makes a column of dollars: whole ones if there are thousands, otherwise with cents, the
+// same for all rows. A bar shows the size of a number.
 function money(c, rows) {
   const most = Math.max(0, ...rows.map((r) => Math.abs(c.money(r) ?? 0)));
   const form = (c.form || "usd") + (most >= 1000 || most === 0 ? "0" : "2");
@@ -154,11 +154,11 @@ function money(c, rows) {
   }, ...c };
 }
 
-// table shows rows. A column is { name, cell, sort, num, phone, note }: sort gives
-// what rows are ordered by, phone its place on a narrow screen: main, key, meta or
-// hide. There a column that needs no name is bare, ten rows are shown at a time, and
-// rows for which folded is true are behind a button, whose text what makes. ranked says
-// that the API ranks the rows, so that a phone needs no further order.
+// table shows rows. A column is { name, cell, sort, num, phone, note }: sort returns the value to
+// sort by, phone is its position on a narrow screen: main, key, meta or hide. On a narrow screen, a
+// column that needs no name is bare, ten rows are shown at a time, and rows for which folded is
+// true are behind a button with the text what. ranked says that the API ranks the rows, so that a
+// phone needs no other order.
 export function table({ name, columns, rows, per = 25, more, order, folded, what, ranked }) {
   if (narrow.matches) per = Math.min(per, folded ? per : 10);
   let shown = per, list = [...rows], by = -1, down = true;
@@ -185,7 +185,7 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
     return el("th", { scope: "col", role: "columnheader", class: [c.num && "right", c.phone === "hide" ? "wide-only" : c.phone].filter(Boolean).join(" ") || null, title: c.note, "data-fixed": true }, text);
   });
   const chooser = el("select", { onchange: () => sort(Number(chooser.value), true) }, el("option", { value: -1 }, order || "as given"), columns.map((c, i) => c.sort && el("option", { value: i }, c.name)));
-  // The order that a reader chose is in the address: the table, the column, and up or down.
+  // The order chosen by the user is in the address: the table, the column, and the direction.
   const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/-$/, "");
   const place = slug(name) + ".";
   function sort(i, keep, was) {
@@ -234,10 +234,10 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
   return box;
 }
 
-// orderColumn is which side of which outcome a fill is.
+// orderColumn shows the side and the outcome of a fill.
 export const orderColumn = { name: "Order", bare: true, cell: (r) => [r.side === "BUY" ? "buys " : "sells ", el("span", { "data-text": true }, r.outcome || "an outcome")] };
 
-// choice is a row of buttons, one of which is on: the values of a parameter.
+// choice is a row of buttons for the values of a parameter, one of which is on.
 export function choice(name, options, now, change) {
   const group = el("div", { class: "choice", role: "group", "aria-label": name }, options.map(([value, text]) => el("button", {
     type: "button", "data-value": value, "data-fixed": true, "aria-pressed": String(value === now), onclick: (event) => {
@@ -253,20 +253,20 @@ export function pick(name, options, now, change) {
   return el("label", { class: "pick" }, name + " ", list);
 }
 
-// fields are filters, which a phone has behind a word until one of them is set.
+// fields are filters, which are folded on a phone until one of them is set.
 export const fields = (set, ...all) => el("details", { class: "folds", open: set || !matchMedia("(max-width: 36rem)").matches }, el("summary", {}, "Filters"), el("div", { class: "filters" }, all));
 
 // The categories of markets that every venue knows.
 export const categories = ["crypto", "culture", "economics", "finance", "other", "politics", "sports", "tech", "weather", "world"];
 
-// inCategory is the list of categories, with the one that is chosen.
+// inCategory is the list of categories, including the chosen one.
 export const inCategory = (now, change) => pick("Category", ["", ...new Set([...categories, now || "crypto"])].map((c) => [c, c || "all"]), now, change);
 
 // fact is a figure with its name.
 export const fact = (name, value, ...about) => el("div", { class: "fact" }, el("dt", {}, name), el("dd", {}, value, about.length ? el("small", {}, " ", about) : null));
 export const facts = (...all) => el("dl", { class: "facts" }, all);
 
-// bar is how long a number is beside others: zero is at the left.
+// bar shows the size of a number relative to others: zero is on the left.
 export function bar(value, most, cls = "") {
   const part = most > 0 ? Math.min(1, Math.abs(value) / most) : 0;
   return svg("svg", { class: "meter " + cls, viewBox: "0 0 60 10", "aria-hidden": "true" }, svg("rect", { width: Math.max(value == 0 ? 0 : 1, 60 * part).toFixed(1), height: 10 }));

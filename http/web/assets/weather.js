@@ -12,13 +12,13 @@ const again = () => { shown(); grid.load(); };
 const grid = panel({
   name: "Cities", cls: "first", size: 800, url: () => address("/weather/cities"), lone: true,
   draw: (a, { lead }) => {
-    lead.replaceChildren(num(a.volume_24h_total, "usd0"), " USD traded in this UTC day, ", num(a.volume_7d_total, "usd0"), " in seven, ", num(a.volume_lifetime_total, "usd0"), " ever");
+    lead.replaceChildren(num(a.volume_24h_total, "usd0"), " USD traded in this UTC day, ", num(a.volume_7d_total, "usd0"), " in seven days, ", num(a.volume_lifetime_total, "usd0"), " ever");
     const by = { name: (x, y) => (x.name < y.name ? -1 : 1), volume: (x, y) => y.volume_24h - x.volume_24h, anomaly: (x, y) => Math.abs(y.anomaly?.[metric] ?? 0) - Math.abs(x.anomaly?.[metric] ?? 0), west: (x, y) => x.lon - y.lon }[order];
     const left = [...a.data].sort(by);
     const cells = (list) => el("ul", { class: "grid-cells" }, list.map((c) => el("li", {}, cityCell(c, metric, false, show))));
     const legend = show === "volume" ? null : el("ol", { class: "steps", "aria-label": "Classes of the anomaly in degrees Celsius" },
       [...steps].reverse().map((s, i) => el("li", { class: "c-" + (4 - i), "data-fixed": true }, "≤ −" + s)), el("li", { class: "c0" }, "normal"), steps.map((s, i) => el("li", { class: "c" + (i + 1), "data-fixed": true }, "≥ +" + s)));
-    const first = [legend, el("p", { class: "note" }, show === "volume" ? "Volume of the city's temperature markets in this UTC day." : "Forecast less normal of the city's local day, in degrees of the city's markets; classes are in °C. ", "A dashed border: no market is open.")];
+    const first = [legend, el("p", { class: "note" }, show === "volume" ? "Volume of the city's temperature markets in this UTC day." : "Forecast minus normal of the city's local day, in degrees of the city's markets; classes are in °C. ", "A dashed border: no market is open.")];
     if (order !== "name") return [first, cells(left)];
     const taken = new Set();
     return [first, regions.map(([name, inside]) => {

@@ -1,4 +1,4 @@
-// Large orders: who places them, where, and which way.
+// Large orders: who places them, in which markets, and in which direction.
 import { address, ask, el, go, here, many, market, num, title, explorer, wallet, when } from "./core.js";
 import { choice, fact, facts, fields, inCategory, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
@@ -36,7 +36,7 @@ const moves = panel({
   name: "Newest large orders", size: 500, url: () => movesUrl(),
   draw: (answer) => {
     older = answer.next_cursor;
-    if (!answer.data.length) return state("empty", "No order fits. Ask for a smaller amount or another side.");
+    if (!answer.data.length) return state("empty", "No order matches. Choose a smaller amount or another side.");
     return table({ name: "Newest large orders", rows: answer.data, per: 25, order: "newest",
       more: { left: () => Boolean(older), load: async () => { const next = await ask(movesUrl(older)); older = next.next_cursor; return next.data; } },
       columns: [

@@ -12,15 +12,15 @@ import (
 	"pmx/http/wire"
 )
 
-// wordsPath is what the search of the reference reads.
+// wordsPath is the path of the index that the search of the reference loads.
 const wordsPath = "/docs/words.json"
 
-// word is a page of the reference, or a section of a text, and what finds it.
+// word is a page of the reference, or a section of a text, with the words that find it.
 type word struct {
 	Path  string `json:"path"`
 	Title string `json:"title"`
 	About string `json:"about"`
-	Names string `json:"names"` // of parameters and fields, or words of a text
+	Names string `json:"names"` // names of parameters and fields, or words of a text
 }
 
 var (
@@ -29,7 +29,7 @@ var (
 	letters = regexp.MustCompile(`[a-z][a-z0-9_]{2,}`)
 )
 
-// addTextWords notes the sections of a text.
+// addTextWords adds the sections of a text to the index.
 func (s *Site) addTextWords(l link, text template.HTML) {
 	all := string(text)
 	places := heading.FindAllStringIndex(all, -1)
@@ -51,7 +51,7 @@ func (s *Site) addTextWords(l link, text template.HTML) {
 	}
 }
 
-// addWords makes the index of the reference: endpoints with their parameters and fields,
+// addWords makes the search index of the reference: endpoints with their parameters and fields,
 // errors, and sections of the texts.
 func (s *Site) addWords() error {
 	var all []word
