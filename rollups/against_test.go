@@ -114,10 +114,12 @@ func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 		if bad := compare(); len(bad) > 0 {
 			t.Errorf("venue %d: %v differ", seed, bad)
 		}
-		fresh := v.folder(t)
-		clustertest.Publish(t, lake, fresh)
-		sameTables(t, m, out, fresh)
-		proveLake(t, lake, fresh, seed == 0)
+		fresh := out
+		if testfiles.Long() { // in short both equal the database's tables
+			fresh = v.folder(t)
+			clustertest.Publish(t, lake, fresh)
+			sameTables(t, m, out, fresh)
+		}
 		if seed == 0 { // what is there twice, or not at all, is seen
 			was := p.Rows
 			p.Rows = func(table string) string { return was(table) + " UNION ALL (" + was(table) + " LIMIT 1)" }
@@ -130,6 +132,7 @@ func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 				}
 			}
 		}
+		proveLake(t, lake, fresh, seed == 0)
 		v.close()
 	}
 	t.Logf("rows compared: %v", any)
