@@ -2,7 +2,6 @@ package shape
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,30 +91,16 @@ func eachParquet(src data.Source, r io.Reader, sink data.Sink, fn Record) (err e
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	leaves, isText := leavesOf(f.Schema()), TextColumns(f)
+	obj := newParquetObject(leaves)
 	return EachRow(f, func(n int64, row parquet.Row) error {
-		obj := make(map[string]any, len(leaves))
+		obj.empty()
 		for _, v := range row {
 			if isText[v.Column()] && !v.IsNull() && !utf8.Valid(v.ByteArray()) {
 				return errors.Join(Reject(sink, n, v.ByteArray(), Known("bad_utf8")), sink.Lines(data.LineRecord, 1))
 			}
-			leaf := leaves[v.Column()]
-			if !leaf.repeated {
-				obj[leaf.name] = leaf.Value(v)
-				continue
-			}
-			list, _ := obj[leaf.name].([]any)
-			switch {
-			case v.DefinitionLevel() >= leaf.element: // null or not, it has its place
-				obj[leaf.name] = append(list, leaf.Value(v))
-			case v.DefinitionLevel() == leaf.element-1:
-				obj[leaf.name] = []any{} // an empty list
-			}
+			obj.add(v)
 		}
-		raw, err := json.Marshal(obj)
-		if err != nil {
-			return fmt.Errorf("row %d: %w", n, err)
-		}
-		if err := fn(n, raw); err != nil {
+		if err := fn(n, obj.json()); err != nil {
 			return err
 		}
 		return sink.Lines(data.LineRecord, 1)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"pmx/data"
 )
@@ -19,6 +20,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	case bytes.Equal(b, []byte("null")):
 		*t = ""
 	case len(b) > 0 && b[0] == '"':
+		if plain, ok := plainText(b); ok {
+			*t = Text(plain)
+			return nil
+		}
 		var s string
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
@@ -28,6 +33,21 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		*t = Text(b)
 	}
 	return nil
+}
+
+// plainText returns what stands between the quotes of a JSON string if nothing in it is escaped,
+// which most texts are.
+func plainText(b []byte) ([]byte, bool) {
+	if len(b) < 2 || b[len(b)-1] != '"' {
+		return nil, false
+	}
+	b = b[1 : len(b)-1]
+	for _, c := range b {
+		if c == '\\' || c == '"' || c < ' ' {
+			return nil, false
+		}
+	}
+	return b, utf8.Valid(b)
 }
 
 // Trim returns the text without outer blanks, and "" for the words that sources write for a missing

@@ -83,7 +83,7 @@ WITH joined AS (
 ),
 merged AS (
   SELECT coalesce(o.market, (SELECT coalesce(max(market) + 1, 0) FROM markets)
-      + (count(*) FILTER (o.market IS NULL) OVER (ORDER BY n.condition ROWS UNBOUNDED PRECEDING) - 1))::INTEGER AS market,
+      + (row_number() OVER (PARTITION BY o.market IS NULL ORDER BY n.condition) - 1))::INTEGER AS market,
     n.condition AS condition,
     @columns,
     greatest(n.updated_at, o.updated_at) AS updated_at,
