@@ -14,12 +14,12 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// BackupCmd makes a backup, or looks at those that are there.
+// BackupCmd makes a backup, or lists or checks existing ones.
 type BackupCmd struct {
-	Dir    string `arg:"" help:"Folder of the backups: an empty or new one for the first." type:"path"`
+	Dir    string `arg:"" help:"Folder of the backups; empty or new for the first one." type:"path"`
 	Keep   int    `help:"Keep this many backups, the new one included, and remove older ones; 0 keeps all." default:"0" placeholder:"N"`
-	Verify bool   `help:"Make no backup, but read and check every file of those in DIR."`
-	List   bool   `help:"Make no backup, but list those in DIR."`
+	Verify bool   `help:"Instead of making a backup, read and check every file of those in DIR."`
+	List   bool   `help:"Instead of making a backup, list those in DIR."`
 	JSON   bool   `help:"End with one JSON object instead of text."`
 }
 
@@ -47,7 +47,7 @@ func backUp(ctx context.Context, k *keeper.Keeper, req keeper.BackupRequest, emi
 	return k.Backup(ctx, req, shares(emit))
 }
 
-// shares reports progress in steps of a hundredth, one at a time, whoever it comes from.
+// shares reports progress in steps of a hundredth. It may be called from several goroutines.
 func shares(emit func(share)) func(done float64) {
 	var mu sync.Mutex
 	told := 0.0
@@ -101,7 +101,7 @@ func (c *BackupCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return err
 }
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes.
 func size(bytes int64) string { return humanize.Bytes(uint64(max(bytes, 0))) }
 
 // verify checks every file.
@@ -150,10 +150,10 @@ type listed struct {
 	Bytes   int64     `json:"bytes"`
 	Pmx     string    `json:"pmx,omitempty"`
 	Current bool      `json:"current"`
-	Problem string    `json:"problem,omitempty"` // why it cannot be restored; the rest is not known then
+	Problem string    `json:"problem,omitempty"` // why it cannot be restored; then the rest is unknown
 }
 
-// list shows all backups. One that is damaged is named and keeps none of the others back.
+// list shows all backups. A damaged one is reported and does not prevent listing the others.
 func (c *BackupCmd) list(std stdio) (err error) {
 	repo, err := backup.Open(c.Dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// CompletionCmd prints what a shell needs to complete the words of pmx.
+// CompletionCmd prints the completion script for a shell.
 type CompletionCmd struct {
 	Shell string `arg:"" help:"Shell: bash, zsh or fish." enum:"bash,zsh,fish"`
 }
@@ -25,7 +25,7 @@ func (CompletionCmd) Help() string {
 For all users, write the script to /usr/share/bash-completion/completions/pmx, or as _pmx into a folder of zsh's fpath.`
 }
 
-// The scripts ask pmx complete, so that they fit every version.
+// The scripts call pmx complete, so that they work with every version.
 var (
 	//go:embed completion/bash.sh
 	bashCompletion string
@@ -41,12 +41,12 @@ func (c *CompletionCmd) Run(std stdio) error {
 	return err
 }
 
-// CompleteCmd is what the scripts ask.
+// CompleteCmd is called by the scripts.
 type CompleteCmd struct {
 	Words []string `arg:"" optional:"" help:"The words after pmx, up to the one to be completed, which may be empty."`
 }
 
-// Run prints a line for each word that may stand there, with its help behind a tab.
+// Run prints a line for each possible word, with its help after a tab.
 func (c *CompleteCmd) Run(kctx *kong.Context, std stdio) error {
 	for _, line := range completions(kctx.Model.Node, c.Words) {
 		if _, err := fmt.Fprintln(std.out, line); err != nil {
@@ -56,7 +56,7 @@ func (c *CompleteCmd) Run(kctx *kong.Context, std stdio) error {
 	return nil
 }
 
-// completions are the lines for the last of words, which stand behind the program's name.
+// completions returns the lines for the last of words, which follow the program's name.
 func completions(program *kong.Node, words []string) []string {
 	if len(words) == 0 {
 		words = []string{""}
@@ -66,7 +66,7 @@ func completions(program *kong.Node, words []string) []string {
 	for _, word := range words[:len(words)-1] {
 		at.take(word)
 	}
-	if last == "=" && at.flag != nil { // bash makes it a word of its own
+	if last == "=" && at.flag != nil { // bash passes it as a separate word
 		last = ""
 	}
 	name, value, joined := strings.Cut(last, "=")
@@ -88,12 +88,12 @@ func completions(program *kong.Node, words []string) []string {
 	return slices.DeleteFunc(all, func(line string) bool { return !strings.HasPrefix(line, last) })
 }
 
-// typed is what was understood of the words before the last.
+// typed is the parsed command line before the last word.
 type typed struct {
 	node  *kong.Node
-	flag  *kong.Flag // whose value is next; nil: none
+	flag  *kong.Flag // flag that needs a value next; nil: none
 	args  int        // positional arguments
-	ended bool       // "--" was there: no flags follow
+	ended bool       // after "--": no flags follow
 }
 
 func (t *typed) take(word string) {
@@ -118,7 +118,7 @@ func (t *typed) take(word string) {
 	}
 }
 
-// words are those that are neither flags nor their values.
+// words returns the words that are neither flags nor their values.
 func (t *typed) words() (all []string) {
 	if t.args < len(t.node.Positional) {
 		all = choices(t.node.Positional[t.args])
@@ -131,7 +131,7 @@ func (t *typed) words() (all []string) {
 	return all
 }
 
-// flagWords are the flags of a command, those of all commands included.
+// flagWords returns the flags of a command, including those of all commands.
 func flagWords(node *kong.Node) (all []string) {
 	for _, group := range node.AllFlags(true) {
 		for _, f := range group {
@@ -153,7 +153,7 @@ func findFlag(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// choices are the values that something may have, where they are few.
+// choices returns the possible values, if there is a list of them.
 func choices(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil
@@ -161,7 +161,7 @@ func choices(v *kong.Value) []string {
 	return slices.DeleteFunc(v.EnumSlice(), func(s string) bool { return s == "" })
 }
 
-// brief is the first sentence of a help.
+// brief returns the first sentence of a help text.
 func brief(help string) string {
 	first, _, _ := strings.Cut(help, ". ")
 	return strings.TrimSuffix(strings.ReplaceAll(first, "\n", " "), ".")

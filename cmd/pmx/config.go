@@ -18,26 +18,26 @@ import (
 	"pmx/data"
 )
 
-// defaultConfig is the config file that is read where --config names none, if it is there.
+// defaultConfig is the config file that is read if --config is not given and the file exists.
 const defaultConfig = "pmx.json"
 
-// configFile is a JSON object of flags. What the command line or the environment says
-// goes before it, and a name that is no flag is refused.
+// configFile is a JSON object of flags. The command line and the environment take precedence over
+// it, and unknown names are refused.
 type configFile struct {
 	path   string
 	values map[string]configValue // by the name of the flag
 }
 
-// configValue is what the file says of one flag, and where.
+// configValue is the value of one flag in the file, and its line.
 type configValue struct {
 	value any
 	line  int
 }
 
-// at says where in the file a value is.
+// at returns the file and line of a value.
 func (c *configFile) at(line int) string { return fmt.Sprintf("%s:%d", c.path, line) }
 
-// parseConfig reads the text of a config file. Errors name the line.
+// parseConfig parses a config file. Errors name the line.
 func parseConfig(path string, text []byte) (*configFile, error) {
 	c := &configFile{path: path, values: map[string]configValue{}}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -74,12 +74,12 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 	return c, nil
 }
 
-// configResolver gives kong what the config file says.
+// configResolver passes the values of the config file to kong.
 type configResolver struct {
 	file *configFile // nil: none
 }
 
-// read reads the file at path, or else the default one, which may be absent.
+// read reads the file at path, or the default one, which may be missing.
 func (r *configResolver) read(path string) error {
 	text, err := data.ReadRegular(kong.ExpandPath(cmp.Or(path, defaultConfig)))
 	if path == "" && errors.Is(err, fs.ErrNotExist) {
@@ -92,8 +92,8 @@ func (r *configResolver) read(path string) error {
 	return err
 }
 
-// BeforeResolve reads the config file before flags get their values. What shells ask for the
-// words of pmx has no need of it: a mistake in the file of some folder must not reach every prompt.
+// BeforeResolve reads the config file before flags get their values. Shell completion does not need
+// it: a mistake in the file of some folder must not appear at every prompt.
 func (c *CLI) BeforeResolve(ctx *kong.Context, r *configResolver) error {
 	if command := ctx.Selected(); command != nil && (command.Name == "complete" || command.Name == "completion") {
 		return nil
@@ -107,7 +107,7 @@ func (c *CLI) BeforeResolve(ctx *kong.Context, r *configResolver) error {
 	return nil
 }
 
-// Validate refuses names that no flag of any command has.
+// Validate refuses names that are not a flag of any command.
 func (r *configResolver) Validate(app *kong.Application) error {
 	if r.file == nil {
 		return nil
@@ -132,7 +132,7 @@ func (r *configResolver) Validate(app *kong.Application) error {
 	return errors.Join(all...)
 }
 
-// allFlags are those of n and of all commands below it.
+// allFlags returns the flags of n and of all commands below it.
 func allFlags(n *kong.Node) []*kong.Flag {
 	all := slices.Clone(n.Flags)
 	for _, child := range n.Children {
@@ -160,7 +160,7 @@ func (r *configResolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag)
 	return value, nil
 }
 
-// environment names the variable that sets flag; false if none does.
+// environment returns the name of the variable that sets flag; false if none does.
 func environment(flag *kong.Flag) (string, bool) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
@@ -170,23 +170,23 @@ func environment(flag *kong.Flag) (string, bool) {
 	return "", false
 }
 
-// asGiven makes a JSON value what kong takes for flag: numbers as on the command line,
-// texts and lists as they are. It refuses another type than the flag's.
+// asGiven converts a JSON value to what kong accepts for flag: numbers as on the command line,
+// texts and lists unchanged. It refuses values of another type than the flag's.
 func asGiven(flag *kong.Flag, value any) (any, error) {
 	kind := flag.Target.Kind()
 	switch v := value.(type) {
 	case json.Number:
 		if kind == reflect.String || kind == reflect.Slice || flag.IsBool() {
-			return nil, fmt.Errorf("%s is a number: write a text, in quotes", v)
+			return nil, fmt.Errorf("%s is a number: write a text in quotes", v)
 		}
 		return v.String(), nil
 	case bool:
 		if !flag.IsBool() {
-			return nil, fmt.Errorf("%t: the flag takes a value, and is not turned on or off", v)
+			return nil, fmt.Errorf("%t: the flag needs a value, not true or false", v)
 		}
 	case []any:
 		if kind != reflect.Slice {
-			return nil, errors.New("a list is given, and the flag takes one value")
+			return nil, errors.New("it is a list, but the flag takes one value")
 		}
 		for _, item := range v {
 			if _, isText := item.(string); !isText {
@@ -194,12 +194,13 @@ func asGiven(flag *kong.Flag, value any) (any, error) {
 			}
 		}
 	case map[string]any:
-		return nil, errors.New("an object is given, and the flag takes a value")
+		return nil, errors.New("it is an object, but the flag takes a value")
 	}
 	return value, nil
 }
 
-// fits reports whether flag takes value, as kong does later without saying if it is.
+// fits returns an error if flag does not accept value. Kong checks that later, but its error does
+// not say where the value comes from.
 func fits(flag *kong.Flag, value any) error {
 	target := reflect.New(flag.Target.Type()).Elem()
 	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: kong.Scan().PushTyped(value, kong.FlagValueToken)}, target); err != nil {

@@ -11,12 +11,12 @@ import (
 	"pmx/engine"
 )
 
-// ConfigCmd is about the configuration of the server.
+// ConfigCmd checks the configuration of the server.
 type ConfigCmd struct {
 	Check ConfigCheckCmd `cmd:"" help:"Show every setting of the server, where it comes from, and what is wrong."`
 }
 
-// ConfigCheckCmd reads the settings of pmx serve as it would.
+// ConfigCheckCmd reads the settings as pmx serve would.
 type ConfigCheckCmd struct {
 	Serve ServeCmd `embed:""`
 	JSON  bool     `name:"json" help:"Print the result as one JSON object."`
@@ -25,21 +25,21 @@ type ConfigCheckCmd struct {
 // Help is the longer help.
 func (ConfigCheckCmd) Help() string {
 	return `Takes the flags of pmx serve, and reads the environment and the config file as it would: the command line wins,
-then the environment, then the file. Opens no data and takes no address, so it can run beside the server, before a restart.
-Keys in URLs are not shown. The exit status is 0 if pmx serve would accept every setting, as far as that can be told without
-opening files for writing and taking addresses.
+then the environment, then the file. Does not open data or listen, so it can run while the server runs, before a restart.
+Keys in URLs are not shown. The exit status is 0 if pmx serve would accept every setting, as far as that can be checked without
+opening files for writing and listening.
 
   pmx config check
   pmx config check --config /etc/pmx.json --listen 0.0.0.0:443
   PMX_THREADS=4 pmx config check --json`
 }
 
-// configReport is what is known of a configuration.
+// configReport describes a configuration.
 type configReport struct {
 	OK       bool             `json:"ok"`
-	File     *string          `json:"file"` // null where none is read
+	File     *string          `json:"file"` // null if none is read
 	Settings []setting        `json:"settings"`
-	Memory   *engine.Memory   `json:"memory"` // what the server may take, and how it is divided; null where --memory is wrong
+	Memory   *engine.Memory   `json:"memory"` // how much the server may use, and how it is divided; null if --memory is invalid
 	Problems []settingProblem `json:"problems"`
 	Warnings []string         `json:"warnings"`
 }
@@ -73,7 +73,7 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 		report.Problems = append(report.Problems, p)
 	}
 	for _, name := range unknownVariables(kctx.Model) {
-		report.Warnings = append(report.Warnings, fmt.Sprintf("%s is in the environment, and no flag has that name", name))
+		report.Warnings = append(report.Warnings, fmt.Sprintf("%s is set in the environment, but no flag has that name", name))
 	}
 	report.OK = len(report.Problems) == 0
 	if err := report.print(c.JSON, std); err != nil {
@@ -85,7 +85,7 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 	return nil
 }
 
-// memoryShares reports how memory is divided.
+// memoryShares describes how memory is divided.
 func memoryShares(m engine.Memory) string {
 	return fmt.Sprintf("%s in all: DuckDB %s, Go %s, what neither counts %s", bytesOf(m.Total), bytesOf(m.DuckDB), bytesOf(m.Go), bytesOf(m.Rest))
 }

@@ -26,7 +26,7 @@ type severity string
 
 const (
 	fine  severity = "ok"
-	warns severity = "warning" // to be looked at, or not to be told
+	warns severity = "warning" // needs attention, or could not be checked
 	fails severity = "error"   // something is wrong
 )
 
@@ -35,10 +35,10 @@ type finding struct {
 	Check  string   `json:"check"`
 	Level  severity `json:"level"`
 	Detail string   `json:"detail"`
-	Do     string   `json:"do,omitempty"` // what to do, for all that is not ok
+	Do     string   `json:"do,omitempty"` // what to do; empty if ok
 }
 
-// troubles are the findings that are not ok.
+// troubles returns the findings that are not ok.
 func troubles(all []finding) []finding {
 	var out []finding
 	for _, f := range all {
@@ -49,7 +49,7 @@ func troubles(all []finding) []finding {
 	return out
 }
 
-// printFindings writes findings, a line each, and what to do below those that are not ok.
+// printFindings writes one line per finding, followed by what to do if it is not ok.
 func printFindings(w io.Writer, all []finding) error {
 	for _, f := range all {
 		text := fmt.Sprintf("%-8s %s: %s\n", f.Level, f.Check, visible(f.Detail, ""))
@@ -63,17 +63,17 @@ func printFindings(w io.Writer, all []finding) error {
 	return nil
 }
 
-// What a healthy installation has at least, or at most.
+// Limits for a healthy installation.
 const (
 	leastFiles      = 4096                // open files
-	certificateLeft = 14 * 24 * time.Hour // until a certificate expires
-	staleAfter      = time.Hour           // the newest fill
-	clockAhead      = time.Minute         // of the clock may what is stored be
+	certificateLeft = 14 * 24 * time.Hour // time until a certificate expires
+	staleAfter      = time.Hour           // age of the newest fill
+	clockAhead      = time.Minute         // how far stored times may be ahead of the clock
 	verifyEvery     = 3 * 24 * time.Hour
 	backupLate      = time.Hour
 )
 
-// DoctorCmd says what is wrong.
+// DoctorCmd reports what is wrong.
 type DoctorCmd struct {
 	Serve ServeCmd `embed:""`
 	JSON  bool     `name:"json" help:"Print the result as one JSON object."`
@@ -82,8 +82,8 @@ type DoctorCmd struct {
 // Help is the longer help.
 func (DoctorCmd) Help() string {
 	return `Checks the data directory and its permissions, who has the database open, the disk, the limit of open files, the clock, the
-settings, the certificate, the file of keys, the version of the database, and what a running server says of itself: old data, refreshes and
-verifications that fail, faults. Says of each what to do. Changes nothing. Takes the flags of pmx serve, and reads the
+settings, the certificate, the file of keys, the version of the database, and the status of a running server: old data, refreshes and
+verifications that fail, faults. Says what to do about each problem. Changes nothing. Takes the flags of pmx serve, and reads the
 environment and the config file as it would.
 
 The exit status is 1 if something is wrong, and 0 if there are only warnings.
@@ -134,22 +134,22 @@ func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std s
 	return err
 }
 
-// checkSettings reports what pmx serve would refuse.
+// checkSettings reports the settings that pmx serve would refuse.
 func (c *DoctorCmd) checkSettings(ctx context.Context, kctx *kong.Context, cli *CLI) []finding {
 	var all []finding
 	for _, err := range append(cli.checkEngine(ctx), c.Serve.check(cli)...) {
 		all = append(all, finding{"settings", fails, err.Error(), "correct it; pmx config check shows where each setting comes from"})
 	}
 	for _, name := range unknownVariables(kctx.Model) {
-		all = append(all, finding{"settings", warns, name + " is in the environment, and no flag has that name", "correct its name, or unset it"})
+		all = append(all, finding{"settings", warns, name + " is set in the environment, but no flag has that name", "correct its name, or unset it"})
 	}
 	if len(all) == 0 {
-		all = append(all, finding{"settings", fine, "pmx serve would take them", ""})
+		all = append(all, finding{"settings", fine, "pmx serve would accept them", ""})
 	}
 	return all
 }
 
-// checkCertificate looks at the certificate of --tls-cert, if one is given.
+// checkCertificate checks the certificate of --tls-cert, if it is set.
 func checkCertificate(certFile, keyFile string, now time.Time) []finding {
 	if certFile == "" {
 		return nil
@@ -165,14 +165,14 @@ func checkCertificate(certFile, keyFile string, now time.Time) []finding {
 	text := fmt.Sprintf("%s is valid from %s until %s", certFile, leaf.NotBefore.UTC().Format(time.RFC3339), leaf.NotAfter.UTC().Format(time.RFC3339))
 	switch {
 	case now.After(leaf.NotAfter), now.Before(leaf.NotBefore):
-		return []finding{{"certificate", fails, text, "renew it, and check the clock; a running server takes the new files by itself"}}
+		return []finding{{"certificate", fails, text, "renew it, and check the clock; a running server loads the new files without a restart"}}
 	case leaf.NotAfter.Sub(now) < certificateLeft:
 		return []finding{{"certificate", warns, text, "the renewal does not work: renew it"}}
 	}
 	return []finding{{"certificate", fine, text, ""}}
 }
 
-// checkDirectory looks at the data directory, its owner and its permissions.
+// checkDirectory checks the data directory, its owner and its permissions.
 func checkDirectory(dir engine.Dir) []finding {
 	info, err := os.Stat(string(dir))
 	switch {
@@ -187,7 +187,7 @@ func checkDirectory(dir engine.Dir) []finding {
 	for _, path := range []string{string(dir), dir.Database(), dir.Control()} {
 		if i, err := os.Stat(path); err == nil && i.Mode().Perm()&0o077 != 0 {
 			all = append(all, finding{"permissions", fails, fmt.Sprintf("%s has the mode %#o: others than its owner have rights to it", path, i.Mode().Perm()),
-				"chmod go= " + path + "; the next start does it too"})
+				"chmod go= " + path + "; the next start also does it"})
 		}
 	}
 	if names := dir.DamagedLogs(); len(names) > 0 {
@@ -200,18 +200,18 @@ func checkDirectory(dir engine.Dir) []finding {
 	return all
 }
 
-// checkDisk looks at the room on the disk of the data directory.
+// checkDisk checks the free space on the disk of the data directory.
 func checkDisk(dir engine.Dir) []finding {
 	free, size, ok := dir.DiskSpace()
 	if !ok {
-		return []finding{{"disk", warns, "the system does not say what is free", "look at the disk of " + string(dir) + " yourself"}}
+		return []finding{{"disk", warns, "the system does not report the free space", "check the disk of " + string(dir) + " yourself"}}
 	}
 	text := fmt.Sprintf("%s of %s are free", bytesOf(free), bytesOf(size))
 	if err := dir.CheckSpace(); err != nil {
-		return []finding{{"disk", fails, err.Error(), "free some space; work goes on by itself"}}
+		return []finding{{"disk", fails, err.Error(), "free some space; work continues automatically"}}
 	}
 	if free < size/10 {
-		return []finding{{"disk", warns, text, "free some space, or find a larger disk; pmx status shows what takes how much"}}
+		return []finding{{"disk", warns, text, "free some space, or use a larger disk; pmx status shows what uses it"}}
 	}
 	return []finding{{"disk", fine, text, ""}}
 }
@@ -223,22 +223,22 @@ func checkInbox(dir engine.Dir) []finding {
 		return nil
 	}
 	return []finding{{"inbox", warns, fmt.Sprintf("%d files could not be imported, the last one %s", len(notes), strings.TrimSuffix(notes[len(notes)-1], ".error.txt")),
-		"read the note beside each, and remove both when it is settled"}}
+		"read the note next to each, and remove both once it is settled"}}
 }
 
-// checkKeyFile reads the whole file of keys, if there is one.
+// checkKeyFile reads the whole file of keys, if it exists.
 func checkKeyFile(ctx context.Context, dir engine.Dir) []finding {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err := control.Examine(ctx, dir.Control()); err != nil {
-		return []finding{{"keys", fails, err.Error(), "stop the server and put the control.db of a backup in its place, without the -wal and -shm files beside it; pmx restore makes one"}}
+		return []finding{{"keys", fails, err.Error(), "stop the server and replace it with the control.db of a backup, without the -wal and -shm files next to it; pmx restore makes one"}}
 	}
-	return []finding{{"keys", fine, "control.db is whole, as far as SQLite can tell", ""}}
+	return []finding{{"keys", fine, "control.db is intact, according to SQLite", ""}}
 }
 
-// checkRunning looks at who has the database, and at what a running server says; without
-// one at the database itself.
+// checkRunning checks who has the database open, and the status of a running server; without one,
+// the database itself.
 func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding, error) {
 	if admin.Running(dir.AdminSocket()) {
 		s, odd, err := askStatus(ctx, dir)
@@ -279,15 +279,15 @@ func checkDatabase(ctx context.Context, dir engine.Dir) finding {
 	return finding{"database", fine, fmt.Sprintf("its tables have version %d, the newest that this pmx knows", at), ""}
 }
 
-// checkOpenFiles looks at a limit of open files.
+// checkOpenFiles checks a limit of open files.
 func checkOpenFiles(limit uint64, whose string) finding {
 	if limit < leastFiles {
-		return finding{"open files", warns, fmt.Sprintf("%s may open %d files, and needs one for each connection", whose, limit), "raise ulimit -n, or LimitNOFILE of the service, to 65536"}
+		return finding{"open files", warns, fmt.Sprintf("%s may open %d files, but needs one for each connection", whose, limit), "raise ulimit -n, or LimitNOFILE of the service, to 65536"}
 	}
 	return finding{"open files", fine, fmt.Sprintf("%s may open %d", whose, limit), ""}
 }
 
-// checkServer looks at what a running server says of itself; nil gives nothing.
+// checkServer checks the status of a running server; nil gives no findings.
 func checkServer(s *serverStatus, now time.Time) []finding {
 	if s == nil {
 		return nil
@@ -299,32 +299,32 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 		}
 	}
 	f := &s.Fresh
-	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
+	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, but this is %s", s.Version, version), "restart the server")
 	if s.waits() {
 		add(s.Replica.Problem != "", fails, "replica", s.Replica.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
 		return all
 	}
 	if r := s.Replica; r != nil {
-		add(r.Problem != "", fails, "replica", "backup "+fmt.Sprint(r.Number)+" is served and not the newest: "+r.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
+		add(r.Problem != "", fails, "replica", "backup "+fmt.Sprint(r.Number)+" is served, which is not the newest: "+r.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
 	}
-	add(f.FailureText != "" && s.Replica == nil, fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
+	add(f.FailureText != "" && s.Replica == nil, fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until it is solved, imported data is not served")
 	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
-	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now)+": "+f.Scheduled.Problem, "mend it; the next one tells")
-	add(f.Published.Failing, fails, "publish", "what changes is not published for the servers that follow; the last try failed "+ago(f.Published.Failed, now)+": "+f.Published.Problem, "mend it; the next try tells")
-	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now)+": "+f.Asked.Problem, "mend it, and run it again")
+	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now)+": "+f.Scheduled.Problem, "solve the problem; the next backup shows whether it worked")
+	add(f.Published.Failing, fails, "publish", "changes are not published for the servers that follow; the last attempt failed "+ago(f.Published.Failed, now)+": "+f.Published.Problem, "solve the problem; the next attempt shows whether it worked")
+	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now)+": "+f.Asked.Problem, "solve the problem, and run it again")
 	add(!f.BackupDue.IsZero() && now.Sub(f.BackupDue) > backupLate, fails, "backup", "one was due "+ago(f.BackupDue, now)+" and was not made",
-		"look at the log, and whether --backup-dir can be reached")
-	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work goes on by itself")
-	add(f.Stale, warns, "rollups", "facts are stored that are not served yet", "the next refresh does it; or run pmx refresh")
+		"check the log, and whether --backup-dir can be reached")
+	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work continues automatically")
+	add(f.Stale, warns, "rollups", "some stored facts are not served yet", "wait for the next refresh, or run pmx refresh")
 	verified := f.LastVerified
 	if verified.IsZero() {
 		verified = s.Started
 	}
 	add(now.Sub(verified) > verifyEvery && s.Replica == nil, warns, "verify", "nothing was verified for "+roughly(now.Sub(verified).Seconds()), "check --verify-cron, or run pmx verify")
-	add(s.AsOf.Sub(now) > clockAhead, fails, "clock", "the newest fill is of "+s.AsOf.UTC().Format(time.RFC3339)+", which is ahead of the clock", "set the clock; look at where the fill comes from")
+	add(s.AsOf.Sub(now) > clockAhead, fails, "clock", "the newest fill is of "+s.AsOf.UTC().Format(time.RFC3339)+", which is ahead of the clock", "set the clock; check where the fill comes from")
 	add(!s.Historical && s.AsOf.IsZero(), warns, "data", "there are no fills yet", "import some: pmx import, or the inbox")
 	add(!s.Historical && !s.AsOf.IsZero() && now.Sub(s.AsOf) > staleAfter, fails, "data", "the newest fill is of "+ago(s.AsOf, now),
-		"look at the sources, or at what fills the inbox; for a venue that has ended, start the server with --historical")
+		"check the sources, or what writes to the inbox; for a venue that has ended, start the server with --historical")
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		add(src.Problem != "", warns, "source "+src.Name, src.Problem, "see pmx sync status")
@@ -333,7 +333,7 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 		add(b.Failing, fails, "background", b.Name+" does not work: "+b.Text, "the log has the panic with its stack: report it, and restart the server")
 	}
 	add(s.Tally.Reopened > 0, warns, "faults", fmt.Sprintf("the database failed %d times and was opened again", s.Tally.Reopened), "keep the log lines \"database fault\" and report them")
-	add(!s.Waiting.IsZero() && now.Sub(s.Waiting) > 30*time.Minute, warns, "exports", "one waits since "+ago(s.Waiting, now), "look at the log lines of exports")
+	add(!s.Waiting.IsZero() && now.Sub(s.Waiting) > 30*time.Minute, warns, "exports", "one has been queued since "+ago(s.Waiting, now), "check the log lines of exports")
 	if len(troubles(all)) == 0 {
 		all = append(all, finding{"server", fine, fmt.Sprintf("%s answers, version %s, newest fill %s", s.URL, cmp.Or(s.Version, "unknown"), ago(s.AsOf, now)), ""})
 	}

@@ -86,7 +86,7 @@ func TestADoctorLooksAtTheOwner(t *testing.T) {
 	} else if err := os.Chown(dir, 12345, -1); err != nil {
 		t.Fatal(err)
 	}
-	if found := owner(dir); len(found) != 1 || found[0].Level != fails || !strings.Contains(found[0].Detail, fmt.Sprintf("and this is user %d", os.Geteuid())) {
+	if found := owner(dir); len(found) != 1 || found[0].Level != fails || !strings.Contains(found[0].Detail, fmt.Sprintf("but this is user %d", os.Geteuid())) {
 		t.Errorf("another user's: %+v", found)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"pmx/engine"
 )
 
-// openFilesLimit is how many files this process may have open: not known here.
+// openFilesLimit is unknown on this system.
 func openFilesLimit() uint64 { return math.MaxInt64 }
 
-// checkOwner leaves the owner to the system.
+// checkOwner checks nothing on this system.
 func checkOwner(engine.Dir, os.FileInfo) []finding { return nil }
 
-// checkClock cannot tell.
+// checkClock is not supported on this system.
 func checkClock() finding {
-	return finding{"clock", warns, "whether it is kept right is not known on this system", "look at its settings"}
+	return finding{"clock", warns, "it is not known on this system whether it is synchronised", "check its settings"}
 }

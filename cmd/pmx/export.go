@@ -19,11 +19,11 @@ import (
 // ExportCmd writes datasets.
 type ExportCmd struct {
 	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals,lake"`
-	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out, else parquet." enum:",parquet,csv,ndjson" default:""`
+	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out, otherwise parquet." enum:",parquet,csv,ndjson" default:""`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
-	Check       bool   `help:"With lake: read every file that is there and compare its checksum; by default its size is enough."`
-	Shards      bool   `help:"With lake: write the fills two more times, by the first digits of the wallet's address and by the last of the token id, for servers that read single fills there."`
+	Check       bool   `help:"With lake: read every existing file and compare its checksum; by default only sizes are compared."`
+	Shards      bool   `help:"With lake: write the fills two more times, by the first digits of the wallet's address and by the last digits of the token id, for servers that read single fills there."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
@@ -56,11 +56,11 @@ Everything for other engines, as a folder of files that never change:
   pmx export lake --out lake`
 }
 
-// endings are the formats that the end of a file's name stands for.
+// endings are the formats by the extension of a file's name.
 var endings = map[string]data.Format{".parquet": data.Parquet, ".csv": data.CSV, ".ndjson": data.NDJSON, ".jsonl": data.NDJSON}
 
-// Validate settles the format, and refuses one that the dataset does not have or that
-// the file's name contradicts.
+// Validate chooses the format, and refuses one that the dataset does not have or that contradicts
+// the file's name.
 func (c *ExportCmd) Validate() error {
 	if ending := filepath.Ext(c.Out); c.PartitionBy == "" {
 		switch of := string(endings[strings.ToLower(ending)]); {
@@ -82,15 +82,15 @@ type exportRequest struct {
 	Format  data.Format `json:"format"`
 }
 
-// share is how much of an export is done, as an event.
+// share is the progress of an export, as an event.
 type share struct {
 	Done float64 `json:"done"` // 0…1
 }
 
 type exported struct {
-	Path      string    `json:"path"` // in the data directory; the command takes it from there
+	Path      string    `json:"path"` // in the data directory; the command moves it from there
 	Rows      int64     `json:"rows"`
-	SHA256    string    `json:"sha256,omitempty"` // of a research dataset, as the two below
+	SHA256    string    `json:"sha256,omitempty"` // only research datasets, like the two below
 	AsOf      time.Time `json:"as_of,omitzero"`
 	Truncated bool      `json:"truncated,omitempty"`
 }
@@ -103,8 +103,7 @@ func exportDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emi
 	return out, err
 }
 
-// localDataset writes into a folder of its own, so that two exports at once do
-// not meet.
+// localDataset writes into a new folder, so that concurrent exports do not interfere.
 func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (exported, error) {
 	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
 	if err != nil {
@@ -151,14 +150,13 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	note := ""
 	if res.Truncated {
-		note = fmt.Sprintf(", the first of more: a file has at most %s", thousands(export.MaxRows))
+		note = fmt.Sprintf(", the first ones only: a file has at most %s", thousands(export.MaxRows))
 	}
 	_, err = fmt.Fprintf(std.err, "%s: %s rows%s\n", c.Out, thousands(res.Rows), note)
 	return err
 }
 
-// removeExported removes what is left of a file that was taken over, and the
-// folder that was made for it.
+// removeExported removes the rest of a file that was moved, and the folder created for it.
 func removeExported(path string) {
 	_ = os.Remove(path)
 	if dir := filepath.Dir(path); filepath.Base(dir) != "tmp" {

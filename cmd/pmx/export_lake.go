@@ -19,11 +19,11 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// lakeStateName is what a later export goes on from. It is of one database and no part of the
-// lake: without it, everything is written again, into the same files.
+// lakeStateName is the state from which a later export continues. It belongs to one database and is
+// not part of the lake: without it, everything is written again, into the same files.
 const lakeStateName = "state.json"
 
-// lakeState is what is there of a lake, complete or not.
+// lakeState says what exists of a lake, complete or not.
 type lakeState struct {
 	Head   export.LakeHead           `json:"head"`
 	Since  *int64                    `json:"since,omitempty"` // as in export.LakeKnown
@@ -32,7 +32,7 @@ type lakeState struct {
 	Tables map[string]lakeFileState  `json:"tables,omitempty"` // datasets without days
 }
 
-// lakeBlockState is a block of shards that is there whole.
+// lakeBlockState is a complete block of shards.
 type lakeBlockState struct {
 	Print string            `json:"print"`
 	Files []export.LakeFile `json:"files"`
@@ -46,11 +46,11 @@ type lakeFileState struct {
 // lakeEvent is the moment of the export, which comes first, or a file.
 type lakeEvent struct {
 	Head      *export.LakeHead `json:"head,omitempty"`
-	Continues bool             `json:"continues,omitempty"` // with Head: the prints that are known are of its history of imports
+	Continues bool             `json:"continues,omitempty"` // with Head: the known fingerprints belong to its history of imports
 	Step      export.LakeStep  `json:"part"`
 }
 
-// exportLake writes files into a folder of the data directory, which the command takes over.
+// exportLake writes files into a folder of the data directory, from which the command moves them.
 func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emit func(lakeEvent)) (partitioned, error) {
 	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
 	if err != nil {
@@ -62,7 +62,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 		return nil
 	}
 	err = k.Exporter().WriteLake(ctx, dir, req, begin, func(p export.LakeStep) error {
-		if p.Path != "" { // away from the name that is removed
+		if p.Path != "" { // the folder with this name is removed
 			n++
 			kept := filepath.Join(dir, fmt.Sprintf("%06d.parquet", n))
 			if err := os.Rename(p.Path, kept); err != nil {
@@ -79,7 +79,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 	return partitioned{Dir: dir}, nil
 }
 
-// lake writes the lake into the folder Out, or adds to it what changed.
+// lake writes the lake into the folder Out, or adds what changed to it.
 func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Format != string(data.Parquet) || c.Out == "-" || c.PartitionBy != "" {
 		return errors.New("a lake is a folder of parquet: pmx export lake --out FOLDER")
@@ -114,10 +114,10 @@ type lakeFolder struct {
 	check   bool
 	shards  bool
 	block   []export.LakeFile // of shards, so far
-	before  *cluster.Lake     // that CURRENT named, by wasID
+	before  *cluster.Lake     // the lake that CURRENT named, by wasID
 	wasID   string
 	state   lakeState
-	had     lakeState // state as it was found
+	had     lakeState // the state that was found
 	files   []export.LakeFile
 	written int
 	id      string
@@ -136,7 +136,7 @@ func (t *lakeFolder) fills() (n int64) {
 
 func (t *lakeFolder) path(name string) string { return filepath.Join(t.dir, filepath.FromSlash(name)) }
 
-// open reads what is there. A day counts as known if its file is as it was left.
+// open reads what exists. A day is known if its file has not changed.
 func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	if t.before, t.wasID, err = cluster.ReadLake(t.dir); err != nil {
 		return known, err
@@ -174,13 +174,14 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	return known, nil
 }
 
-// isThere reports whether a file is as it was left.
+// isThere reports whether a file exists unchanged.
 func (t *lakeFolder) isThere(f export.LakeFile) bool {
 	return filepath.IsLocal(filepath.FromSlash(f.Name)) && cluster.CheckFile(t.dir, f, t.check) == nil
 }
 
-// begin takes over the moment of the export. Prints of another history of imports are not saved under its head, where they would count as its
-// own: what was found is then of use for what the export leaves out alone. A server that does not say whether they are is older.
+// begin records the moment of the export. Fingerprints from another history of imports are not
+// saved under its head, where they would count as its own: they are used only for what the export
+// leaves out. A server that does not say whether they are from another history is an older version.
 func (t *lakeFolder) begin(head export.LakeHead, continues bool) {
 	t.state = lakeState{Head: head, Days: map[string]lakeFileState{}, Blocks: map[string]lakeBlockState{}, Tables: map[string]lakeFileState{}}
 	if continues {
@@ -227,7 +228,8 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	}
 }
 
-// leave takes over what the export left out, because it is as it was: a block of shards, a day or a dataset without days.
+// leave keeps what the export left out because it has not changed: a block of shards, a day or a
+// dataset without days.
 func (t *lakeFolder) leave(f export.LakeFile) error {
 	if f.From != "" {
 		was, ok := t.had.Blocks[f.From]
@@ -254,7 +256,7 @@ func (t *lakeFolder) leave(f export.LakeFile) error {
 	return nil
 }
 
-// saveState lets an export that is interrupted go on.
+// saveState saves the state, so that an interrupted export can continue.
 func (t *lakeFolder) saveState() error {
 	text, err := json.Marshal(t.state)
 	if err != nil {
@@ -263,7 +265,8 @@ func (t *lakeFolder) saveState() error {
 	return t.std.replaceFile(t.path(lakeStateName), text)
 }
 
-// hasShards is an error where shards were asked for, and blocks that are over have none: a server of an earlier version knows nothing of them.
+// hasShards returns an error if shards were requested and complete blocks have none: a server of an
+// earlier version does not know them.
 func (t *lakeFolder) hasShards(m *cluster.Lake) error {
 	blocks, err := m.Blocks()
 	if err != nil || !t.shards {
@@ -280,8 +283,8 @@ func (t *lakeFolder) hasShards(m *cluster.Lake) error {
 	return nil
 }
 
-// finish writes the manifest, lets CURRENT name it, and removes what neither it nor the one
-// before names: who began to read before still finds its files.
+// finish writes the manifest, makes CURRENT name it, and removes files that neither it nor the
+// previous one names: a reader of the previous one still finds its files.
 func (t *lakeFolder) finish() error {
 	m := cluster.NewLake(t.state.Head, t.files)
 	if err := t.hasShards(m); err != nil {
@@ -313,7 +316,7 @@ func (t *lakeFolder) finish() error {
 	return t.sweep(m)
 }
 
-// sweep removes files of the lake that no manifest names but older ones than the last two.
+// sweep removes files of the lake that are named by none of the last two manifests.
 func (t *lakeFolder) sweep(m *cluster.Lake) error {
 	keep := map[string]bool{cluster.ManifestName(t.id): true, cluster.ManifestName(t.wasID): true}
 	files := m.Files
@@ -327,7 +330,7 @@ func (t *lakeFolder) sweep(m *cluster.Lake) error {
 	for _, name := range old {
 		err = errors.Join(err, os.Remove(t.path(name)))
 		changed()
-		_ = os.Remove(filepath.Dir(t.path(name))) // as long as nothing else is in it
+		_ = os.Remove(filepath.Dir(t.path(name))) // fails if there is anything else in it
 		changed()
 	}
 	return err

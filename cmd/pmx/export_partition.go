@@ -16,15 +16,17 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// factsManifest is manifest.json in a folder with all facts: what belongs to it.
+// factsManifest is manifest.json in a folder with all facts: the list of its files.
 type factsManifest struct {
 	Generator string `json:"generator"`
 	Kind      string `json:"kind"`
-	Complete  bool   `json:"complete"` // every file is there
-	// Provisional is how many fills are of the venue's list of trades, and not confirmed by the chain.
+	Complete  bool   `json:"complete"` // every file exists
+	// Provisional is how many fills come from the venue's list of trades and are not confirmed by
+	// the chain.
 	Provisional int64              `json:"provisional_fills"`
 	Files       []export.Partition `json:"files"`
-	// State is what the next export goes on from. It is of one database; without it, all facts are read again.
+	// State is the state from which the next export continues. It belongs to one database; without
+	// it, all facts are read again.
 	State *export.PartitionState `json:"state,omitempty"`
 }
 
@@ -33,7 +35,7 @@ const (
 	factsKind    = "facts"
 )
 
-// readManifest returns the manifest of a folder; nil if it has none of facts.
+// readManifest returns the manifest of a folder; nil if it has no manifest of facts.
 func readManifest(dir string) (*factsManifest, error) {
 	text, err := data.ReadRegular(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +51,7 @@ func readManifest(dir string) (*factsManifest, error) {
 	return &m, nil
 }
 
-// write keeps the manifest of a folder; a reader sees the old one or this.
+// write saves the manifest of a folder; a reader sees the old one or this one.
 func (m *factsManifest) write(dir string, std stdio) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -58,11 +60,11 @@ func (m *factsManifest) write(dir string, std stdio) error {
 	return std.replaceFile(filepath.Join(dir, manifestName), append(text, '\n'))
 }
 
-// checkFacts holds every file of a folder with all facts against its manifest,
-// before anything of it is imported; other paths are none of its business.
+// checkFacts compares every file of a folder of facts with its manifest before any of it is
+// imported. Other paths are ignored.
 func checkFacts(dir string) error {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return nil // a file or a glob; who opens it says what is wrong
+		return nil // a file or a glob; errors are reported when it is opened
 	}
 	m, err := readManifest(dir)
 	if err != nil || m == nil {
@@ -101,15 +103,15 @@ type partitionRequest struct {
 	Known export.PartitionsKnown `json:"there"`
 }
 
-// partitionEvent is a file that is there, or one that is ready at Path.
+// partitionEvent is an unchanged file, or one that is ready at Path.
 type partitionEvent struct {
 	Partition export.Partition `json:"part"`
-	Path      string           `json:"path"` // "": as it was
+	Path      string           `json:"path"` // "": unchanged
 	Done      float64          `json:"done"`
 }
 
 type partitioned struct {
-	Dir   string                 `json:"dir"` // where files were written; the command removes it
+	Dir   string                 `json:"dir"` // the folder of the written files, which the command removes
 	State *export.PartitionState `json:"state,omitempty"`
 }
 
@@ -137,7 +139,7 @@ func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest
 	return partitioned{dir, state}, nil
 }
 
-// partition writes all facts into the folder Out, or completes what is there.
+// partition writes all facts into the folder Out, or updates it.
 func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Dataset != "fills" || c.Format != "parquet" || c.Out == "-" {
 		return errors.New("--partition-by day is for fills, as parquet, into a folder: pmx export fills --partition-by day --out FOLDER")
@@ -151,7 +153,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	t := &partitionWriter{std: std, dir: c.Out, known: export.PartitionsKnown{Files: map[string]export.Partition{}}, meter: newProgressBar(std, c.JSON)}
 	if before != nil {
-		if before.Complete { // or its files are of several moments
+		if before.Complete { // otherwise its files are of several moments
 			t.known.State = before.State
 		}
 		for _, p := range before.Files {
@@ -175,19 +177,19 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	text := fmt.Sprintf("%s: %s rows in %d files, %d of them written\n", c.Out, thousands(t.rows()), len(t.files), t.written)
 	if n := provisional(t.files); n > 0 {
-		text += fmt.Sprintf("%s fills are provisional: they are of the venue's list of trades, and not confirmed by the chain\n", thousands(n))
+		text += fmt.Sprintf("%s fills are provisional: they come from the venue's list of trades and are not confirmed by the chain\n", thousands(n))
 	}
 	_, err = io.WriteString(std.err, text)
 	return err
 }
 
-// partitionWriter puts the files of an export where they belong as they come.
+// partitionWriter moves the files of an export to their places as they arrive.
 type partitionWriter struct {
 	std     stdio
 	dir     string
 	known   export.PartitionsKnown
-	had     []export.Partition // of an earlier export
-	files   []export.Partition // of this one
+	had     []export.Partition // files of an earlier export
+	files   []export.Partition // files of this one
 	written int
 	meter   *progressBar
 	err     error // the first
@@ -200,7 +202,7 @@ func (t *partitionWriter) rows() (n int64) {
 	return n
 }
 
-// provisional is how many fills of files the chain did not confirm.
+// provisional returns how many fills of files are not confirmed by the chain.
 func provisional(files []export.Partition) (n int64) {
 	for _, p := range files {
 		n += p.Provisional
@@ -220,7 +222,7 @@ func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 			return
 		}
 		was := t.had[at]
-		was.Provisional = e.Partition.Provisional // an earlier version did not say
+		was.Provisional = e.Partition.Provisional // an earlier version did not record it
 		t.files = append(t.files, was)
 		return
 	}
@@ -235,8 +237,8 @@ func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 	t.err = t.manifest(false).write(t.dir, t.std)
 }
 
-// manifest reports the files so far, and of those of an earlier export that this one has not come
-// to.
+// manifest returns the manifest of the files so far, and of those of an earlier export that this
+// one has not reached.
 func (t *partitionWriter) manifest(complete bool) *factsManifest {
 	m := &factsManifest{Generator: "pmx", Kind: factsKind, Complete: complete, Files: slices.Clone(t.files)}
 	for _, p := range t.had {
@@ -248,7 +250,7 @@ func (t *partitionWriter) manifest(complete bool) *factsManifest {
 	return m
 }
 
-// finish removes files of an earlier export that are none of this one.
+// finish removes files of an earlier export that do not belong to this one.
 func (t *partitionWriter) finish(before *factsManifest, state *export.PartitionState) error {
 	if before != nil {
 		for _, p := range before.Files {

@@ -25,32 +25,32 @@ import (
 	"pmx/rollups/serving"
 )
 
-// lane is a source that is followed.
+// lane follows one source.
 type lane struct {
 	name string
 	run  func(context.Context) error
-	once func(context.Context) error // until it is up to date; nil where it never is
+	once func(context.Context) error // follows until it is up to date; nil if it never is
 }
 
 // follower follows a venue's sources.
 type follower struct {
 	lanes   []lane
-	books   *fetch.Host // nil: nobody asks it
+	books   *fetch.Host // nil: not used
 	hosts   []*fetch.Host
 	chain   *follow.Chain         // nil: not followed
 	markets *follow.Markets       // nil: not followed
 	quotes  *follow.Quotes        // nil: not followed
 	weather *follow.Weather       // nil: not followed
 	trades  *follow.Trades        // nil: not followed
-	audits  *follow.Audits        // nil: there is nothing to compare
+	audits  *follow.Audits        // nil: nothing to compare
 	newest  *follow.Newest        // nil: not followed
 	shown   *serving.NewestTrades // of newest; nil: none
-	dataAPI *fetch.Host           // nil: nobody asks it
+	dataAPI *fetch.Host           // nil: not used
 	tells   *follow.Teller
 	log     zerolog.Logger
 }
 
-// followStatus is what sync status tells, by source.
+// followStatus is the output of sync status, by source.
 type followStatus struct {
 	Chain   *follow.ChainStatus    `json:"chain,omitempty"`
 	Markets *follow.MarketsStatus  `json:"markets,omitempty"`
@@ -61,7 +61,7 @@ type followStatus struct {
 	Newest  *follow.NewestStatus   `json:"newest,omitempty"`
 }
 
-// contractsOf are the contracts that are followed: the built-in ones, and those of
+// contractsOf returns the contracts that are followed: the built-in ones, and those of
 // contracts.json in the data directory.
 func contractsOf(dir engine.Dir) ([]chain.Contract, error) {
 	path := underDir(dir, "contracts.json")
@@ -76,7 +76,7 @@ func contractsOf(dir engine.Dir) ([]chain.Contract, error) {
 	return list, nil
 }
 
-// Budgets of the hosts, well below what they allow.
+// Limits of requests to the hosts, well below what they allow.
 var (
 	nodeBudget  = fetch.Budget{Burst: 8, InFlight: 4}
 	gammaBudget = fetch.Budget{PerSecond: 5, Burst: 10, InFlight: 4}
@@ -84,7 +84,8 @@ var (
 	dataBudget  = fetch.Budget{PerSecond: 4, Burst: 8, InFlight: 2}
 )
 
-// newFollower makes the lanes; those that show and store nothing only where somebody is served.
+// newFollower makes the lanes; those that only show data and store nothing are made only for a
+// server.
 func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch, serves bool) (*follower, error) {
 	if err := k.NeedFills("to follow a venue"); err != nil {
 		return nil, err
@@ -100,11 +101,11 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 			return nil, err
 		}
 	}
-	if out.markets != nil { // behind the chain, which tells what is wanted
+	if out.markets != nil { // after the chain, which says which markets are wanted
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
 		out.tells.Add(func() []serving.Source { s := out.markets.Status(); return []serving.Source{s.Tell()} })
 	}
-	if out.chain == nil && out.markets != nil && f.followed(tradesLane) { // behind the markets, whose trades they are
+	if out.chain == nil && out.markets != nil && f.followed(tradesLane) { // after the markets, whose trades they are
 		f.addTrades(out, k)
 	}
 	if out.chain != nil {
@@ -128,7 +129,7 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 	return out, nil
 }
 
-// host adds a host that is asked.
+// host adds a host that requests are sent to.
 func (f *followFlags) host(to *follower, name, base string, budget fetch.Budget) (*fetch.Host, error) {
 	h, err := fetch.New(fetch.Options{Name: name, Base: base, Contact: f.Contact, Version: version, Budget: budget, Changed: func(err error) {
 		if err != nil {
@@ -143,7 +144,7 @@ func (f *followFlags) host(to *follower, name, base string, budget fetch.Budget)
 	return h, err
 }
 
-// data returns the data API, which several sources ask.
+// data returns the data API, which several sources use.
 func (f *followFlags) data(to *follower) (_ *fetch.Host, err error) {
 	if to.dataAPI == nil {
 		to.dataAPI, err = f.host(to, "data-api", f.DataAPI, dataBudget)
@@ -151,7 +152,7 @@ func (f *followFlags) data(to *follower) (_ *fetch.Host, err error) {
 	return to.dataAPI, err
 }
 
-// addMarkets adds what is known of markets.
+// addMarkets adds the catalogue of markets.
 func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 	catalogue, err := f.host(to, "gamma", f.Gamma, gammaBudget)
 	if err != nil {
@@ -186,7 +187,7 @@ func (f *followFlags) addQuotes(to *follower, k *keeper.Keeper) {
 	to.tells.Add(func() []serving.Source { s := to.quotes.Status(); return []serving.Source{s.Tell()} })
 }
 
-// channel says how a websocket is asked.
+// channel returns the options of a websocket.
 func (f *followFlags) channel(url string) channel.Options {
 	return channel.Options{URL: url, Agent: fmt.Sprintf("pmx/%s (+%s)", version, strings.TrimSpace(f.Contact))}
 }
@@ -214,7 +215,7 @@ func (f *followFlags) addWeather(to *follower, k *keeper.Keeper, watch *guard.Wa
 	return nil
 }
 
-// addChain adds the logs of the chain, which tell of markets that are wanted and resolved.
+// addChain adds the logs of the chain, which say which markets are wanted and resolved.
 func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watch) error {
 	contracts, err := contractsOf(k.DB().Dir())
 	if err != nil {
@@ -249,14 +250,14 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 	return nil
 }
 
-// close gives the connections back.
+// close closes the connections.
 func (f *follower) close() {
 	for _, h := range f.hosts {
 		h.Close()
 	}
 }
 
-// status reports how each source stands.
+// status returns the status of each source.
 func (f *follower) status() followStatus {
 	var s followStatus
 	if f.chain != nil {
@@ -289,10 +290,10 @@ func (f *follower) status() followStatus {
 	return s
 }
 
-// laneRests is how long a lane that ended in an error rests before it begins again.
+// laneRests is how long a lane pauses after an error before it starts again.
 const laneRests = 30 * time.Second
 
-// tasks are the lanes of a server: one that fails starts again and ends no other.
+// tasks returns the lanes of a server: one that fails is restarted and does not stop the others.
 func (f *follower) tasks(watch *guard.Watch) (out []func(context.Context) error) {
 	for _, l := range f.lanes {
 		out = append(out, func(ctx context.Context) error {
@@ -301,8 +302,8 @@ func (f *follower) tasks(watch *guard.Watch) (out []func(context.Context) error)
 				if ctx.Err() != nil {
 					break
 				}
-				f.log.Error().Err(err).Str("source", l.name).Msg("following ended and begins again in a while")
-				_ = guard.Sleep(ctx, laneRests) // the loop tells
+				f.log.Error().Err(err).Str("source", l.name).Msg("following stopped and starts again shortly")
+				_ = guard.Sleep(ctx, laneRests) // the loop ends if ctx does
 			}
 			return nil
 		})
@@ -310,7 +311,8 @@ func (f *follower) tasks(watch *guard.Watch) (out []func(context.Context) error)
 	return append(out, func(ctx context.Context) error { return watch.Supervise(ctx, "look after sources", f.tells.Run) })
 }
 
-// sources returns what the status shows of the sources that are followed; nil if none is.
+// sources returns a function that returns the status of the followed sources; nil if there are
+// none.
 func (f *follower) sources() func() []serving.Source {
 	if f == nil {
 		return nil
@@ -318,8 +320,8 @@ func (f *follower) sources() func() []serving.Source {
 	return f.tells.Sources
 }
 
-// once follows every source until it is up to date. One that fails keeps none of the others
-// from it, but a full disk does; the error tells of all that failed.
+// once follows every source until it is up to date. One that fails does not stop the others, except
+// for a full disk; the error has all failures.
 func (f *follower) once(ctx context.Context) (err error) {
 	for _, l := range f.lanes {
 		if l.once == nil {
@@ -337,7 +339,7 @@ func (f *follower) once(ctx context.Context) (err error) {
 	return err
 }
 
-// newestTrades are those that are shown; nil if none are followed.
+// newestTrades returns the trades to show; nil if none are followed.
 func (f *follower) newestTrades() *serving.NewestTrades {
 	if f == nil {
 		return nil
@@ -345,7 +347,7 @@ func (f *follower) newestTrades() *serving.NewestTrades {
 	return f.shown
 }
 
-// begins logs who is asked for what, without what may be secret in addresses.
+// begins logs the sources and their hosts, without anything in addresses that may be secret.
 func (f *follower) begins() {
 	names, hosts := make([]string, len(f.lanes)), make([]string, len(f.hosts))
 	for i, l := range f.lanes {

@@ -10,10 +10,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// auditsLane compares what is in with the venue's own counts, where the chain is followed.
+// auditsLane compares the imported fills with the venue's own counts, if the chain is followed.
 const auditsLane = "audits"
 
-// addAudits adds the comparison of what the chain gave with what the venue counts.
+// addAudits adds the comparison of the chain's fills with the venue's counts.
 func (f *followFlags) addAudits(to *follower, k *keeper.Keeper) error {
 	host, err := f.data(to)
 	if err != nil {
@@ -40,7 +40,7 @@ func printAudits(w io.Writer, a *follow.AuditStatus) {
 	_, _ = fmt.Fprintf(w, "audits\t%s\t%s\t\t%d transactions\t%s fills mended\t%d\t%s\n", a.Phase, upTo, a.Waiting, thousands(a.Fills), differ, visible(a.Error, ""))
 }
 
-// printDifferences writes what the audits find, and of the last day what they found.
+// printDifferences writes the differences that the audits found, with details for the last day.
 func printDifferences(w io.Writer, a *follow.AuditStatus) {
 	if a == nil {
 		return
@@ -49,7 +49,7 @@ func printDifferences(w io.Writer, a *follow.AuditStatus) {
 		_, _ = fmt.Fprintf(w, "audits: %s\n", p)
 	}
 	if d := a.Last; d != nil {
-		_, _ = fmt.Fprintf(w, "audits: of %s, %d markets of %d events: %d counts differ, %d compared trade by trade; %d transactions only the venue had, %d only we have, %d have other fills\n",
+		_, _ = fmt.Fprintf(w, "audits: of %s, %d markets of %d events: %d counts differ, %d compared trade by trade; %d transactions only the venue had, %d only we have, %d have different fills\n",
 			d.Start.Format(time.DateOnly), d.Conditions, d.Events, d.Differ, d.Scanned, d.VenueOnly, d.OursOnly, d.Others)
 	}
 	for _, d := range a.List {

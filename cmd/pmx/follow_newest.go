@@ -11,10 +11,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// newestLane shows trades before they are final. Only a server has use for it.
+// newestLane shows trades before they are final. Only a server needs it.
 const newestLane = "newest"
 
-// addNewest adds the newest trades, which are kept in to.shown.
+// addNewest adds the newest trades, which are stored in to.shown.
 func (f *followFlags) addNewest(to *follower, k *keeper.Keeper) error {
 	host, err := f.data(to)
 	if err != nil {

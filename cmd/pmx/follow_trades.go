@@ -10,12 +10,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// tradesLane follows the venue's list of trades where no provider of the chain is given.
+// tradesLane follows the venue's list of trades if there is no provider of the chain.
 const tradesLane = "trades"
 
 // addTrades adds the venue's list of trades, of the markets that are followed.
 func (f *followFlags) addTrades(to *follower, k *keeper.Keeper) {
-	list := to.dataAPI.Caller() // the markets' lane, which there is, has made it
+	list := to.dataAPI.Caller() // made by the lane of the markets, which exists
 	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(list), Log: to.log})
 	to.lanes = append(to.lanes, lane{tradesLane, to.trades.Run, to.trades.Once})
 	to.tells.Add(func() []serving.Source { s := to.trades.Status(); return []serving.Source{s.Tell()} })
@@ -28,7 +28,7 @@ func printTrades(w io.Writer, t *follow.TradesStatus) {
 		return
 	}
 	fills := fmt.Sprintf("%s fills of %d markets", thousands(t.Fills), t.Markets)
-	if t.Phase == follow.Stopped { // nobody has counted
+	if t.Phase == follow.Stopped { // there are no counts
 		fills = ""
 	}
 	_, _ = fmt.Fprintf(w, "trades\t%s\t%s\t\tincomplete\t%s\t\t%s\n", t.Phase, atOrNever(t.AsOf), fills, visible(t.Error, ""))

@@ -21,17 +21,18 @@ import (
 // weatherLane is the source weather among those that are followed.
 const weatherLane = "weather"
 
-// weatherFlags say where the weather is asked for.
+// weatherFlags are the services of the weather.
 type weatherFlags struct {
-	OpenMeteo string `name:"openmeteo" help:"Forecasts and past days. At another URL, the other services are expected below its /ensemble, /archive and /previous." default:"https://api.open-meteo.com" placeholder:"URL"`
+	OpenMeteo string `name:"openmeteo" help:"Forecasts and past days. For any other URL, the other services must be below its /ensemble, /archive and /previous." default:"https://api.open-meteo.com" placeholder:"URL"`
 	METAR     string `name:"metar" help:"Weather reports of airports." default:"https://aviationweather.gov" placeholder:"URL"`
 	NWS       string `name:"nws" help:"Observations in the United States." default:"https://api.weather.gov" placeholder:"URL"`
 }
 
-// openMeteoBase is where Open-Meteo's forecasts are; its other services have hosts of their own.
+// openMeteoBase is the host of Open-Meteo's forecasts; its other services have separate hosts.
 const openMeteoBase = "https://api.open-meteo.com"
 
-// openMeteoBases are where the services are, which have one host if it is not Open-Meteo's.
+// openMeteoBases returns the base URLs of the services, which share one host if it is not
+// Open-Meteo's.
 func openMeteoBases(base string) map[openmeteo.Service]string {
 	if base == openMeteoBase {
 		return map[openmeteo.Service]string{openmeteo.Forecast: base, openmeteo.Ensemble: "https://ensemble-api.open-meteo.com",
@@ -41,7 +42,7 @@ func openMeteoBases(base string) map[openmeteo.Service]string {
 		openmeteo.PreviousRuns: base + "/previous"}
 }
 
-// Budgets of the hosts of the weather, well below what they allow.
+// Limits of requests to the weather's hosts, well below what they allow.
 var (
 	openMeteoBudget = fetch.Budget{PerSecond: 1, Burst: 2, InFlight: 1}
 	metarBudget     = fetch.Budget{PerSecond: 0.5, Burst: 10, InFlight: 1}
@@ -84,7 +85,7 @@ func printWeather(w io.Writer, sources []follow.WeatherStatus) {
 		}
 		lag := (time.Duration(s.LagSeconds) * time.Second).String()
 		rows := thousands(s.Rows) + " values"
-		if s.Phase == follow.Stopped { // nobody has counted them
+		if s.Phase == follow.Stopped { // there are no counts
 			rows = ""
 		}
 		_, _ = fmt.Fprintf(w, "weather: %s\t%s\t%s\t%s\t\t%s\t%d\t%s\n", s.Source, s.Phase, atOrNever(s.LastAnswer), lag, rows, odd, visible(s.Error, ""))

@@ -19,16 +19,16 @@ import (
 type ImportCmd struct {
 	Paths   []string `arg:"" name:"path" help:"Files, folders, globs, or - for standard input; plain, .gz or .zst."`
 	As      string   `help:"Read every file as this feed instead of detecting it." placeholder:"FEED"`
-	OnError string   `help:"What to refuse when a row cannot be read: that row, or the whole file." enum:"row,file" default:"row"`
+	OnError string   `help:"What to reject if a row cannot be read: that row, or the whole file." enum:"row,file" default:"row"`
 	DryRun  bool     `help:"Show what would be imported; change nothing."`
-	Correct bool     `help:"Where payouts contradict stored ones of the same source and version, take these as the right ones."`
+	Correct bool     `help:"If payouts contradict stored ones of the same source and version, replace the stored ones."`
 	JSON    bool     `help:"End with one JSON object instead of text."`
 }
 
 // Help is the longer help.
 func (ImportCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`The receipt of a file accounts for each of its rows. Rows that are stored already are not stored again, so
+	b.WriteString(`The receipt of a file accounts for each of its rows. Rows that are already stored are not stored again, so
 a file may be imported twice, and files may overlap. Rejected rows are kept, with line and reason, in
 <data-dir>/rejected. If a server is running on the data directory, the command hands the work to it, and the
 next request sees the result.
@@ -78,7 +78,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return c.cutShort(ctx, std.out, done, err)
 	}
 	if c.Correct && slices.ContainsFunc(res.Receipts, func(r ingest.Receipt) bool { return !r.Correct }) {
-		return errors.New("the running server is of an earlier version and does not know --correct: the files are imported without it; start the server again with this version and repeat the import")
+		return errors.New("the running server is of an earlier version and does not support --correct: the files were imported without it; restart the server with this version and repeat the import")
 	}
 	if c.JSON {
 		if err := json.NewEncoder(std.out).Encode(res); err != nil {
@@ -96,8 +96,8 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return nil
 }
 
-// cutShort reports what an import that ended in an error has done: the files that have their
-// receipts are in.
+// cutShort reports what an import that ended with an error has done: the files with a receipt are
+// imported.
 func (c *ImportCmd) cutShort(ctx context.Context, out io.Writer, done keeper.Result, err error) error {
 	if c.JSON && len(done.Receipts) > 0 {
 		err = errors.Join(err, json.NewEncoder(out).Encode(done))
@@ -124,7 +124,7 @@ func printEvent(out, errOut io.Writer, e keeper.Event) {
 	}
 }
 
-// printReceipt writes what became of a file, one fact a line, zeros left out.
+// printReceipt writes the receipt of a file, one fact per line, without zeros.
 func printReceipt(w io.Writer, r ingest.Receipt) {
 	dry := ""
 	if r.DryRun {
@@ -143,11 +143,11 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("lines", r.Lines.Total, linesNote(r.Lines))
 	row("read", r.Read, rate)
 	row("inserted", r.Inserted, "")
-	row("  of them better", r.Replaced, "in the place of a fill that was known less well, or contradicts it")
+	row("  of them better", r.Replaced, "replaced a less complete or contradicting fill")
 	row("already there", r.AlreadyThere, "")
 	row("identical", r.Identical, "rows that repeat another of this file")
-	row("superseded", r.Superseded, "another word on the same thing and time comes later")
-	row("merged", r.Merged, "known fills that are one with another now")
+	row("superseded", r.Superseded, "a later row is about the same thing and time")
+	row("merged", r.Merged, "known fills that are now one with another")
 	row("payouts", r.PayoutRows, "rows among the fills; what they change is below")
 	for _, reason := range slices.Sorted(maps.Keys(r.Notes)) {
 		row("note", r.Notes[reason], reason)
@@ -171,12 +171,12 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("actuals", r.Actuals, "")
 	row("observations", r.Observations, "")
 	row("normals", r.Normals, "")
-	row("  withdrawn", r.Withdrawn, "of them, the source has no good value")
-	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
+	row("  withdrawn", r.Withdrawn, "the source has withdrawn these values")
+	row("  of them better", r.Corrected, "replaced another value of the same thing and time")
 	printEnd(w, r)
 }
 
-// linesNote says what the lines of a file are.
+// linesNote says what kinds of lines a file has.
 func linesNote(l ingest.Lines) string {
 	note := thousands(l.Records) + " records"
 	for _, p := range []struct {
@@ -190,7 +190,7 @@ func linesNote(l ingest.Lines) string {
 	return note
 }
 
-// printMarkets writes what became of markets and their resolutions.
+// printMarkets writes what changed about markets and their resolutions.
 func printMarkets(w io.Writer, row func(label string, n int64, note string), r ingest.Receipt) {
 	row("markets new", r.MarketsNew, "")
 	row("markets changed", r.MarketsChanged, "")
@@ -205,14 +205,14 @@ func printMarkets(w io.Writer, row func(label string, n int64, note string), r i
 			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", "", "", name)
 		}
 	}
-	row("overruled", r.Overruled, "other payouts stand, of a better source or a later version")
+	row("overruled", r.Overruled, "payouts of a better source or a later version are kept")
 	for _, why := range slices.Sorted(maps.Keys(r.FinalPricesNotTaken)) {
 		row("prices not taken", r.FinalPricesNotTaken[why], "final ones, as payouts: "+why.Explain())
 	}
 	row("tokens mapped", r.TokensMapped, "")
 }
 
-// printEnd writes times, sums and what else is to be known of a file.
+// printEnd writes times, sums and remarks about a file.
 func printEnd(w io.Writer, r ingest.Receipt) {
 	if r.Inserted > 0 {
 		_, _ = fmt.Fprintf(w, "  %-18s %s … %s\n  %-18s buys %s, sells %s USD\n", "from … to", r.From, r.To,
@@ -233,7 +233,7 @@ func printEnd(w io.Writer, r ingest.Receipt) {
 	}
 }
 
-// conflictNote says what a conflict is and how it is settled.
+// conflictNote explains a conflict and how it is settled.
 func conflictNote(r ingest.Receipt) string {
 	switch {
 	case len(r.ConflictMarkets) == 0:

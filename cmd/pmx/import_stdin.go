@@ -14,14 +14,14 @@ import (
 	"pmx/engine"
 )
 
-// stdinFile is the file that holds standard input while it is imported, since the database
-// reads files, perhaps in another process. It is locked for as long as its command runs.
+// stdinFile is the file that holds standard input while it is imported, because the database reads
+// files, perhaps in another process. It is locked while its command runs.
 type stdinFile struct{ file *os.File }
 
 const stdinPrefix = ".stdin-"
 
-// sources makes the paths absolute, since a server may do the work, and keeps standard input in a
-// file; the spool is nil if none of the paths is -.
+// sources makes the paths absolute, because a server may do the work, and stores standard input in
+// a file; s is nil if none of the paths is -.
 func (c *ImportCmd) sources(ctx context.Context, dir engine.Dir, in io.Reader) (paths []string, s *stdinFile, err error) {
 	defer func() {
 		if err != nil {
@@ -37,7 +37,7 @@ func (c *ImportCmd) sources(ctx context.Context, dir engine.Dir, in io.Reader) (
 			}
 			paths = append(paths, abs)
 		case s != nil:
-			return nil, s, errors.New("standard input can be read once only: give - once")
+			return nil, s, errors.New("standard input can be read only once: give - once")
 		default:
 			if s, err = newStdinFile(dir); err != nil {
 				return nil, s, fmt.Errorf("keep standard input: %w", err)
@@ -51,7 +51,7 @@ func (c *ImportCmd) sources(ctx context.Context, dir engine.Dir, in io.Reader) (
 	return paths, s, nil
 }
 
-// newStdinFile makes an empty file in the inbox, and removes those that killed commands left there.
+// newStdinFile creates an empty file in the inbox, and removes those of killed commands.
 func newStdinFile(dir engine.Dir) (*stdinFile, error) {
 	if err := os.MkdirAll(dir.Inbox(), 0o700); err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func newStdinFile(dir engine.Dir) (*stdinFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX) // where files cannot be locked, none is swept
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX) // if files cannot be locked, none are removed
 		if _, err := os.Lstat(f.Name()); err == nil {
 			return &stdinFile{f}, nil
 		}
-		_ = f.Close() // swept before it was locked
+		_ = f.Close() // removed before it was locked
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *stdinFile) readAll(ctx context.Context, in io.Reader) error {
 	})
 }
 
-// path is the file's, "" without a spool.
+// path returns the path of the file; "" if there is none.
 func (s *stdinFile) path() string {
 	if s == nil {
 		return ""
@@ -88,14 +88,14 @@ func (s *stdinFile) path() string {
 
 func (s *stdinFile) remove() {
 	if s != nil {
-		_ = os.Remove(s.file.Name()) // what stays is swept later
+		_ = os.Remove(s.file.Name()) // otherwise it is removed later
 		_ = s.file.Close()
 	}
 }
 
-// removeStaleStdin removes the files of standard input that no command has locked.
+// removeStaleStdin removes files of standard input that are not locked by a command.
 func removeStaleStdin(dir engine.Dir) {
-	entries, _ := os.ReadDir(dir.Inbox()) // what is not seen now is seen by the next command
+	entries, _ := os.ReadDir(dir.Inbox()) // on an error, the next command removes them
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), stdinPrefix) || !e.Type().IsRegular() {
 			continue

@@ -49,7 +49,7 @@ func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
 	}
 	for _, asJSON := range []bool{false, true} {
 		for receipts, want := range []string{
-			"pmx: interrupted; nothing half-done was kept\n",
+			"pmx: interrupted; nothing incomplete was kept\n",
 			"pmx: interrupted; the files with a receipt are in (1); nothing of any other is\n",
 		} {
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -82,9 +82,9 @@ func TestWhatAServerLeftOpenIsSaid(t *testing.T) {
 		want        string
 		interrupted bool
 	}{
-		{left, fmt.Errorf("%w (%w)", admin.ErrLost, context.Canceled), "did not say", true},
-		{t.Context(), admin.ErrLost, "may be done or not", false},
-		{t.Context(), canceled, "nothing half-done", false},
+		{left, fmt.Errorf("%w (%w)", admin.ErrLost, context.Canceled), "did not report", true},
+		{t.Context(), admin.ErrLost, "may or may not be so", false},
+		{t.Context(), canceled, "nothing incomplete", false},
 		{left, fmt.Errorf("%w (%w)", canceled, context.Canceled), "context canceled", true},
 		{t.Context(), &admin.Error{Code: "failed", Message: "disk full"}, "disk full", false},
 	} {

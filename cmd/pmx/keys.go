@@ -19,18 +19,18 @@ import (
 	"pmx/rollups/replica"
 )
 
-// KeysCmd keeps API keys.
+// KeysCmd manages API keys.
 type KeysCmd struct {
 	Issue   KeysIssueCmd   `cmd:"" help:"Issue a key; it is shown only once."`
 	List    KeysListCmd    `cmd:"" help:"List keys."`
 	SetTier KeysSetTierCmd `cmd:"" help:"Change the tier of a key; the key itself does not change."`
-	Limit   KeysLimitCmd   `cmd:"" help:"Give a key a limit of its own, in requests a minute."`
-	Expire  KeysExpireCmd  `cmd:"" help:"Say when a key expires, or that it does not."`
+	Limit   KeysLimitCmd   `cmd:"" help:"Set a limit for one key, in requests a minute."`
+	Expire  KeysExpireCmd  `cmd:"" help:"Set or remove the time at which a key expires."`
 	Rotate  KeysRotateCmd  `cmd:"" help:"Replace a key; the old one stays valid for a while."`
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
-// withControl opens control.db for a change, beside a running server or without one.
+// withControl opens control.db for a change, with or without a running server.
 func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error {
 	dir, err := c.dir()
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 	return c.lookControl(ctx, f)
 }
 
-// lookControl is withControl for what changes nothing.
+// lookControl is withControl for reading.
 func (c *CLI) lookControl(ctx context.Context, f func(*control.DB) error) error {
 	dir, err := c.dir()
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *CLI) lookControl(ctx context.Context, f func(*control.DB) error) error 
 	}
 	err = errors.Join(f(db), db.Close())
 	if err == nil && admin.Running(dir.AdminSocket()) {
-		// The change is made, even if the caller leaves now.
-		_, err = admin.Call(context.WithoutCancel(ctx), dir.AdminSocket(), opKeys, none{}, nil) // in force at once
+		// The change is made even if the caller is interrupted now.
+		_, err = admin.Call(context.WithoutCancel(ctx), dir.AdminSocket(), opKeys, none{}, nil) // effective at once
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 type KeysIssueCmd struct {
 	Tier  string `help:"Tier: free, explorer, trader or alpha." enum:"free,explorer,trader,alpha" default:"explorer"`
 	Label string `help:"Name of the person or program that uses the key." required:""`
-	Until string `name:"expires" help:"When it expires: 90d, 12h, or the last day on which it is valid, UTC. By default it does not." placeholder:"WHEN"`
+	Until string `name:"expires" help:"When it expires: 90d, 12h, or the last day on which it is valid, UTC. By default it does not expire." placeholder:"WHEN"`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
@@ -84,8 +84,8 @@ type issued struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
-// lifetime reads a time to come as people say it: how long from now on, in days or as Go writes
-// durations, or the last day of it, UTC. "" is zero.
+// lifetime parses a time in the future: a duration from now on, in days or as in Go, or the last
+// day, UTC. "" is zero.
 func lifetime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -100,7 +100,7 @@ func lifetime(text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// days reads a duration, which may be in days.
+// days parses a duration, which may be in days.
 func days(text string) (time.Duration, error) {
 	if number, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(number, 10, 16)
@@ -169,7 +169,7 @@ func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// valueOr is the value at p, or the zero value.
+// valueOr returns the value at p, or the zero value if p is nil.
 func valueOr[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -177,7 +177,7 @@ func valueOr[T any](p *T) (v T) {
 	return v
 }
 
-// limitOfKey is how many requests a minute a key may make.
+// limitOfKey describes how many requests a minute a key may make.
 func limitOfKey(k *control.Key) string {
 	if own := valueOr(k.Rate); own > 0 {
 		return thousands(own) + "/min"
@@ -185,10 +185,10 @@ func limitOfKey(k *control.Key) string {
 	return "tier's"
 }
 
-// KeysLimitCmd gives a key a limit of its own.
+// KeysLimitCmd sets the limit of a single key.
 type KeysLimitCmd struct {
 	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
-	Rate string `arg:"" name:"requests" help:"Requests a minute, more or fewer than its tier allows, or tier: those of its tier."`
+	Rate string `arg:"" name:"requests" help:"Requests a minute, more or fewer than its tier allows, or tier for the limit of its tier."`
 	JSON bool   `help:"Print one JSON object."`
 }
 
@@ -198,7 +198,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Rate != "tier" {
 		var err error
 		if rate, err = strconv.ParseInt(c.Rate, 10, 64); err != nil || rate < 1 {
-			return fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for those of its tier", c.Rate, control.MaxRate)
+			return fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for the limit of its tier", c.Rate, control.MaxRate)
 		}
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -211,7 +211,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// validityOf reports whether a key is valid, and for how long.
+// validityOf describes whether a key is valid, and until when.
 func validityOf(k *control.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
@@ -246,10 +246,10 @@ func (c *KeysSetTierCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// KeysExpireCmd says when a key expires.
+// KeysExpireCmd sets when a key expires.
 type KeysExpireCmd struct {
 	ID    string `arg:"" help:"Public id of the key, as shown by keys list."`
-	Until string `arg:"" name:"when" help:"90d, 12h, the last day on which it is valid, UTC, or never. One that has expired is valid again."`
+	Until string `arg:"" name:"when" help:"90d, 12h, the last day on which it is valid, UTC, or never. A key that has expired becomes valid again."`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
@@ -271,11 +271,11 @@ func (c *KeysExpireCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// KeysRotateCmd issues a key instead of another.
+// KeysRotateCmd replaces a key with a new one.
 type KeysRotateCmd struct {
-	ID      string `arg:"" help:"Public id of the key that is replaced, as shown by keys list."`
-	Overlap string `help:"How long the replaced key stays valid, such as 7d or 12h; 0: not at all. No longer than it would have been." default:"1d" placeholder:"DURATION"`
-	Until   string `name:"expires" help:"When the new key expires, as of keys issue. By default it expires when the replaced one would have." placeholder:"WHEN"`
+	ID      string `arg:"" help:"Public id of the key to replace, as shown by keys list."`
+	Overlap string `help:"How long the replaced key stays valid, such as 7d or 12h; 0: not at all. It never extends the validity of the old key." default:"1d" placeholder:"DURATION"`
+	Until   string `name:"expires" help:"When the new key expires, as for keys issue. By default it expires when the replaced one would have." placeholder:"WHEN"`
 	JSON    bool   `help:"Print one JSON object."`
 }
 

@@ -1,5 +1,5 @@
-// Command pmx is the analytics service for a prediction-market venue: one
-// binary that imports, proves, serves and exports.
+// Command pmx is the analytics service for a prediction-market venue: one binary that imports,
+// verifies, serves and exports.
 package main
 
 import (
@@ -22,8 +22,8 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// CLI is every command and flag. Each flag may also be set in the environment
-// as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
+// CLI has all commands and flags. Each flag may also be set in the environment as PMX_<FLAG> and in
+// a JSON file: the one named by --config, or pmx.json in the working directory.
 type CLI struct {
 	DataDir string `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
 	Memory  string `help:"Memory for the whole process, shared between DuckDB and Go; at least 512MB. Default: three quarters of the memory of the machine or of the control group." placeholder:"SIZE"`
@@ -47,18 +47,18 @@ type CLI struct {
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
 	Status   StatusCmd   `cmd:"" help:"Show the status of the server and its data."`
-	Doctor   DoctorCmd   `cmd:"" help:"Say what is wrong, and what to do."`
+	Doctor   DoctorCmd   `cmd:"" help:"Report what is wrong, and what to do."`
 	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
 
 	Completion CompletionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
-	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the words that may stand at the end of a command."`
+	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the possible words at the end of a command."`
 
-	memory engine.Memory // what Memory says, once it was taken
+	memory engine.Memory // parsed from Memory
 }
 
-// limitMemory takes what --memory says, and has Go keep to its part.
+// limitMemory parses --memory, and limits Go to its share.
 func (c *CLI) limitMemory() error {
 	m, err := engine.ParseMemory(c.Memory)
 	if err != nil {
@@ -79,14 +79,13 @@ func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
-	mask     os.FileMode // bits that files beside the data directory do not get
+	mask     os.FileMode // permission bits that files outside the data directory do not get
 }
 
 func main() { os.Exit(run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})) }
 
-// run is the whole program: it gives the exit status, 0 for success, 1 for a
-// failure that was explained, 2 for words that were not understood, 130 when
-// interrupted.
+// run runs the program and returns the exit status: 0 for success, 1 for an explained failure, 2
+// for an invalid command line, 130 after an interrupt.
 func run(args []string, std stdio) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -110,9 +109,9 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	if !slices.Contains([]string{"sample", "openapi", "version", "completion", "complete", "check", "doctor"}, kctx.Selected().Name) { // which touch no data directory
+	if !slices.Contains([]string{"sample", "openapi", "version", "completion", "complete", "check", "doctor"}, kctx.Selected().Name) { // these do not use a data directory
 		std.mask = engine.SetOwnerUmask()
-		// The server tells it along with everything else that is wrong.
+		// The server reports it together with everything else that is wrong.
 		if err := cli.limitMemory(); err != nil && kctx.Selected().Name != "serve" {
 			return status(ctx, err, std)
 		}
@@ -120,8 +119,8 @@ func run(args []string, std stdio) int {
 	return status(ctx, kctx.Run(&cli, std), std)
 }
 
-// newParser is the command line of pmx, with its flags in the environment and in a
-// config file. exit is called after help.
+// newParser returns the parser of the command line, with flags from the environment and a config
+// file. exit is called after help.
 func newParser(cli *CLI, std stdio, exit func(int), options ...kong.Option) (*kong.Kong, error) {
 	file := &configResolver{}
 	return kong.New(cli, append([]kong.Option{
@@ -147,7 +146,7 @@ func commandOf(parse *kong.ParseError) string {
 	return ""
 }
 
-// errSilent ends a command with status 1 where everything was said already.
+// errSilent ends a command with status 1 if everything was already printed.
 var errSilent = errors.New("")
 
 func status(ctx context.Context, err error, std stdio) int {
@@ -157,7 +156,7 @@ func status(ctx context.Context, err error, std stdio) int {
 	case errors.Is(err, errSilent):
 		return 1
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		what := interruption("nothing half-done was kept")
+		what := interruption("nothing incomplete was kept")
 		_ = errors.As(err, &what)
 		_, _ = fmt.Fprintln(std.err, "pmx: interrupted;", what)
 		return 130
@@ -166,12 +165,12 @@ func status(ctx context.Context, err error, std stdio) int {
 	return 1
 }
 
-// interruption says what became of work that was interrupted.
+// interruption describes the state of interrupted work.
 type interruption string
 
 func (i interruption) Error() string { return string(i) }
 
-// Is tells that it is a cancellation.
+// Is reports that it is a cancellation.
 func (interruption) Is(target error) bool { return target == context.Canceled }
 
 const description = `Analytics for a prediction-market venue, in one program on one machine.

@@ -44,8 +44,7 @@ func (c RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return runMaintenance(ctx, cli, std, rebuilding, c.JSON, rebuildRequest{whale})
 }
 
-// runMaintenance runs an operation that brings the rollups up to date, and says how long
-// that took.
+// runMaintenance runs an operation that updates the rollups, and prints how long it took.
 func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operation[Req, stage, none], asJSON bool, req Req) error {
 	m := newProgressBar(std, asJSON)
 	began := time.Now()
@@ -62,12 +61,12 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operat
 	return err
 }
 
-// VerifyCmd proves the database.
+// VerifyCmd verifies the database.
 type VerifyCmd struct {
 	JSON    bool   `help:"End with one JSON object instead of text."`
 	Against string `help:"Compare the rollups that another engine published in this folder, instead of recomputing them here." placeholder:"DIR"`
-	Lake    string `help:"With --against: prove what was published from the lake in this folder, without a database." placeholder:"DIR"`
-	Prefix  string `help:"With --lake: compute the rollups of the wallets again whose addresses begin so." default:"0x0" placeholder:"0x…"`
+	Lake    string `help:"With --against: verify what was published from the lake in this folder, without a database." placeholder:"DIR"`
+	Prefix  string `help:"With --lake: recompute the rollups of wallets whose addresses begin with this." default:"0x0" placeholder:"0x…"`
 }
 
 // Help is the longer help.
@@ -79,7 +78,7 @@ and losses of all wallets must add up to zero. The exit status is 0 if and only 
 With --against, the rollups of the database are compared with those that rollups/cluster published, all columns
 and both ways, after every file was checked against its manifest. With --lake as well, no database is needed: sums of days
 must be those of the lake, profits and losses of complete markets must cancel out, and everything about the wallets
-of --prefix is computed again.`
+of --prefix is recomputed.`
 }
 
 // Run verifies.
@@ -88,7 +87,7 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	var checks []rollups.Check
 	var err error
 	if c.Lake != "" && c.Against == "" {
-		return errors.New("--lake needs --against, the folder of what was computed from it")
+		return errors.New("--lake needs --against, the folder of the rollups computed from it")
 	}
 	if c.Lake != "" {
 		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.memory.DuckDBLimit(1), Step: stages(m.stage)}

@@ -21,15 +21,15 @@ import (
 	"pmx/rollups/replica"
 )
 
-// What an operator may put into the data directory.
+// Files that an operator may put into the data directory.
 const (
 	citiesName       = "cities.csv"
 	stationsName     = "stations.csv"
 	venueWalletsName = "venue_wallets.txt"
 )
 
-// cities are the cities of the weather desk: the built-in table and what the
-// operator put into cities.csv and stations.csv in the data directory.
+// cities returns the cities of the weather desk: the built-in table, and cities.csv and
+// stations.csv in the data directory.
 func cities(dir engine.Dir) (*data.Gazetteer, error) {
 	var texts [2]string
 	for i, name := range []string{citiesName, stationsName} {
@@ -46,8 +46,8 @@ func cities(dir engine.Dir) (*data.Gazetteer, error) {
 	return g, nil
 }
 
-// venueWallets are the venue's own addresses: the built-in table and, one per
-// line, what the operator put into venue_wallets.txt in the data directory.
+// venueWallets returns the venue's own addresses: the built-in table, and venue_wallets.txt in the
+// data directory, with one address per line.
 func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	out := map[data.Address]bool{}
 	for _, w := range reference.VenueWallets() {
@@ -74,12 +74,12 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	return out, nil
 }
 
-// openKeeper opens the venue in this process, if nobody is served.
+// openKeeper opens the venue in this process, if no server is running.
 func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger) (*keeper.Keeper, error) {
 	return c.openVenue(ctx, dir, keeper.Config{Log: log})
 }
 
-// openVenue is openKeeper with more in cfg than the log.
+// openVenue is openKeeper with further settings in cfg.
 func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) (*keeper.Keeper, error) {
 	if follows, ok := replica.Of(dir); ok {
 		return nil, follows.Refuse("to open its database for writing")
@@ -97,19 +97,19 @@ func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) 
 	return keeper.Open(ctx, cfg)
 }
 
-// faultedOptions are those of an engine that ends the process if it cannot go on.
+// faultedOptions returns the options of an engine that ends the process if it cannot recover.
 func (c *CLI) faultedOptions(dir engine.Dir, log zerolog.Logger) engine.Options {
 	opts := c.engineOptions(dir)
 	opts.OnFault = func(err error, recovered bool) {
 		log.Error().Err(err).Bool("recovered", recovered).Msg("database fault")
 		if !recovered {
-			os.Exit(3) // a poisoned instance cannot serve; a supervisor restarts it
+			os.Exit(3) // a failed database cannot serve; a supervisor restarts the process
 		}
 	}
 	return opts
 }
 
-// The operations that a command hands to a running server over its socket.
+// The operations that a command passes to a running server over its socket.
 const (
 	opImport    = "import"
 	opRefresh   = "refresh"
@@ -120,12 +120,12 @@ const (
 	opPartition = "export-all"
 	opLake      = "export-lake"
 	opBackup    = "backup"
-	opKeys      = "keys" // a key was changed: read them again
+	opKeys      = "keys" // a key was changed: reload them
 )
 
-// operation is what a command does where the database is.
+// operation is the part of a command that runs in the process that has the database.
 type operation[Req, Event, Res any] struct {
-	name string // on the socket
+	name string // name on the socket
 	do   func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)
 }
 
@@ -141,8 +141,8 @@ var (
 	lakeWriting  = operation[export.LakeKnown, lakeEvent, partitioned]{opLake, exportLake}
 )
 
-// perform runs an operation where the database is: in the server of this data
-// directory if one is running, else in this process.
+// perform runs an operation where the database is open: in the server of this data directory if one
+// is running, otherwise in this process.
 func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req, Event, Res], req Req, onEvent func(Event)) (res Res, err error) {
 	name := op.name
 	dir, err := c.dir()
@@ -165,7 +165,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req,
 		return res, json.Unmarshal(raw, &res)
 	}
 	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
-		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
+		return res, fmt.Errorf("%s has no database yet: check --data-dir, or import something first", dir)
 	}
 	k, err := c.openKeeper(ctx, dir, quiet())
 	if err != nil {
@@ -175,17 +175,17 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req,
 	return res, errors.Join(err, k.Close())
 }
 
-// operationError says what an operation came to that its server, or the command, gave up.
+// operationError explains the state of an operation that the server or the command gave up.
 func operationError(ctx context.Context, name string, err error) error {
 	var remote *admin.Error
 	lost := errors.Is(err, admin.ErrLost)
 	switch canceled := errors.As(err, &remote) && remote.Code == admin.CodeCanceled; {
 	case lost && ctx.Err() != nil:
-		return interruption("the server did not say what became of what was under way: it may be done; to run the command again does no harm")
+		return interruption("the server did not report the outcome: it may be done; running the command again does no harm")
 	case lost:
-		return fmt.Errorf("the server went away before it said that %s was done; what was under way may be done or not: run the command again", name)
+		return fmt.Errorf("the server stopped before it reported that %s was done, which may or may not be so: run the command again", name)
 	case canceled && ctx.Err() == nil:
-		return fmt.Errorf("the server stopped before %s was done; nothing half-done was kept: run the command again", name)
+		return fmt.Errorf("the server stopped before %s was done; nothing incomplete was kept: run the command again", name)
 	}
 	return err
 }
@@ -218,20 +218,20 @@ func rebuild(ctx context.Context, k *keeper.Keeper, req rebuildRequest, emit fun
 	return none{}, k.Rebuild(ctx, stages(emit))
 }
 
-// rebuildRequest is what a rebuild is asked for.
+// rebuildRequest has the parameters of a rebuild.
 type rebuildRequest struct {
-	Whale data.Micro `json:"whale"` // dollars; 0: as it is
+	Whale data.Micro `json:"whale"` // dollars; 0: unchanged
 }
 
-// whaleThreshold is the size in dollars from which an order is a whale move.
+// whaleThreshold is the smallest size of a whale move in dollars.
 type whaleThreshold struct {
-	WhaleThreshold int64 `help:"Smallest order, in dollars, that counts as a whale move. Stored in the database, 10000 at first; a change rebuilds the rollups." placeholder:"USD"`
+	WhaleThreshold int64 `help:"Smallest order, in dollars, that counts as a whale move. It is stored in the database, initially 10000; a change rebuilds the rollups." placeholder:"USD"`
 }
 
-// maxWhaleUSD bounds the threshold: a trillion dollars.
+// maxWhaleUSD is the maximum of the threshold: a trillion dollars.
 const maxWhaleUSD = 1_000_000_000_000
 
-// usd returns the mark, 0 if it is not to be changed.
+// usd returns the threshold; 0 if it is not to be changed.
 func (w whaleThreshold) usd() (data.Micro, error) {
 	if w.WhaleThreshold < 0 || w.WhaleThreshold > maxWhaleUSD {
 		return 0, wrong("whale-threshold", " %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(maxWhaleUSD))
@@ -252,7 +252,7 @@ func verifyAgainst(ctx context.Context, k *keeper.Keeper, req compareRequest, em
 	return k.VerifyAgainst(ctx, req.Dir, stages(emit))
 }
 
-// registerOperations makes the operations available on a server's socket.
+// registerOperations registers the operations on a server's socket.
 func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate, r *replica.Follower) {
 	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
 		return none{}, gate.Refresh(ctx)
@@ -264,7 +264,7 @@ func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate, r 
 	registerVenue(s, k)
 }
 
-// registerVenue makes those available that need nobody who is served.
+// registerVenue registers the operations that do not need a server of the API.
 func registerVenue(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, importing)
 	handle(s, k, refreshing)

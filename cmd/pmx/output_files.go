@@ -15,11 +15,12 @@ import (
 	"pmx/engine/guard"
 )
 
-// changed is called after each change to a folder that the user named. Tests kill the process there.
+// changed is called after each change to a folder that the user named. Tests kill the process
+// there.
 var changed = func() {}
 
-// moveInto moves a finished file of the data directory to the name that was asked for.
-// A device or a pipe of that name is written to, until ctx ends: nobody may ever read.
+// moveInto moves a finished file from the data directory to the requested name. If that is a device
+// or a pipe, the file is written to it until ctx ends, because a pipe may never be read.
 func (s stdio) moveInto(ctx context.Context, target, from string) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
 		return within(ctx, func() error {
@@ -39,7 +40,7 @@ func (s stdio) moveInto(ctx context.Context, target, from string) error {
 	return errors.Join(data.SyncFolder(filepath.Dir(target)), s.share(target))
 }
 
-// within runs f until ctx ends: then f is left to end by itself.
+// within runs f until ctx ends; f is then abandoned.
 func within(ctx context.Context, f func() error) error {
 	done := guard.Start(f)
 	select {
@@ -59,10 +60,10 @@ func copyFile(w io.Writer, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// copyAside writes beside the target and renames, so that a half-written file
-// never has its name.
+// copyAside writes a temporary file next to the target and renames it, so that an incomplete file
+// never has the target's name.
 func copyAside(target, from string) error {
-	part, err := os.CreateTemp(filepath.Dir(target), ".pmx-*.part") // the target's own name may be as long as a name can be
+	part, err := os.CreateTemp(filepath.Dir(target), ".pmx-*.part") // not derived from the target's name, which may already have the maximum length
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,8 @@ func copyAside(target, from string) error {
 	return nil
 }
 
-// replaceFile writes a file that was asked for; a reader sees the old one or this, also after a loss of power.
+// replaceFile writes a requested file; a reader sees the old one or the new one, also after a power
+// failure.
 func (s stdio) replaceFile(path string, text []byte) error {
 	part, err := data.CreateRegular(path + ".part")
 	if err != nil {
@@ -93,8 +95,8 @@ func (s stdio) replaceFile(path string, text []byte) error {
 	return errors.Join(err, data.SyncFolder(filepath.Dir(path)), s.share(path))
 }
 
-// share gives a file that was asked for the rights that the user's files have: what
-// pmx creates is its owner's alone otherwise.
+// share gives a requested file the user's usual permissions: other files that pmx creates are
+// accessible only to their owner.
 func (s stdio) share(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() { // such as /dev/null
@@ -103,8 +105,8 @@ func (s stdio) share(path string) error {
 	return os.Chmod(path, 0o666&^s.mask)
 }
 
-// makeFolder makes a folder that was asked for, and those above it, with the rights
-// that the user's folders have. One that is there stays as it is.
+// makeFolder creates a requested folder, and its parents, with the user's usual permissions. An
+// existing one is not changed.
 func (s stdio) makeFolder(path string) error {
 	err := os.Mkdir(path, 0o777)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
@@ -125,9 +127,9 @@ func (s stdio) makeFolder(path string) error {
 	return os.Chmod(path, 0o777&^s.mask)
 }
 
-// visible is text with everything that moves a terminal's cursor, changes its colours
-// or turns the direction of writing shown as an escape. Line ends stay, but not those of
-// the file's name that the text may quote.
+// visible escapes everything in text that moves a terminal's cursor, changes its colours or turns
+// the direction of writing. Line ends are kept, except those in name, a file name that the text may
+// quote.
 func visible(text, name string) string {
 	if name != "" {
 		text = strings.ReplaceAll(text, name, escaped(name, ""))
@@ -142,7 +144,7 @@ func escaped(text, but string) string {
 	var b strings.Builder
 	for i, r := range text {
 		switch {
-		case r == unicode.ReplacementChar && text[i] != "\uFFFD"[0]: // a byte that is no UTF-8
+		case r == unicode.ReplacementChar && text[i] != "\uFFFD"[0]: // a byte that is not UTF-8
 			fmt.Fprintf(&b, `\x%02x`, text[i])
 		case !isUnseen(r) || strings.ContainsRune(but, r):
 			b.WriteRune(r)
@@ -155,7 +157,8 @@ func escaped(text, but string) string {
 	return b.String()
 }
 
-// isUnseen reports control characters and of format characters, which turn or hide text.
+// isUnseen reports whether r is a control character, or a format character that turns or hides
+// text.
 func isUnseen(r rune) bool {
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }

@@ -23,7 +23,7 @@ func lines(text string) []string {
 	return out
 }
 
-// isTerminal reports whether w is a screen that a bar may be drawn on.
+// isTerminal reports whether w is a terminal that a bar can be drawn on.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
@@ -37,7 +37,7 @@ type progressBar struct {
 	label string
 	began time.Time
 
-	estimated bool // the notes tell how long it takes
+	estimated bool // the notes have an estimate of the remaining time
 }
 
 func newProgressBar(std stdio, quiet bool) *progressBar {
@@ -46,7 +46,7 @@ func newProgressBar(std stdio, quiet bool) *progressBar {
 
 const barSteps = 1000
 
-// show draws share (0…1, negative: unknown) of a piece of work named label.
+// show draws share (0…1, negative: unknown) of the work named label.
 func (m *progressBar) show(label string, share float64, note string) {
 	if !m.on {
 		return
@@ -66,7 +66,7 @@ func (m *progressBar) show(label string, share float64, note string) {
 		m.bar.Describe(label + " " + note)
 	}
 	if share >= 0 {
-		_ = m.bar.Set(int(share * barSteps)) // a bar that cannot be drawn is no failure
+		_ = m.bar.Set(int(share * barSteps)) // it does not matter if the bar cannot be drawn
 	} else {
 		_ = m.bar.Add(1)
 	}
@@ -106,7 +106,7 @@ func (m *progressBar) file(p ingest.Progress) {
 	m.show(p.Phase+" "+visible(name, name), p.Done, note)
 }
 
-// thousands writes n with separators: 1,234,567.
+// thousands formats n with separators: 1,234,567.
 func thousands(n int64) string {
 	s := fmt.Sprint(n)
 	neg := strings.HasPrefix(s, "-")

@@ -41,7 +41,7 @@ Such a database has every figure but no single fills. The server reads those fro
 // pulled is the result of a pull.
 type pulled struct {
 	DataDir string          `json:"data_dir"`
-	Same    bool            `json:"unchanged"` // it was there already
+	Same    bool            `json:"unchanged"` // it was already there
 	From    *rollups.Pulled `json:"from"`
 	Seconds float64         `json:"seconds"`
 }
@@ -83,7 +83,7 @@ func (c *PullCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return err
 }
 
-// before reports what the data directory was pulled from, nil if it is free.
+// before returns what the data directory was pulled from; nil if it is free.
 func (c *PullCmd) before(ctx context.Context, cli *CLI, dir engine.Dir) (was *rollups.Pulled, err error) {
 	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -102,14 +102,15 @@ func (c *PullCmd) before(ctx context.Context, cli *CLI, dir engine.Dir) (was *ro
 	return was, nil
 }
 
-// quiet is the log of a command, of warnings alone.
+// quiet returns the log of a command, which has only warnings.
 func quiet() zerolog.Logger { return zerolog.New(os.Stderr).Level(zerolog.WarnLevel) }
 
-// pull makes the database under another name, and gives it its own at the end; before where that one is the same.
+// pull creates the database under a temporary name and renames it at the end; before is what the
+// directory was pulled from earlier.
 func (c *PullCmd) pull(ctx context.Context, cli *CLI, dir engine.Dir, before *rollups.Pulled, std stdio) (_ *rollups.Pulled, err error) {
 	target := string(dir)
 	if before != nil {
-		target += ".pulling" // a name that is never used: the database alone takes the place of that before
+		target += ".pulling" // the directory keeps its name: only the database in it is replaced
 	}
 	s, err := backup.Stage(target)
 	if err != nil {
@@ -147,9 +148,9 @@ func (c *PullCmd) pull(ctx context.Context, cli *CLI, dir engine.Dir, before *ro
 		}
 		return now, nil
 	}
-	// It took minutes, in which nothing held the directory.
+	// This took minutes, during which nothing locked the directory.
 	if admin.Running(dir.AdminSocket()) {
-		return nil, fmt.Errorf("a server was started on %s meanwhile, which goes on with what was there: stop it, and pull again", dir)
+		return nil, fmt.Errorf("a server was started on %s in the meantime and serves the previous data: stop it, and pull again", dir)
 	}
 	if err := os.Rename(staged.Database(), dir.Database()); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (c *PullCmd) pull(ctx context.Context, cli *CLI, dir engine.Dir, before *ro
 	return now, data.SyncFolder(string(dir))
 }
 
-// copyIfThere copies a small file of settings.
+// copyIfThere copies a small file of settings if it exists.
 func copyIfThere(from, to string) error {
 	text, err := data.ReadRegular(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,21 +18,21 @@ import (
 	"pmx/http/replay"
 )
 
-// ReplayCmd plays a made-up venue.
+// ReplayCmd simulates the sources of a synthetic venue.
 type ReplayCmd struct {
-	Listen    string    `help:"Address to answer at." default:"127.0.0.1:8091" placeholder:"HOST:PORT"`
+	Listen    string    `help:"Address to listen on." default:"127.0.0.1:8091" placeholder:"HOST:PORT"`
 	Fills     int64     `help:"Number of fills." default:"200000"`
 	VenueSeed uint64    `help:"Seed of the venue; each gives a different one." default:"0"`
 	End       time.Time `help:"Time of the venue's newest data, RFC 3339, on a whole hour; by default a day from now." placeholder:"TIME"`
-	Start     time.Time `help:"Time that the clock shows at first, RFC 3339; by default now, or a day before --end where that is given." placeholder:"TIME"`
-	Speed     float64   `help:"Seconds of the clock in a second." default:"1"`
+	Start     time.Time `help:"Initial time of the clock, RFC 3339; by default now, or a day before --end if that is given." placeholder:"TIME"`
+	Speed     float64   `help:"Seconds of the clock per second." default:"1"`
 	Finality  int64     `help:"Blocks between the newest and the newest final one." default:"16"`
-	MaxRange  int64     `help:"Most blocks of eth_getLogs." default:"10000"`
-	MaxLogs   int       `help:"Most logs of eth_getLogs." default:"20000"`
+	MaxRange  int64     `help:"Maximum number of blocks in eth_getLogs." default:"10000"`
+	MaxLogs   int       `help:"Maximum number of logs in eth_getLogs." default:"20000"`
 	Faults    []string  `help:"Faults to make: all, none, or names of the list below, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME"`
-	FaultRate float64   `help:"How many of the requests have a fault, 0 to 1." default:"0.1"`
+	FaultRate float64   `help:"Share of the requests that have a fault, 0 to 1." default:"0.1"`
 	Seed      uint64    `help:"Seed of the faults." default:"0"`
-	WriteLogs string    `help:"Write all logs of the venue as NDJSON, for pmx import, and end." type:"path" placeholder:"FILE"`
+	WriteLogs string    `help:"Write all logs of the venue as NDJSON, for pmx import, and exit." type:"path" placeholder:"FILE"`
 }
 
 // Help is the longer help.
@@ -65,7 +65,7 @@ Faults, with the source that has them (none: every one), and the number that may
 		}
 		_, _ = fmt.Fprintf(&b, "  %-10s %-24s %s\n", k.Of, name, k.About)
 	}
-	b.WriteString("\nA later name goes before an earlier one: all,stalled:200,-closed. \"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
+	b.WriteString("\nLater names override earlier ones: all,stalled:200,-closed. \"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
 	return b.String()
 }
 
@@ -94,7 +94,7 @@ func (c *ReplayCmd) Run(ctx context.Context, std stdio) error {
 	return c.serve(ctx, std, s)
 }
 
-// faultsBySource reads names as they are given: [SOURCE=]NAME[:NUMBER], or none.
+// faultsBySource parses names of faults: [SOURCE=]NAME[:NUMBER], or none.
 func faultsBySource(names []string, rate float64) (map[string]replay.Faults, error) {
 	by := map[string]replay.Faults{}
 	for _, text := range names {
@@ -110,7 +110,7 @@ func faultsBySource(names []string, rate float64) (map[string]replay.Faults, err
 		by[source] = f
 	}
 	if rate <= 0 || rate > 1 {
-		return nil, fmt.Errorf("--fault-rate %g: must be above 0 and at most 1; --faults none makes none", rate)
+		return nil, fmt.Errorf("--fault-rate %g: must be above 0 and at most 1; for no faults use --faults none", rate)
 	}
 	return by, nil
 }
@@ -152,7 +152,7 @@ func (c *ReplayCmd) serve(ctx context.Context, std stdio, s *replay.Server) erro
 		return err
 	case <-ctx.Done():
 	}
-	if err := web.Close(); err != nil { // those who follow it are used to worse
+	if err := web.Close(); err != nil { // followers have to cope with it
 		return err
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {

@@ -21,7 +21,7 @@ import (
 type RestoreCmd struct {
 	Repo   string `arg:"" name:"dir" help:"Folder of the backups." type:"path"`
 	Number string `name:"backup" help:"Number of the backup, as pmx backup DIR --list shows it; by default the newest." placeholder:"N"`
-	Quick  bool   `help:"Do not verify the database: open it and count what is in it. The checksums of all blocks are compared in any case."`
+	Quick  bool   `help:"Do not verify the database: only open it and count its rows. The checksums of all blocks are compared in any case."`
 	JSON   bool   `help:"End with one JSON object instead of text."`
 }
 
@@ -46,8 +46,8 @@ type restored struct {
 	AsOf    time.Time `json:"as_of,omitzero"`
 	Fills   int64     `json:"fills"`
 	Bytes   int64     `json:"bytes"`
-	Checks  int       `json:"checks"`              // that held; 0: it was not verified
-	Aside   []string  `json:"set_aside,omitempty"` // files of the operator's that cannot be read
+	Checks  int       `json:"checks"`              // number that passed; 0: it was not verified
+	Aside   []string  `json:"set_aside,omitempty"` // operator's files that cannot be read
 	Copied  float64   `json:"copied_seconds"`
 	Seconds float64   `json:"seconds"`
 }
@@ -93,7 +93,7 @@ func (c *RestoreCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	return err
 }
 
-// restore makes the directory under another name, and gives it its own at the end.
+// restore creates the directory under a temporary name, and renames it at the end.
 func (c *RestoreCmd) restore(ctx context.Context, cli *CLI, std stdio, repo *backup.Repo, m *backup.Manifest, out *restored) error {
 	began := time.Now()
 	s, err := backup.Stage(out.DataDir)
@@ -121,8 +121,9 @@ func (c *RestoreCmd) restore(ctx context.Context, cli *CLI, std stdio, repo *bac
 	return nil
 }
 
-// setAside renames what the operator put beside the database and cannot be read, as a file that was being written when
-// the backup was made: pmx would not start with it, and the database can be had without. It returns the names.
+// setAside renames operator's files in the data directory that cannot be read, for example because
+// they were being written during the backup: pmx would not start with them, and the database does
+// not need them. It returns their names.
 func setAside(dir engine.Dir, std stdio) (names []string, err error) {
 	_, wallets := venueWallets(dir)
 	text, err := data.ReadRegular(underDir(dir, citiesName))
@@ -136,7 +137,7 @@ func setAside(dir engine.Dir, std stdio) (names []string, err error) {
 	}{
 		{venueWalletsName, func() error { return wallets }},
 		{citiesName, func() error { return places }},
-		{stationsName, func() error { _, err := cities(dir); return err }}, // with the cities that are left
+		{stationsName, func() error { _, err := cities(dir); return err }}, // with the remaining cities
 	} {
 		why := f.bad()
 		if why == nil {
@@ -146,7 +147,7 @@ func setAside(dir engine.Dir, std stdio) (names []string, err error) {
 			return names, errors.Join(why, err)
 		}
 		names = append(names, f.name)
-		if _, err := fmt.Fprintf(std.err, "pmx: %s of the backup cannot be read and is set aside as %s.bad: mend it and rename it: %v\n", f.name, f.name, why); err != nil {
+		if _, err := fmt.Fprintf(std.err, "pmx: %s of the backup cannot be read and is renamed to %s.bad: correct it and rename it: %v\n", f.name, f.name, why); err != nil {
 			return names, err
 		}
 	}
@@ -170,8 +171,8 @@ func extract(ctx context.Context, repo *backup.Repo, m *backup.Manifest, dir str
 	return nil
 }
 
-// prove opens what was restored and verifies it. It returns how many checks hold, which is all of
-// them or an error.
+// prove opens and verifies the restored database. It returns how many checks passed: all of them,
+// or an error.
 func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *backup.Manifest, bar *progressBar) (held int, err error) {
 	if err := checkKeys(ctx, dir); err != nil {
 		return 0, err
@@ -190,7 +191,7 @@ func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *bac
 	}
 	for _, check := range checks {
 		if !check.OK {
-			return 0, fmt.Errorf("the backup was read as it was written, but pmx verify finds that %s does not hold: %s; restore an older one with --backup, "+
+			return 0, fmt.Errorf("the backup was read as it was written, but the check %s of pmx verify fails: %s; restore an older one with --backup, "+
 				"or this one with --quick and run pmx rebuild", check.Name, check.Detail)
 		}
 		held++

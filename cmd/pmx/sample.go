@@ -9,14 +9,14 @@ import (
 	"pmx/data/sample"
 )
 
-// SampleCmd writes a made-up venue.
+// SampleCmd writes a synthetic venue.
 type SampleCmd struct {
 	Fills int64     `help:"Number of fills." default:"200000"`
 	Seed  uint64    `help:"Seed of the generator; each seed gives a different venue." default:"0"`
 	End   time.Time `help:"Time of the newest data, RFC 3339." placeholder:"TIME"`
 	Days  int       `help:"Days of trading, 7 to 2000; 0 chooses by the number of fills: 30 to 400." default:"0" placeholder:"N"`
 	Out   string    `help:"Folder to write into; created if it does not exist." required:"" type:"path" placeholder:"DIR"`
-	Chain bool      `help:"Make a venue that a chain can hold, as pmx replay plays it: times of blocks, the exchange of each day, protocol V2."`
+	Chain bool      `help:"Make a venue as on the chain, like that of pmx replay: times of blocks, the exchange of each day, protocol V2."`
 	JSON  bool      `help:"End with the manifest as one JSON object."`
 }
 

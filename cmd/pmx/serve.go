@@ -29,36 +29,36 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen  string `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
-	TLSCert string `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
+	Listen  string `help:"Address to listen on, HOST:PORT. Port 0 chooses a free port, which the ready line shows. Plain HTTP is allowed only on loopback addresses; any other address needs a certificate or a trusted proxy." default:"127.0.0.1:8080"`
+	TLSCert string `help:"TLS certificate with its chain, PEM. It is reloaded when it changes, without a restart." type:"path" placeholder:"FILE"`
 	TLSKey  string `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
 	acmeFlags
 	TrustedProxy []string `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
 	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
 	Explorer     string   `help:"Who may use the pages: keys, only those who have an API key, or public, everybody. Public pages get the plan free and 120 requests a minute per client address; every other request still needs a key." enum:"keys,public" default:"keys"`
-	WaitlistForm bool     `help:"Show a form at /request-key on which anybody can ask for a key, three times an hour from one address. Requests go on the waitlist: see pmx waitlist."`
+	WaitlistForm bool     `help:"Show a form at /request-key with which anybody can request a key, three times an hour from one address. Requests are put on the waitlist: see pmx waitlist."`
 	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
 	VerifyCron   string   `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
 	BackupCron   string   `help:"When to back up, in UTC." default:"45 * * * *" placeholder:"CRON"`
 	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
 	PublishDir   string   `help:"Write every change into this folder at once, for servers that follow it with --follow. It is not a backup: only the newest states are kept, and a power failure may damage them; the next start repairs them. Empty means never." type:"path" placeholder:"DIR"`
-	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. Give --data-dir a directory of its own." name:"follow" type:"path" placeholder:"DIR"`
-	Lake         string   `help:"Read single fills from this lake, for a database that was made by pmx pull and has none. It must still have the manifest that was pulled." type:"path" placeholder:"DIR"`
+	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. It needs its own --data-dir." name:"follow" type:"path" placeholder:"DIR"`
+	Lake         string   `help:"Read single fills from this lake, for a database that was made by pmx pull and has no fills. The lake must still have the manifest that was pulled." type:"path" placeholder:"DIR"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	logFlags
-	MetricsListen string        `help:"Address on which Prometheus gets the metrics of /metrics, HOST:PORT; empty: they are on the admin socket only. No key is needed, and no TLS is spoken: choose an address that only Prometheus reaches." default:"" placeholder:"HOST:PORT"`
+	MetricsListen string        `help:"Address on which Prometheus gets /metrics, HOST:PORT; empty: only on the admin socket. It needs no key and does not use TLS: choose an address that only Prometheus can reach." default:"" placeholder:"HOST:PORT"`
 	ExportKeep    time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
 	ExportQuota   byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
-	ExportJobs    int           `help:"Export jobs that one key may have queued and running." default:"10" placeholder:"N"`
+	ExportJobs    int           `help:"Number of export jobs that one key may have queued or running." default:"10" placeholder:"N"`
 	whaleThreshold
-	Sync       string      `help:"Follow this venue: polymarket. The flags below that begin with sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
+	Sync       string      `help:"Follow this venue: polymarket. The flags that begin with --sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
 	Follow     followFlags `embed:"" prefix:"sync-"`
 	Historical bool        `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
 	Sample     bool        `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
 
-	memory engine.Memory // that the process may take
+	memory engine.Memory // limits of the process
 }
 
 // Help is the longer help.
@@ -79,7 +79,7 @@ which is scheme, host and port as the browser's address bar shows them:
   pmx serve --cors-origin '*'            pages of every site; they still need a key`
 }
 
-// sweepExports is when exports that are too old or over the quota are removed.
+// sweepExports is when expired exports, and those over the quota, are removed.
 const sweepExports = "@every 1m"
 
 // Run serves until ctx ends.
@@ -140,7 +140,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	return c.answer(ctx, k, nil, at, newRegistry(), scraped, schedule, std)
 }
 
-// unlessStopped is nil where err says no more than that somebody stopped the server before it was ready: to stop it is no failure at any time.
+// unlessStopped returns nil if err only says that the server was stopped before it was ready, which
+// is not a failure.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -148,8 +149,8 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// answer serves what k keeps until ctx ends, and the metrics of registry on scraped, if that is there. r is nil if no
-// other server is followed.
+// answer serves the data of k until ctx ends, and the metrics of registry on scraped, if that is
+// not nil. r is nil if no other server is followed.
 func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, registry *prometheus.Registry, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log := k.DB().Dir(), at.Log
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
@@ -182,7 +183,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if err != nil {
 		return err
 	}
-	k.OnPublish(served.Publish) // api.New published the snapshot that is there
+	k.OnPublish(served.Publish) // api.New has published the current snapshot
 	at.API = served
 	if c.WaitlistForm {
 		at.Waitlist = waitlistForm(keys)
@@ -207,13 +208,13 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
 }
 
-// scrape lets Prometheus have the metrics until ctx ends.
+// scrape serves metrics to Prometheus until ctx ends.
 func (c *ServeCmd) scrape(ctx context.Context, scraped *admin.Metrics, registry *prometheus.Registry, log zerolog.Logger) error {
 	log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")
 	return scraped.Serve(ctx, registry)
 }
 
-// followed is what follows a venue, and what it runs; nil if the server follows none.
+// followed returns the follower of a venue and its tasks; nil if the server follows none.
 func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) (*follower, []func(context.Context) error, error) {
 	if c.Sync == "" {
 		return nil, nil, nil
@@ -226,7 +227,7 @@ func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.W
 	return f, f.tasks(watch), nil
 }
 
-// upkeep is what goes on beside answering.
+// upkeep returns the background tasks of a server.
 func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate, exports *job.Pool, served *api.API, schedule keeper.Schedule, at server.Config) []func(context.Context) error {
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
@@ -245,7 +246,7 @@ func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate,
 	return all
 }
 
-// chores is what the server does by a schedule beside its data.
+// chores returns the scheduled work of the server that does not concern the database.
 func (c *ServeCmd) chores(k *keeper.Keeper, exports *job.Pool) []keeper.Chore {
 	list := []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	if c.BackupDir != "" {
@@ -257,7 +258,7 @@ func (c *ServeCmd) chores(k *keeper.Keeper, exports *job.Pool) []keeper.Chore {
 	return list
 }
 
-// exports is the queue of export jobs.
+// exports returns the queue of export jobs.
 func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) *job.Pool {
 	return job.NewPool(job.Config{NoFills: k.Pulled() != nil, Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log, Watch: watch,
 		Limits: job.Limits{Keep: c.ExportKeep, Quota: int64(c.ExportQuota), PerKey: c.ExportJobs}})
@@ -272,15 +273,15 @@ func runAll(ctx context.Context, all ...func(context.Context) error) error {
 	return group.Wait()
 }
 
-// newRegistry is what /metrics on the admin socket shows beside the server's own.
+// newRegistry returns the registry of /metrics on the admin socket, with metrics of the process.
 func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
-// listen takes the address before anything is opened, so that one in use is reported
-// of at once. The configuration lacks the API yet.
+// listen binds the address before anything is opened, so that one in use is reported at once. The
+// returned configuration does not have the API yet.
 func (c *ServeCmd) listen(cli *CLI, log zerolog.Logger, std stdio) (server.Config, func(), error) {
 	cfg, err := c.serverConfig(cli, log)
 	if err != nil {
@@ -308,7 +309,7 @@ func (c *ServeCmd) listen(cli *CLI, log zerolog.Logger, std stdio) (server.Confi
 	return cfg, closeLog, nil
 }
 
-// openLog is where the log goes.
+// openLog opens the server's log.
 func (c *ServeCmd) openLog(std stdio) (io.Writer, func(), error) {
 	if c.Log == "-" || c.Log == "" {
 		return std.err, func() {}, nil
@@ -320,8 +321,8 @@ func (c *ServeCmd) openLog(std stdio) (io.Writer, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// openLog opens a file to append to. A pipe or a device will do, but a pipe must have its
-// reader already: nothing waits for one.
+// openLog opens a file to append to. It may be a device or a pipe, but a pipe must already have a
+// reader: nothing waits for one.
 func openLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
 	if errors.Is(err, syscall.ENXIO) {

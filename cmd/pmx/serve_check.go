@@ -30,13 +30,13 @@ func (e *settingError) Error() string { return e.err.Error() }
 // Unwrap returns the reason.
 func (e *settingError) Unwrap() error { return e.err }
 
-// wrong is a settingError whose text is the flag's name and what follows.
+// wrong returns a settingError whose text is the flag's name followed by a message.
 func wrong(flag, format string, args ...any) error {
 	return &settingError{flag, fmt.Errorf("--"+flag+format, args...)}
 }
 
-// check returns an error for every setting with which c would not serve, as far as nothing needs to
-// be opened for it.
+// check returns an error for every setting that c would refuse, as far as nothing has to be opened
+// for that.
 func (c *ServeCmd) check(cli *CLI) []error {
 	var all []error
 	add := func(flag string, err error) {
@@ -74,8 +74,8 @@ func (c *ServeCmd) check(cli *CLI) []error {
 		add("", wrong("export-jobs", " %d: give how many jobs a key may have, 1 or more", c.ExportJobs))
 	}
 	add("metrics-listen", checkAddress(c.MetricsListen))
-	if c.MetricsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") { // where the system chooses
-		add("", wrong("metrics-listen", " %s is that of --listen: give another address", c.MetricsListen))
+	if c.MetricsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") { // then the system chooses
+		add("", wrong("metrics-listen", " %s is the address of --listen: give another one", c.MetricsListen))
 	}
 	add("", c.checkSync())
 	cfg, err := c.serverConfig(cli, zerolog.Nop())
@@ -84,13 +84,13 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	add("tls-cert", refused.TLS)
 	add("acme-domain", refused.ACME)
 	add("cors-origin", refused.Origins)
-	if err == nil { // else whether plain HTTP is safe is not known
+	if err == nil { // otherwise it is unknown whether plain HTTP is safe
 		add("listen", refused.Listen)
 	}
 	return all
 }
 
-// checkBackup reports whether backups can be made as they are asked for.
+// checkBackup returns an error if backups cannot be made as configured.
 func (c *ServeCmd) checkBackup(cli *CLI) error {
 	if c.BackupKeep < 0 {
 		return wrong("backup-keep", " %d: give how many backups to keep, or 0 to keep all", c.BackupKeep)
@@ -107,7 +107,7 @@ func (c *ServeCmd) checkBackup(cli *CLI) error {
 	}
 	dir, err := cli.dir()
 	if err != nil {
-		return nil // said already
+		return nil // already reported
 	}
 	if err := backup.Apart(string(dir), c.BackupDir); err != nil {
 		return wrong("backup-dir", ": %w", err)
@@ -120,12 +120,12 @@ func (c *ServeCmd) checkSync() error {
 		return c.Follow.check("sync-")
 	}
 	if len(c.Follow.RPC) > 0 {
-		return wrong("sync-rpc", " names providers, and no venue is followed: give --sync polymarket too")
+		return wrong("sync-rpc", " names providers, but no venue is followed: also give --sync polymarket")
 	}
 	return nil
 }
 
-// serverConfig is how to serve, without the API and the logs.
+// serverConfig returns the configuration of the server, without the API and the logs.
 func (c *ServeCmd) serverConfig(cli *CLI, log zerolog.Logger) (server.Config, error) {
 	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Origins: c.CORSOrigin, Log: log}
 	dir, err := cli.dir()
@@ -143,7 +143,7 @@ func (c *ServeCmd) serverConfig(cli *CLI, log zerolog.Logger) (server.Config, er
 	return cfg, nil
 }
 
-// checkAddress reports whether HOST:PORT, or nothing, is given.
+// checkAddress returns an error unless address is HOST:PORT or empty.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil
@@ -158,7 +158,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// checkLog reports whether a log can be written to path, without making it.
+// checkLog returns an error if a log cannot be written to path. It does not create the file.
 func checkLog(path string) error {
 	if path == "" || path == "-" {
 		return nil
@@ -176,7 +176,7 @@ func checkLog(path string) error {
 	return nil
 }
 
-// checkEngine returns an error for every limit that cannot be kept to.
+// checkEngine returns an error for every limit that is invalid.
 func (c *CLI) checkEngine(ctx context.Context) []error {
 	var all []error
 	if _, err := engine.ParseMemory(c.Memory); err != nil {
@@ -188,17 +188,17 @@ func (c *CLI) checkEngine(ctx context.Context) []error {
 	return all
 }
 
-// checkLake reports whether fills can be read from where they are said to be.
+// checkLake returns an error if fills cannot be read from the lake.
 func (c *ServeCmd) checkLake() error {
 	if c.Lake == "" {
 		return nil
 	}
-	real, err := filepath.EvalSymlinks(c.Lake) // DuckDB may read what is below the folder itself
+	real, err := filepath.EvalSymlinks(c.Lake) // DuckDB may read only what is below the real folder
 	if err != nil {
 		return err
 	}
 	if at, err := os.Stat(real); err != nil || !at.IsDir() {
-		return fmt.Errorf("%s is not a folder: give that of the lake, as pmx export lake wrote it or a copy", c.Lake)
+		return fmt.Errorf("%s is not a folder: give the folder of the lake, as pmx export lake wrote it, or a copy", c.Lake)
 	}
 	c.Lake = real
 	return nil

@@ -25,7 +25,7 @@ import (
 	"pmx/rollups/replica"
 )
 
-// checkFollow reports whether another server's backups can be followed as asked for.
+// checkFollow returns an error if another server's backups cannot be followed as configured.
 func (c *ServeCmd) checkFollow(cli *CLI) error {
 	if c.FollowDir == "" {
 		return nil
@@ -40,11 +40,11 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	}
 	dir, err := cli.dir()
 	if err != nil {
-		return nil // said already
+		return nil // already reported
 	}
 	info, err := os.Stat(c.FollowDir)
 	if _, follows := replica.Of(dir); errors.Is(err, fs.ErrNotExist) && follows {
-		return nil // what it has already is served until the folder is back
+		return nil // what it already has is served until the folder is back
 	}
 	if err != nil || !info.IsDir() {
 		return wrong("follow", ": %s is not a folder: give the one that the backups are made into, or copied to", c.FollowDir)
@@ -55,17 +55,17 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	return nil
 }
 
-// checkPublish reports whether states can be published as asked for.
+// checkPublish returns an error if states cannot be published as configured.
 func (c *ServeCmd) checkPublish(cli *CLI) error {
 	if c.PublishDir == "" {
 		return nil
 	}
 	if c.BackupDir != "" && backup.Apart(c.BackupDir, c.PublishDir) != nil {
-		return errors.New("is that of --backup-dir, or one of the two is in the other: give a folder of its own, since only the newest states stay in it")
+		return errors.New("is the folder of --backup-dir, or one of the two is within the other: give a separate folder, because only the newest states are kept in it")
 	}
 	dir, err := cli.dir()
 	if err != nil {
-		return nil // said already
+		return nil // already reported
 	}
 	return backup.Apart(string(dir), c.PublishDir)
 }
@@ -81,7 +81,7 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 	r, err := replica.New(replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
 		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
 			opts := cli.faultedOptions(dir, at.Log)
-			opts.MemoryLimit = cli.memory.DuckDBLimit(2) // the next state is opened beside the one that is served
+			opts.MemoryLimit = cli.memory.DuckDBLimit(2) // the next state is opened while the current one is served
 			opts.Reads = c.Lake
 			cfg := keeper.Config{Engine: opts, Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Lake: c.Lake, Serve: true}
 			opened, err := keeper.OpenReplica(ctx, cfg, s)
@@ -96,7 +96,7 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	defer func() {
-		if k != nil { // a server that is stopped between its first backup and its first answer has it open, too
+		if k != nil { // also open if the server is stopped after its first backup and before it serves
 			err = errors.Join(err, k.Close())
 		}
 	}()
@@ -108,13 +108,14 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 		}
 		return c.answer(ctx, k, r, at, registry, nil, keeper.Schedule{}, std)
 	}}
-	if scraped != nil { // from now on: who waits for a first backup is to be seen, too
+	if scraped != nil { // from now on, so that waiting for a first backup is visible too
 		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, at.Log) })
 	}
 	return runAll(ctx, lanes...)
 }
 
-// awaitBackup opens the newest backup as soon as there is one. Until then the admin socket tells the status and metrics.
+// awaitBackup opens the newest backup as soon as there is one. Until then the admin socket serves
+// the status and metrics.
 func (c *ServeCmd) awaitBackup(ctx context.Context, r *replica.Follower, dir engine.Dir, registry *prometheus.Registry, log zerolog.Logger) error {
 	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *ServeCmd) awaitBackup(ctx context.Context, r *replica.Follower, dir eng
 	})
 	for _, op := range replicaOperations {
 		sock.Handle(op, func(context.Context, json.RawMessage, func(any)) (any, error) {
-			return nil, fmt.Errorf("the server has nothing to serve yet: %s", cmp.Or(r.Status().Problem, "it opens its first backup"))
+			return nil, fmt.Errorf("the server has nothing to serve yet: %s", cmp.Or(r.Status().Problem, "it is opening its first backup"))
 		})
 	}
 	refuseWrites(sock, r)
@@ -139,7 +140,7 @@ func (c *ServeCmd) awaitBackup(ctx context.Context, r *replica.Follower, dir eng
 	})
 }
 
-// replicaSettings are what the operator put beside the database of a backup.
+// replicaSettings returns the operator's settings in the folder of a backup.
 func replicaSettings(dir engine.Dir) (map[data.Address]bool, *data.Gazetteer, error) {
 	venue, err := venueWallets(dir)
 	if err != nil {
@@ -149,10 +150,11 @@ func replicaSettings(dir engine.Dir) (map[data.Address]bool, *data.Gazetteer, er
 	return venue, places, err
 }
 
-// replicaOperations are those that change nothing.
+// replicaOperations are the operations that change nothing.
 var replicaOperations = []string{opVerify, opExport, opPartition}
 
-// refusedByReplica is an error for what cannot be done on a data directory that follows another server.
+// refusedByReplica returns an error for operations that are not possible on a data directory that
+// follows another server.
 func refusedByReplica(dir engine.Dir, op string) error {
 	follows, ok := replica.Of(dir)
 	if !ok {
@@ -162,12 +164,12 @@ func refusedByReplica(dir engine.Dir, op string) error {
 		return follows.Refuse("pmx " + op)
 	}
 	if !admin.Running(dir.AdminSocket()) {
-		return fmt.Errorf("%s follows the backups in %s and is not served now: start pmx serve --follow %s first", dir, follows.Dir, follows.Dir)
+		return fmt.Errorf("%s follows the backups in %s, but is not being served: start pmx serve --follow %s first", dir, follows.Dir, follows.Dir)
 	}
 	return nil
 }
 
-// registerReplica makes the operations available on the socket of a server that follows another.
+// registerReplica registers the operations on the socket of a server that follows another.
 func registerReplica(s *admin.Server, k *keeper.Keeper, r *replica.Follower) {
 	handle(s, k, verifying)
 	handle(s, k, exporting)
@@ -175,7 +177,7 @@ func registerReplica(s *admin.Server, k *keeper.Keeper, r *replica.Follower) {
 	refuseWrites(s, r)
 }
 
-// refuseWrites answers the operations that are done where the backups are made.
+// refuseWrites refuses the operations that belong on the server that makes the backups.
 func refuseWrites(s *admin.Server, r *replica.Follower) {
 	for _, op := range []string{opImport, opRefresh, opRebuild, opBackup} {
 		s.Handle(op, func(context.Context, json.RawMessage, func(any)) (any, error) {
@@ -185,7 +187,7 @@ func refuseWrites(s *admin.Server, r *replica.Follower) {
 	}
 }
 
-// replicaMetrics tell how the following of another server's backups stands.
+// replicaMetrics are the metrics of following another server's backups.
 type replicaMetrics struct {
 	status func() replica.Status
 
@@ -198,12 +200,12 @@ func newReplicaMetrics(status func() replica.Status) *replicaMetrics {
 	}
 	return &replicaMetrics{
 		status:  status,
-		made:    desc("backup_timestamp_seconds", "When the state that is served was taken by the writer. Absent without --follow, as all of these."),
-		newest:  desc("backups_behind", "How many backups the newest one in the folder is ahead of the one that is served."),
-		current: desc("current_timestamp_seconds", "When it was last found that the newest backup in the folder is the one that is served."),
-		failing: desc("failing", "1 while the newest backup cannot be taken, or the folder not be read."),
-		took:    desc("take_duration_seconds", "How long the last backup took from being seen to being served."),
-		takes:   desc("takes_total", "Backups that were taken, and tries that failed, since the start.", "result"),
+		made:    desc("backup_timestamp_seconds", "When the writer made the state that is served. Absent without --follow, like all of these."),
+		newest:  desc("backups_behind", "How many backups the served one is behind the newest one in the folder."),
+		current: desc("current_timestamp_seconds", "When the served backup was last found to be the newest in the folder."),
+		failing: desc("failing", "1 while the newest backup cannot be opened or the folder cannot be read."),
+		took:    desc("take_duration_seconds", "Time from when the last backup was first seen until it was served."),
+		takes:   desc("takes_total", "Backups that were opened, and attempts that failed, since the start.", "result"),
 	}
 }
 
@@ -214,7 +216,7 @@ func (m *replicaMetrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect gives the metrics as they are now.
+// Collect sends the current metrics.
 func (m *replicaMetrics) Collect(ch chan<- prometheus.Metric) {
 	gauge, at, flag := gauges(ch)
 	s := m.status()

@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// logFlags say what the server's log has and how it looks.
+// logFlags set the level and format of the server's log.
 type logFlags struct {
 	LogFormat string `help:"How the log is written: text, one JSON object per line, or auto: text on a terminal and JSON elsewhere." enum:"auto,text,json" default:"auto"`
 	LogLevel  string `help:"The lowest level that is logged: ${enum}. Batches of followed sources are logged at debug." enum:"debug,info,warn,error" default:"info"`
@@ -24,14 +24,14 @@ func (f *logFlags) logger(w io.Writer) zerolog.Logger {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !isTerminal(w), TimeFormat: time.DateTime, TimeLocation: time.UTC}
 	}
 	level, err := zerolog.ParseLevel(f.LogLevel)
-	if err != nil { // kong took it
+	if err != nil { // kong has accepted it
 		level = zerolog.InfoLevel
 	}
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// announce says, on standard output for programs, in the log and to the service manager,
-// that requests are answered.
+// announce reports on standard output for programs, in the log and to the service manager that
+// requests are answered.
 func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) error {
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", url); err != nil {
 		return err
@@ -46,8 +46,8 @@ func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) er
 	return nil
 }
 
-// notify tells the service manager, where one has started the server and asked for it by
-// NOTIFY_SOCKET, that the server has come to state.
+// notify tells the service manager the state of the server, if it started the server with
+// NOTIFY_SOCKET.
 func notify(log zerolog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		log.Error().Err(err).Str("state", state).Msg("service manager not notified")
@@ -63,7 +63,7 @@ func notesStop(log zerolog.Logger) func(context.Context) error {
 	}
 }
 
-// logEnd notes that the server ended, and why if it is a failure.
+// logEnd logs that the server ended, and the error if there is one.
 func logEnd(log zerolog.Logger, began time.Time, err error) {
 	e := log.Info()
 	if err != nil {

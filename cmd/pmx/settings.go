@@ -12,18 +12,18 @@ import (
 
 //go:generate go test pmx/cmd/pmx -run ^TestSettingsTableIsThatOfTheFlags$ -count=1 -update
 
-// setting is a flag with the value that it has.
+// setting is a flag with its value.
 type setting struct {
 	Flag  string `json:"flag"`
-	Value string `json:"value"` // what is secret of it is ***
+	Value string `json:"value"` // secret parts are ***
 	From  string `json:"from"`  // "command line", "environment NAME", "FILE:LINE" or "default"
 }
 
-// notSettings are flags that say what a command is to do now.
+// notSettings are flags for a single run of a command.
 var notSettings = []string{"help", "version", "config", "json"}
 
-// settingsOf lists the settings of the selected command as kong resolved them, in the
-// order of its help.
+// settingsOf returns the settings of the selected command as resolved by kong, in the order of its
+// help.
 func settingsOf(ctx *kong.Context, file *configFile) []setting {
 	given, resolved := map[*kong.Flag]bool{}, map[*kong.Flag]bool{}
 	for _, p := range ctx.Path {
@@ -44,14 +44,14 @@ func settingsOf(ctx *kong.Context, file *configFile) []setting {
 		} else if resolved[flag] {
 			s.From = file.at(file.values[flag.Name].line)
 		} else if !flag.IsBool() {
-			s.Value = flag.Default // "" where the flag changes nothing unless it is given
+			s.Value = flag.Default // "" if there is none
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// shown is the value of flag without its secrets.
+// shown returns the value of flag without its secrets.
 func shown(flag *kong.Flag) string {
 	switch v := flag.Target.Interface().(type) {
 	case []string:
@@ -67,8 +67,8 @@ func shown(flag *kong.Flag) string {
 	}
 }
 
-// withoutSecrets hides what may be a key in a URL: user and query, and of a secret one
-// all that follows the host.
+// withoutSecrets hides what may be a key in a URL: user and query, and for a secret URL everything
+// after the host.
 func withoutSecrets(text string, secret bool) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -95,7 +95,7 @@ func withoutSecrets(text string, secret bool) string {
 	return out
 }
 
-// unknownVariables are those of the environment that look like settings and are none.
+// unknownVariables returns the variables of the environment that look like settings but are not.
 func unknownVariables(app *kong.Application) []string {
 	known := map[string]bool{}
 	for _, flag := range allFlags(app.Node) {
@@ -113,7 +113,7 @@ func unknownVariables(app *kong.Application) []string {
 	return unknown
 }
 
-// settingsTable is the table of a server's settings, in Markdown.
+// settingsTable returns the table of a server's settings in Markdown.
 func settingsTable(app *kong.Application) string {
 	var b strings.Builder
 	b.WriteString("| flag | environment | in the file | default | what |\n|---|---|---|---|---|\n")

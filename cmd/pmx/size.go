@@ -6,11 +6,10 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// byteSize is a number of bytes as people write it: 20GB, 500 MB, 1.5TiB.
+// byteSize is a number of bytes, written as 20GB, 500 MB or 1.5TiB.
 type byteSize int64
 
-// UnmarshalText reads a size. A number without its unit is refused: nobody means
-// bytes.
+// UnmarshalText parses a size. A number without a unit is refused: it is probably a mistake.
 func (s *byteSize) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
 	if err != nil || n < 1_000_000 || n > 1<<60 {
@@ -20,7 +19,7 @@ func (s *byteSize) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the size as a flag takes it.
+// String returns the size in the format of a flag.
 func (s byteSize) String() string {
 	for _, unit := range []struct {
 		name string

@@ -28,10 +28,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// opStatus is the operation of a server's socket that tells how the server is.
+// opStatus is the operation that returns the status of a server.
 const opStatus = "status"
 
-// StatusCmd shows how pmx is.
+// StatusCmd shows the status of pmx.
 type StatusCmd struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }
@@ -45,14 +45,14 @@ database. The last lines say what is wrong and what to do; pmx doctor checks mor
   pmx status --json`
 }
 
-// serverStatus is what a running server tells of itself.
+// serverStatus is the status of a running server.
 type serverStatus struct {
 	Version    string             `json:"version"`
 	PID        int                `json:"pid"`
 	Started    time.Time          `json:"started"`
 	URL        string             `json:"url"`
 	Historical bool               `json:"historical"`
-	AsOf       time.Time          `json:"as_of"` // of the newest fill; zero: there is none
+	AsOf       time.Time          `json:"as_of"` // time of the newest fill; zero: no fills
 	Epoch      uint64             `json:"epoch"`
 	Served     map[string]int64   `json:"served"` // rows, by kind
 	Fresh      serving.Freshness  `json:"freshness"`
@@ -62,45 +62,45 @@ type serverStatus struct {
 	Memory     memoryStatus       `json:"memory"`
 	OpenFiles  uint64             `json:"open_files_limit"`
 	Jobs       map[string]int     `json:"export_jobs"`
-	Waiting    time.Time          `json:"export_queued_since"` // zero: none waits
-	Replica    *replica.Status    `json:"replica"`             // null where no other server is followed
+	Waiting    time.Time          `json:"export_queued_since"` // zero: none is queued
+	Replica    *replica.Status    `json:"replica"`             // null if no other server is followed
 }
 
 // waits reports whether it is a replica that has not opened its first backup yet.
 func (s *serverStatus) waits() bool { return s.Replica != nil && s.Replica.Takes == 0 }
 
-// memoryStatus is what a server takes of memory, in bytes.
+// memoryStatus is how much memory a server uses, in bytes.
 type memoryStatus struct {
-	Limit    engine.Memory `json:"limit"`    // what it may take, in all and of each part
-	Resident int64         `json:"resident"` // without the system's cache of files; 0: not known
-	Go       uint64        `json:"go"`       // what Go got from the system
+	Limit    engine.Memory `json:"limit"`    // limits, in total and by part
+	Resident int64         `json:"resident"` // without the system's cache of files; 0: unknown
+	Go       uint64        `json:"go"`       // obtained by Go from the system
 	DuckDB   int64         `json:"duckdb"`
 	Spilled  int64         `json:"spilled"`
 }
 
-// diskStatus is what the data directory takes, in bytes.
+// diskStatus is how much disk space the data directory uses, in bytes.
 type diskStatus struct {
 	Used map[string]int64 `json:"used"` // by kind
 	Free int64            `json:"free"`
-	Size int64            `json:"size"` // 0: the system does not say
+	Size int64            `json:"size"` // 0: unknown
 }
 
-// statusReport is what pmx status shows.
+// statusReport is the output of pmx status.
 type statusReport struct {
 	DataDir  string         `json:"data_dir"`
 	Running  bool           `json:"running"`
-	Server   *serverStatus  `json:"server"` // null where none answers
+	Server   *serverStatus  `json:"server"` // null if none answers
 	Disk     diskStatus     `json:"disk"`
-	Keys     map[string]int `json:"keys"` // valid ones, by tier; null where there are none yet
+	Keys     map[string]int `json:"keys"` // valid ones, by tier; null if there are none yet
 	Findings []finding      `json:"findings"`
 }
 
-// statusTeller knows what a server tells of itself.
+// statusTeller collects the status of a server.
 type statusTeller struct {
 	keeper     *keeper.Keeper
 	keys       *control.DB
 	watch      *guard.Watch
-	sources    func() []serving.Source // nil: none is followed
+	sources    func() []serving.Source // nil: none are followed
 	replica    *replica.Follower       // nil: no other server is followed
 	url        string
 	historical bool
@@ -108,19 +108,19 @@ type statusTeller struct {
 	memory     engine.Memory
 }
 
-// registerServer makes everything available on a server's socket.
+// registerServer registers all operations on a server's socket.
 func registerServer(socket *admin.Server, k *keeper.Keeper, gate *access.Gate, f *follower, s *statusTeller) {
 	registerOperations(socket, k, gate, s.replica)
 	registerFollower(socket, f)
 	s.register(socket)
 }
 
-// register makes the status available on a server's socket.
+// register registers the status on a server's socket.
 func (s *statusTeller) register(socket *admin.Server) {
 	socket.Handle(opStatus, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) { return s.tell(ctx) })
 }
 
-// tell returns the status as it is now. What a part does not say is left out.
+// tell returns the current status. Parts that are not available are left out.
 func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	out := serverStatus{Version: version, PID: os.Getpid(), Started: s.started, URL: s.url, Historical: s.historical,
 		Fresh: s.keeper.Freshness(), Tally: s.keeper.Tally(), Background: s.watch.Statuses(), OpenFiles: openFilesLimit(), Jobs: map[string]int{}}
@@ -152,8 +152,8 @@ func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	return out, nil
 }
 
-// askStatus returns the status of the server of dir; nil if none answers, or one that does not know
-// the question, of which the finding tells.
+// askStatus returns the status of the server of dir. If none answers, or one that does not support
+// the operation, the status is nil; in the latter case there is a finding.
 func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, error) {
 	raw, err := admin.Call(ctx, dir.AdminSocket(), opStatus, none{}, nil)
 	var remote *admin.Error
@@ -161,7 +161,7 @@ func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, er
 	case errors.Is(err, admin.ErrNotRunning):
 		return nil, nil, nil
 	case errors.As(err, &remote):
-		return nil, &finding{"server", warns, "pmx sync, or a server of another version, is running and does not tell its status", "see pmx sync status, or restart the server with this version"}, nil
+		return nil, &finding{"server", warns, "pmx sync, or a server of another version, is running and does not report its status", "see pmx sync status, or restart the server with this version"}, nil
 	case err != nil:
 		return nil, nil, err
 	}
@@ -172,7 +172,7 @@ func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, er
 	return s, nil, nil
 }
 
-// keysByTier counts the keys that are valid now; nil if there is no file of keys.
+// keysByTier counts the valid keys; nil if there is no file of keys.
 func keysByTier(ctx context.Context, dir engine.Dir, now time.Time) (map[string]int, error) {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -226,7 +226,7 @@ func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return r.print(std.out, now)
 }
 
-// ago is how long it is since t, and "never" for the zero time.
+// ago describes how long ago t was; "never" for the zero time.
 func ago(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -238,10 +238,10 @@ func ago(t, now time.Time) string {
 	return t.UTC().Format(time.RFC3339) + ", " + roughly(d.Seconds()) + " ago"
 }
 
-// bytesOf writes a size.
+// bytesOf formats a size.
 func bytesOf[N int64 | uint64](n N) string { return humanize.Bytes(uint64(max(n, 0))) }
 
-// counted writes counts by name, in the order of names, leaving out those of zero.
+// counted formats counts by name, sorted by name, without zeros.
 func counted[N int | int64](counts map[string]N, write func(N) string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -252,7 +252,7 @@ func counted[N int | int64](counts map[string]N, write func(N) string) string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// print writes the screen.
+// print writes the report.
 func (r *statusReport) print(w io.Writer, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
@@ -262,7 +262,7 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 	if s := r.Server; s != nil {
 		s.lines(line, now)
 	} else if r.Running {
-		line("server", "running, and does not tell more")
+		line("server", "running; no further status")
 	} else {
 		line("server", "not running")
 	}
@@ -275,7 +275,7 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 	return printFindings(w, r.Findings)
 }
 
-// backups reports the last backups, by the schedule and by pmx backup.
+// backups describes the last backups, by schedule and by pmx backup.
 func (s *serverStatus) backups(now time.Time) string {
 	told := func(b serving.BackupStatus) string {
 		text := ago(b.Made, now)
@@ -288,15 +288,15 @@ func (s *serverStatus) backups(now time.Time) string {
 	if s.Fresh.BackupDue.IsZero() {
 		return asked + "; no schedule"
 	}
-	return fmt.Sprintf("%s by the schedule; %s by pmx backup", scheduled, asked)
+	return fmt.Sprintf("%s by schedule; %s by pmx backup", scheduled, asked)
 }
 
-// lines reports a running server.
+// lines prints the status of a running server.
 func (s *serverStatus) lines(line func(name, format string, args ...any), now time.Time) {
 	if s.waits() {
-		what := "opens its first backup"
+		what := "opening its first backup"
 		if s.Replica.Problem != "" {
-			what = "waits for a first backup"
+			what = "waiting for a first backup"
 		}
 		line("server", what+", version %s, process %d, up since %s", s.Version, s.PID, ago(s.Started, now))
 		line("follows", "%s", visible(s.Replica.Dir, ""))
@@ -316,7 +316,7 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	line("newest fill", "%s%s", ago(s.AsOf, now), historical)
 	line("served", "%s fills, %s wallets, %s markets, epoch %d", thousands(s.Served["fills"]), thousands(s.Served["wallets"]), thousands(s.Served["markets"]), s.Epoch)
 	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
-	if s.Replica == nil { // else it is done where the backups are made
+	if s.Replica == nil { // on a replica it is done by the server that makes the backups
 		line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
 		line("last verify", "%s", ago(s.Fresh.LastVerified, now))
 		line("last backup", "%s", s.backups(now))
@@ -332,7 +332,7 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	line("memory", "%s of %s at most: Go %s, DuckDB %s, spilled %s", bytesOf(s.Memory.Resident), bytesOf(s.Memory.Limit.Total), bytesOf(s.Memory.Go), bytesOf(s.Memory.DuckDB), bytesOf(s.Memory.Spilled))
 	waiting := ""
 	if !s.Waiting.IsZero() {
-		waiting = "; the oldest waits since " + ago(s.Waiting, now)
+		waiting = "; the oldest has been queued since " + ago(s.Waiting, now)
 	}
 	line("exports", "%s%s", counted(s.Jobs, func(n int) string { return fmt.Sprint(n) }), waiting)
 	line("faults", "%d of the database, %d files not imported", s.Tally.Reopened+s.Tally.Lost, s.Tally.FilesFailed)

@@ -13,12 +13,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// askTimeout is how long databases may take to say what they hold; without an answer the
-// metrics of it are absent.
+// askTimeout is how long a database may take to return its counts; after that its metrics are
+// absent.
 const askTimeout = 2 * time.Second
 
-// storeMetrics tell how the data stands: how new it is, how the work on it ended, and
-// what it takes of disk and memory.
+// storeMetrics are metrics of the data: its age, the outcome of work on it, and its use of disk and
+// memory.
 type storeMetrics struct {
 	fresh    func() serving.Freshness
 	snapshot func() *serving.Snapshot
@@ -43,26 +43,26 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 		markets:       desc("markets_imported_timestamp_seconds", "When markets were last added or changed; absent if never."),
 		refreshed:     desc("refresh_finished_timestamp_seconds", "When a refresh last succeeded; absent if none has since the start."),
 		refreshFailed: desc("refresh_failed_timestamp_seconds", "When a refresh last failed; absent if none has since the start."),
-		failing:       desc("refresh_failing", "1 while the last refresh failed."),
-		stale:         desc("rollups_stale", "1 while facts are stored that the rollups do not hold yet."),
+		failing:       desc("refresh_failing", "1 if the last refresh failed."),
+		stale:         desc("rollups_stale", "1 while some stored facts are not in the rollups yet."),
 		verified:      desc("verify_finished_timestamp_seconds", "When the whole database was last verified; absent if not since the start."),
-		refuted:       desc("verify_failing", "1 while the last verification found something wrong."),
+		refuted:       desc("verify_failing", "1 if the last verification found something wrong."),
 		backedUp:      desc("backup_finished_timestamp_seconds", "When a backup was last made; absent if none is known.", "by"),
 		backupFailed:  desc("backup_failed_timestamp_seconds", "When a backup last failed; absent if none did since the start.", "by"),
-		backupFailing: desc("backup_failing", "1 while the last backup failed.", "by"),
-		backupBytes:   desc("backup_written_bytes", "What the last backup wrote; absent if none was made since the start.", "by"),
+		backupFailing: desc("backup_failing", "1 if the last backup failed.", "by"),
+		backupBytes:   desc("backup_written_bytes", "Bytes written by the last backup; absent if none was made since the start.", "by"),
 		backupSeconds: desc("backup_duration_seconds", "How long the last backup took; absent if none was made since the start.", "by"),
-		backupDue:     desc("backup_due_timestamp_seconds", "The first time of the schedule behind the last backup by it: one is overdue when that is past. Absent without --backup-dir."),
+		backupDue:     desc("backup_due_timestamp_seconds", "When the next scheduled backup is due after the last one: a backup is overdue if this is in the past. Absent without --backup-dir."),
 		full:          desc("disk_full", "1 while nothing new is stored because the disk is full."),
-		damaged:       desc("database_log_damaged", "1 while the copy of a damaged log is in the data directory."),
-		rows:          desc("served_rows", "What is served, by kind.", "kind"),
+		damaged:       desc("database_log_damaged", "1 while a copy of a damaged log is in the data directory."),
+		rows:          desc("served_rows", "Rows that are served, by kind.", "kind"),
 		used:          desc("disk_used_bytes", "Size of the files of the data directory, by kind.", "kind"),
-		free:          desc("disk_free_bytes", "What is free on the disk of the data directory."),
+		free:          desc("disk_free_bytes", "Free space on the disk of the data directory."),
 		size:          desc("disk_size_bytes", "Size of the disk of the data directory."),
 		held:          desc("duckdb_memory_bytes", "Memory that DuckDB holds."),
 		exports:       desc("export_jobs", "Export jobs that are kept, by status.", "status"),
-		waiting:       desc("export_queued_since_timestamp_seconds", "When the export job that waits longest was asked for; absent while none waits."),
-		spilled:       desc("duckdb_spilled_bytes", "What DuckDB moved to temporary files, because memory was short."),
+		waiting:       desc("export_queued_since_timestamp_seconds", "When the oldest queued export job was created; absent while none is queued."),
+		spilled:       desc("duckdb_spilled_bytes", "Bytes that DuckDB moved to temporary files because it ran short of memory."),
 	}
 }
 
@@ -74,13 +74,13 @@ func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect gives the metrics as they are now. It runs in a goroutine of the registry,
-// which has no net.
+// Collect sends the current metrics. It runs in a goroutine of the registry, which does not recover
+// from panics.
 func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
 }
 
-// gauges give a value, a time if there is one, and a condition as 1 or 0.
+// gauges returns functions that send a value, a time if it is not zero, and a condition as 1 or 0.
 func gauges(ch chan<- prometheus.Metric) (value func(*prometheus.Desc, float64, ...string), at func(*prometheus.Desc, time.Time, ...string), flag func(*prometheus.Desc, bool, ...string)) {
 	value = func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)

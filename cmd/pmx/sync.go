@@ -36,7 +36,7 @@ func (SyncCmd) Help() string {
 // SyncFollowCmd follows until it is stopped.
 type SyncFollowCmd struct {
 	followFlags
-	Once bool `help:"Stop when everything that is final now is imported."`
+	Once bool `help:"Stop when everything that is now final is imported."`
 }
 
 // Help is the longer help.
@@ -87,7 +87,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	}
 	registerVenue(sock, k)
 	registerFollower(sock, f)
-	sock.Handle(opKeys, func(context.Context, json.RawMessage, func(any)) (any, error) { return none{}, nil }) // nobody is served
+	sock.Handle(opKeys, func(context.Context, json.RawMessage, func(any)) (any, error) { return none{}, nil }) // there is no API
 	f.begins()
 	own, stop := context.WithCancel(ctx)
 	defer stop()
@@ -106,12 +106,12 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 		printFollowed(std.out, s)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return interruption("what is in stays in, and the next start goes on from there")
+		return interruption("what was imported is kept, and the next start continues from there")
 	}
 	return err
 }
 
-// syncCycle is when files of the inbox are taken in and deltas folded.
+// syncCycle is when files of the inbox are imported and deltas are compacted.
 const syncCycle = "@every 30s"
 
 func atOrNever(t time.Time) string {
@@ -121,12 +121,12 @@ func atOrNever(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// stopped reports whether nobody follows the markets now.
+// stopped reports whether the markets are not being followed now.
 func stopped(m *follow.MarketsStatus) bool {
 	return len(m.Tasks) > 0 && m.Tasks[0].Phase == follow.Stopped
 }
 
-// completeUpTo tells up to where nothing of the chain is missing.
+// completeUpTo describes up to which time the chain is complete.
 func completeUpTo(c *follow.ChainStatus) string {
 	switch {
 	case c.Start == 0:
@@ -137,8 +137,8 @@ func completeUpTo(c *follow.ChainStatus) string {
 	return fmt.Sprintf("block %d, %s", c.Committed, atOrNever(c.AsOf))
 }
 
-// missingBlocks reports how many blocks are missing: where no node says what is final by now, at
-// least so many.
+// missingBlocks returns how many blocks are missing; if no node currently reports the final block,
+// a lower bound.
 func missingBlocks(c *follow.ChainStatus) string {
 	n := thousands(c.GapBlocks) + " blocks"
 	if c.GapBlocks == 1 {
@@ -154,10 +154,10 @@ func missingBlocks(c *follow.ChainStatus) string {
 	return n
 }
 
-// opSync tells how the sources stand.
+// opSync is the operation that returns the status of the sources.
 const opSync = "sync-status"
 
-// registerFollower makes the state of a follower available on a socket; nil: of none.
+// registerFollower registers the status of a follower on a socket; f is nil if there is none.
 func registerFollower(s *admin.Server, f *follower) {
 	s.Handle(opSync, func(context.Context, json.RawMessage, func(any)) (any, error) {
 		if f == nil {
@@ -167,12 +167,12 @@ func registerFollower(s *admin.Server, f *follower) {
 	})
 }
 
-// SyncStatusCmd shows how the sources stand.
+// SyncStatusCmd shows the status of the sources.
 type SyncStatusCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Run shows it.
+// Run shows the status.
 func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	dir, err := cli.dir()
 	if err != nil {
@@ -188,7 +188,8 @@ func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return printFollow(std.out, s)
 }
 
-// followStatus asks who follows, or looks into the database where nobody does.
+// followStatus returns the status from the process that follows, or from the database if there is
+// none.
 func (c *CLI) followStatus(ctx context.Context, dir engine.Dir) (s followStatus, err error) {
 	if admin.Running(dir.AdminSocket()) {
 		raw, err := admin.Call(ctx, dir.AdminSocket(), opSync, none{}, func(json.RawMessage) {})
@@ -201,7 +202,7 @@ func (c *CLI) followStatus(ctx context.Context, dir engine.Dir) (s followStatus,
 		return s, errors.New("the running server follows nothing: start it with --sync polymarket")
 	}
 	if _, err := os.Stat(dir.Database()); errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s holds no database yet: check --data-dir, or follow something first", dir)
+		return s, fmt.Errorf("%s has no database yet: check --data-dir, or follow something first", dir)
 	}
 	contracts, err := contractsOf(dir)
 	if err != nil {
@@ -222,7 +223,7 @@ func (c *CLI) followStatus(ctx context.Context, dir engine.Dir) (s followStatus,
 	return s, errors.Join(err, errMarkets, errQuotes, errWeather, errAudits, errTrades, k.Close())
 }
 
-// printFollow writes a table of the sources, and what is to be known of each.
+// printFollow writes a table of the sources, and details of each.
 func printFollow(w io.Writer, s followStatus) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "SOURCE\tSTATE\tUP TO\tLAG\tMISSING\tNEW\tODD\tLAST ERROR")
@@ -235,7 +236,7 @@ func printFollow(w io.Writer, s followStatus) error {
 			c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
 		for _, n := range c.Nodes {
 			head, failed := "no block yet", ""
-			if n.State == follow.BackOff { // what it did before it answered again is in --json
+			if n.State == follow.BackOff { // earlier errors are in --json
 				failed = visible(n.LastError, "")
 			}
 			if n.Finalized > 0 {
@@ -274,7 +275,7 @@ func printFollow(w io.Writer, s followStatus) error {
 	return nil
 }
 
-// printChain writes what a table has no room for.
+// printChain writes details that do not fit in the table.
 func printChain(w io.Writer, c follow.ChainStatus) {
 	if c.CatchingUp {
 		_, _ = fmt.Fprintf(w, "catching up: %.1f %%, %s fills/s, about %s left\n", 100*c.Progress, thousands(int64(c.FillsASec)), (time.Duration(c.Remaining) * time.Second).Round(time.Second))
@@ -283,9 +284,9 @@ func printChain(w io.Writer, c follow.ChainStatus) {
 		_, _ = fmt.Fprintf(w, "held back: blocks %d–%d, %s, tried %d times, next at %s\n", h.From, h.To, h.Why, h.Tries, atOrNever(h.Next))
 	}
 	if len(c.Held) > 0 && len(c.Nodes) == 1 {
-		_, _ = fmt.Fprintln(w, "a second provider in --rpc may have these logs whole")
+		_, _ = fmt.Fprintln(w, "a second provider in --rpc may have the complete logs")
 	}
 	if n := cmp.Or(c.AuditDiffers, c.Mended); n > 0 {
-		_, _ = fmt.Fprintf(w, "audits: %d of %d ranges had other logs than before, %s fills were missing and are in\n", c.AuditDiffers, c.Audited, thousands(c.Mended))
+		_, _ = fmt.Fprintf(w, "audits: %d of %d ranges had different logs than before, %s fills were missing and have been added\n", c.AuditDiffers, c.Audited, thousands(c.Mended))
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"pmx/rollups/follow"
 )
 
-// syncScreen is what pmx sync shows while it follows: log lines, and on a terminal one line
-// below them of how far it is.
+// syncScreen is the output of pmx sync while it follows: log lines, and on a terminal one line of
+// progress below them.
 type syncScreen struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -26,7 +26,7 @@ func newSyncScreen(std stdio) *syncScreen {
 	return s
 }
 
-// log returns the log: sentences on a terminal, else one JSON object a line.
+// log returns the log: sentences on a terminal, otherwise one JSON object per line.
 func (s *syncScreen) log() zerolog.Logger {
 	if s.bar.on {
 		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).With().Timestamp().Logger()
@@ -42,14 +42,14 @@ func (s *syncScreen) Write(line []byte) (int, error) {
 	return s.w.Write(line)
 }
 
-// clear takes the line of the terminal away.
+// clear removes the line of progress.
 func (s *syncScreen) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bar.clear()
 }
 
-// run draws how far f is until ctx ends.
+// run draws the progress of f until ctx ends.
 func (s *syncScreen) run(ctx context.Context, f *follower) error {
 	defer s.clear()
 	if !s.bar.on || f.chain == nil {
@@ -68,7 +68,7 @@ func (s *syncScreen) run(ctx context.Context, f *follower) error {
 	}
 }
 
-// draw draws how far the chain is.
+// draw draws the progress of the chain.
 func (s *syncScreen) draw(c follow.ChainStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,14 +76,14 @@ func (s *syncScreen) draw(c follow.ChainStatus) {
 	s.bar.show(label, share, note)
 }
 
-// followed tells in a few words how far the chain is: what goes on, the share of it that is
-// done (negative: there is no end), and figures.
+// followed describes the progress of the chain: what is happening, the share that is done
+// (negative: there is no end), and figures.
 func followed(c follow.ChainStatus, now time.Time) (label string, share float64, note string) {
 	switch {
 	case c.Phase == follow.BackOff && c.Finalized == 0:
 		return "no node answers yet", -1, ""
 	case c.Finalized == 0:
-		return "asking for the newest block", -1, ""
+		return "requesting the newest block", -1, ""
 	case c.CatchingUp:
 		note = fmt.Sprintf("%s blocks to go", thousands(c.GapBlocks))
 		if c.Answered > 0 {
@@ -110,7 +110,7 @@ func followed(c follow.ChainStatus, now time.Time) (label string, share float64,
 	return label, -1, note + fmt.Sprintf(", %s new fills", thousands(c.Fills))
 }
 
-// roughly is a number of seconds in words.
+// roughly returns a number of seconds in words.
 func roughly(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -122,7 +122,7 @@ func roughly(seconds float64) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// printFollowed writes what following came to.
+// printFollowed writes the result of following.
 func printFollowed(w io.Writer, s followStatus) {
 	if s.Chain != nil {
 		printChainFollowed(w, s.Chain)
@@ -133,13 +133,13 @@ func printFollowed(w io.Writer, s followStatus) {
 }
 
 func printChainFollowed(w io.Writer, c *follow.ChainStatus) {
-	upTo := "nothing complete from the first block on yet"
+	upTo := "not complete from the first block on yet"
 	if !c.AsOf.IsZero() {
 		upTo = fmt.Sprintf("up to block %d of %s", c.Committed, atOrNever(c.AsOf))
 	}
 	missing := ""
 	if c.CatchingUp || len(c.Held) > 0 {
-		missing = fmt.Sprintf("; %s blocks are missing, with which the next start goes on", thousands(c.GapBlocks))
+		missing = fmt.Sprintf("; %s blocks are missing, with which the next start continues", thousands(c.GapBlocks))
 	}
 	_, _ = fmt.Fprintf(w, "%s fills of %s logs, %s%s\n", thousands(c.Fills), thousands(c.Logs), upTo, missing)
 }

@@ -13,7 +13,7 @@ import (
 	"pmx/http/server"
 )
 
-// WaitlistCmd keeps the waitlist.
+// WaitlistCmd manages the waitlist.
 type WaitlistCmd struct {
 	Add     WaitlistAddCmd     `cmd:"" help:"Add a request for a key."`
 	List    WaitlistListCmd    `cmd:"" help:"List requests."`
@@ -43,7 +43,7 @@ func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
-// waitlistForm takes the requests of the form that anybody may fill in.
+// waitlistForm stores the requests from the public form.
 func waitlistForm(keys *control.DB) server.Waitlist {
 	return func(ctx context.Context, contact, useCase string) error {
 		err := keys.AskForKey(ctx, contact, useCase)

@@ -8,8 +8,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// workMetrics tell what the server did with its data since the start: imports by feed,
-// work on the database by kind, and faults.
+// workMetrics are metrics of the work since the start: imports by feed, work on the database by
+// kind, and faults.
 type workMetrics struct {
 	tally func() keeper.Tally
 
@@ -23,15 +23,15 @@ func newWorkMetrics(tally func() keeper.Tally) *workMetrics {
 	return &workMetrics{
 		tally:       tally,
 		build:       desc("build_info", "Always 1; the version that runs.", "version"),
-		batches:     desc("import_batches_total", "Files, and batches of sources that are followed, that came in, by feed.", "feed"),
-		rows:        desc("import_rows_total", "Rows that were read of what came in, by feed.", "feed"),
+		batches:     desc("import_batches_total", "Imported files, and batches of followed sources, by feed.", "feed"),
+		rows:        desc("import_rows_total", "Rows that were read, by feed.", "feed"),
 		inserted:    desc("import_inserted_fills_total", "Fills that were added, by feed.", "feed"),
 		rejects:     desc("import_rejected_rows_total", "Rows that could not be used, by feed.", "feed"),
-		last:        desc("import_finished_timestamp_seconds", "When the newest batch of a feed was in; absent if none has come since the start.", "feed"),
+		last:        desc("import_finished_timestamp_seconds", "When the newest batch of a feed was imported; absent if there was none since the start.", "feed"),
 		filesFailed: desc("import_failed_files_total", "Files that were not imported."),
-		works:       desc("work_total", "Refreshes, rebuilds, compactions, checkpoints and verifications, by how they ended; a verification that finds something failed.", "work", "result"),
-		finished:    desc("work_finished_timestamp_seconds", "When a kind of work last ended so; absent if it has not since the start.", "work", "result"),
-		took:        desc("work_duration_seconds", "How long the last piece of a kind of work took; absent if there was none since the start.", "work"),
+		works:       desc("work_total", "Refreshes, rebuilds, compactions, checkpoints and verifications, by result; a verification that finds something wrong counts as failed.", "work", "result"),
+		finished:    desc("work_finished_timestamp_seconds", "When a kind of work last ended with this result; absent if it has not since the start.", "work", "result"),
+		took:        desc("work_duration_seconds", "Duration of the last work of a kind; absent if there was none since the start.", "work"),
 		faults:      desc("database_faults_total", "Internal failures of DuckDB, by whether the database could be opened again.", "reopened"),
 	}
 }
@@ -43,7 +43,7 @@ func (m *workMetrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect gives the metrics as they are now.
+// Collect sends the current metrics.
 func (m *workMetrics) Collect(ch chan<- prometheus.Metric) {
 	count := func(d *prometheus.Desc, n int64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
