@@ -21,6 +21,6 @@ began, used = time.monotonic(), processor()
 for text in task["timed"]:
     db.query(text)
 out = {"seconds": time.monotonic() - began, "processor": processor() - used, "version": db.query("SELECT version()", "TSV").bytes().decode().strip()}
-out["sums"] = [db.query(text, "TSV").bytes().decode().split() for text in task["sums"]]
+out["sums"] = [db.query(text, "TSV").bytes().decode().strip() for text in task["sums"]]
 db.close()
 json.dump(out, sys.stdout)

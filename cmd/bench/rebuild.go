@@ -1,12 +1,169 @@
 package main
 
 import (
+	"context"
+	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"pmx/data/reference"
+	"pmx/engine"
+	"pmx/rollups/weather"
 )
+
+//go:embed sql/rival.sql
+var rivalFiles embed.FS
+
+// rivalStatements derive each table of pmx rebuild in bare SQL, under its name.
+var rivalStatements = engine.MustStatements(rivalFiles)
+
+// rivalMacros come before the tables.
+var rivalMacros = []string{"price", "place", "index_ratio", "index_log"}
+
+// rivalTables are all that pmx rebuild derives, and held and event, from which others follow: each after those that it is derived
+// from. desk_market and the local days of cities come from Go, and the rival starts from them. Tables in which pmx only notes how far it is are left out: rollup_state, desk_state, index_stored, index_late and the empty deltas.
+var rivalTables = []string{
+	"desk_market", "weather_lead",
+	"position", "wallet_day", "token_day", "token_total", "platform_hour", "platform_day",
+	"held", "market_wallets", "redemption", "undated", "wallet_total", "wallet_window", "token_window",
+	"token_price", "candle", "event", "event_wallets", "week_wallets", "month_wallets", "day_markets",
+	"whale_move", "index_flow", "oracle_bin", "desk_wallet", "index_snapshot",
+}
+
+// rivalOwn are the tables that pmx does not keep.
+var rivalOwn = []string{"held", "event"}
+
+// rivalStatement makes a table; asOf is the time of the newest fill.
+func rivalStatement(table string, asOf int64) string {
+	what := "CREATE TABLE "
+	if slices.Contains(rivalOwn, table) {
+		what = "CREATE TEMP TABLE "
+	}
+	return what + table + " AS " + rivalStatements.Get(table, "@legs", rivalStatements.Get("legs"), "@asof", fmt.Sprint(asOf))
+}
+
+// rebuild measures pmx rebuild against bare statements that derive the same tables from the same facts, and these in ClickHouse.
+func (b *bench) rebuild() error {
+	ours := &laps{}
+	k, err := openTold(b.ctx, b.path("large"), false, ours.told)
+	if err != nil {
+		return err
+	}
+	resetPeak()
+	ours.begin("desk_market")
+	err = k.Rebuild(b.ctx, func(name string, _, _ int) { ours.begin(name) })
+	ours.end()
+	peak := peakMemory()
+	if err := errors.Join(err, k.Close()); err != nil {
+		return err
+	}
+	return b.rebuildRivals(ours, peak)
+}
+
+func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
+	defer func() { _ = os.Remove(b.path("rival.duckdb")) }()
+	db, asOf, err := b.rivalDatabase()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rival, err := rivalRebuild(b.ctx, db, asOf)
+	if err != nil {
+		return err
+	}
+	if err := compareTables(b.ctx, db); err != nil {
+		return err
+	}
+	tables, files := ours.sum(func(name string) bool { return name != lapFiles }), ours.sum(func(name string) bool { return name == lapFiles })
+	bare := rival.sum(func(string) bool { return true })
+	what := "rebuild every rollup, " + count(b.Fills) + " fills"
+	b.add(what, tables.String(), fmt.Sprintf("bare SQL, the same %d tables: %s", len(rivalTables)-len(rivalOwn), bare), ratios(tables, bare), "≤ 1.10")
+	b.add("files in order of wallet and token, which pmx rebuild writes too", files.String(), "", "", "")
+	b.add("peak memory of the rebuild", fmt.Sprintf("%.1f GiB", float64(peak)/(1<<30)), "", "", "≤ 12 GiB at 100M")
+	fmt.Fprint(os.Stderr, besides(ours, rival))
+	answer, err := b.clickhouse(db, asOf)
+	switch {
+	case errors.Is(err, errNoClickHouse):
+		b.add(what, tables.String(), err.Error(), "", "≤ 1")
+		err = nil
+	case err == nil:
+		theirs := rebuildTime{time.Duration(answer.Seconds * float64(time.Second)), time.Duration(answer.Processor * float64(time.Second))}
+		b.add(what, tables.String(), "the tables of bare SQL in ClickHouse "+answer.Version+" "+theirs.String(), ratios(tables, theirs), "≤ 1")
+		err = nil
+	}
+	return err
+}
+
+// rivalDatabase is an empty database beside that of pmx, which is attached as p, and the time of the newest fill there.
+func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
+	if db, err = duck(b.path("rival.duckdb"), "8GB"); err != nil {
+		return nil, 0, err
+	}
+	if err = execAll(b.ctx, db, "ATTACH '"+b.path("large", "pmx.duckdb")+"' AS p (READ_ONLY)"); err == nil {
+		err = db.QueryRowContext(b.ctx, "SELECT max(ts) FROM p.fills").Scan(&asOf)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	return db, asOf, nil
+}
+
+// rivalRebuild derives every table and writes them to the file.
+func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64) (*laps, error) {
+	if err := rivalStaged(ctx, db); err != nil {
+		return nil, err
+	}
+	l := &laps{}
+	for _, table := range rivalTables {
+		l.begin(table)
+		if err := execAll(ctx, db, rivalStatement(table, asOf)); err != nil {
+			return nil, err
+		}
+	}
+	l.begin(lapCheckpoint)
+	err := execAll(ctx, db, "CHECKPOINT")
+	l.end()
+	return l, err
+}
+
+// rivalStaged prepares what is not measured: the macros, and the local days of cities, which SQL does not know.
+func rivalStaged(ctx context.Context, db *sql.DB) error {
+	stmts := []string{"SET preserve_insertion_order = false", "CREATE TEMP TABLE calendar (city VARCHAR, day INTEGER, starts BIGINT, noon BIGINT)"}
+	for _, name := range rivalMacros {
+		stmts = append(stmts, rivalStatements.Get(name))
+	}
+	if err := execAll(ctx, db, stmts...); err != nil {
+		return err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT city, min(issued_at), max(issued_at) FROM p.weather_issue GROUP BY city")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	var days []string
+	for rows.Next() {
+		var name string
+		var first, last int64
+		if err := rows.Scan(&name, &first, &last); err != nil {
+			return err
+		}
+		if city, ok := reference.Gazetteer().City(name); ok {
+			for day := city.DateOf(time.UnixMicro(first)); day <= city.DateOf(time.UnixMicro(last)); day++ {
+				start, _ := city.Day(day)
+				days = append(days, fmt.Sprintf("('%s', %d, %d, %d)", city.Slug, day, start.UnixMicro(), weather.Noon(city, day).UnixMicro()))
+			}
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(days) == 0 {
+		return err
+	}
+	return execAll(ctx, db, "INSERT INTO calendar VALUES "+strings.Join(days, ", "))
+}
 
 func substituted(stmts []string, pairs ...string) []string {
 	r := strings.NewReplacer(pairs...)
@@ -15,104 +172,4 @@ func substituted(stmts []string, pairs ...string) []string {
 		out[i] = r.Replace(s)
 	}
 	return out
-}
-
-const legs = `SUM(CASE WHEN role <> 1 THEN 1 ELSE 0 END)::BIGINT, SUM(CASE WHEN role <> 1 THEN usd ELSE 0 END)::BIGINT,
-  SUM(CASE WHEN role <> 1 THEN shares ELSE 0 END)::BIGINT, SUM(CASE WHEN role = 1 THEN 1 ELSE 0 END)::BIGINT,
-  SUM(CASE WHEN role = 1 THEN usd ELSE 0 END)::BIGINT, SUM(CASE WHEN role = 1 THEN shares ELSE 0 END)::BIGINT`
-
-// rivalRebuild derives the same rollups with bare statements, written as one
-// would by hand: no bases in key order, no deltas, no transaction around them.
-var rivalRebuild = []string{
-	`CREATE TABLE position AS SELECT token, wallet, count(*) AS fills,
-  SUM(CASE side WHEN 0 THEN shares ELSE 0 END)::BIGINT AS bs, SUM(CASE side WHEN 1 THEN shares ELSE 0 END)::BIGINT AS ss,
-  SUM(CASE side WHEN 0 THEN greatest(fee, 0) ELSE 0 END)::BIGINT AS fs, SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu,
-  SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su, SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::BIGINT AS fu
-FROM p.fills GROUP BY token, wallet`,
-	`CREATE TABLE wallet_day AS SELECT ts // 86400000000 AS day, wallet, count(*) AS fills,
-  SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su,
-  SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::BIGINT AS fu FROM p.fills GROUP BY day, wallet`,
-	`CREATE TABLE token_day AS SELECT ts // 86400000000 AS day, token, ` + legs + ` FROM p.fills GROUP BY day, token`,
-	`CREATE TABLE token_total AS SELECT token, ` + legs + `, min(ts), max(ts) FROM p.fills GROUP BY token`,
-	`CREATE TABLE platform_hour AS SELECT ts // 3600000000 AS hour, ` + legs + ` FROM p.fills GROUP BY hour`,
-	`CREATE TABLE platform_day AS SELECT ts // 86400000000 AS day, ` + legs + `, count(DISTINCT wallet) FROM p.fills GROUP BY day`,
-	`CREATE TABLE held AS SELECT h.wallet, t.market, any_value(m.resolved_at) AS resolved_at, bool_or(m.payouts IS NOT NULL) AS resolved,
-  SUM(h.fills)::BIGINT AS fills, SUM(h.su - h.bu - h.fu)::BIGINT AS cash,
-  round(coalesce(SUM((h.bs - h.ss - h.fs)::HUGEINT * m.payouts[t.outcome + 1]), 0) / 1000000)::BIGINT AS redemption,
-  count(*) FILTER (h.bs - h.ss - h.fs < 0 AND m.payouts IS NOT NULL) AS short
-FROM position AS h JOIN p.tokens AS t ON t.token = h.token LEFT JOIN p.markets AS m ON m.market = t.market GROUP BY h.wallet, t.market`,
-	`CREATE TABLE market_wallets AS SELECT market, count(*) FROM held GROUP BY market`,
-	`CREATE TABLE redemption AS SELECT resolved_at, market, wallet, redemption AS usd FROM held WHERE resolved AND redemption <> 0`,
-	`CREATE TABLE wallet_total AS
-SELECT f.*, d.days, h.markets, h.resolved, h.won, h.redemption, h.open_cash
-FROM (SELECT wallet, count(*) AS fills, count(*) FILTER (role = 1) AS makers, count(*) FILTER (role = 2) AS takers,
-  SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su,
-  min(ts) AS first, max(ts) AS last FROM p.fills GROUP BY wallet) AS f
-JOIN (SELECT wallet, count(*) AS days FROM wallet_day GROUP BY wallet) AS d USING (wallet)
-JOIN (SELECT wallet, count(*) AS markets, count(*) FILTER (resolved) AS resolved, count(*) FILTER (resolved AND cash + redemption > 0) AS won,
-  SUM(redemption)::BIGINT AS redemption, SUM(cash) FILTER (NOT resolved)::BIGINT AS open_cash FROM held GROUP BY wallet) AS h USING (wallet)`,
-	`CREATE TABLE wallet_window AS ` + windows(`SELECT @span AS span, wallet, SUM(fills)::BIGINT, SUM(bu)::BIGINT, SUM(su)::BIGINT, SUM(r)::BIGINT FROM (
-  SELECT wallet, 1 AS fills, CASE side WHEN 0 THEN usd ELSE 0 END AS bu, CASE side WHEN 1 THEN usd ELSE 0 END AS su, 0 AS r FROM p.fills WHERE ts > @lo
-  UNION ALL SELECT wallet, 0, 0, 0, usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi) AS x GROUP BY wallet`),
-	`CREATE TABLE token_window AS ` + windows(`SELECT @span AS span, token, `+legs+` FROM p.fills WHERE ts > @lo GROUP BY token`),
-	"CHECKPOINT",
-}
-
-func windows(query string) string {
-	var spans []string
-	for span, length := range []int64{86_400_000_000, 604_800_000_000, 2_592_000_000_000} {
-		spans = append(spans, strings.NewReplacer("@span", fmt.Sprint(span), "@lo", fmt.Sprintf("(@asof - %d)", length), "@hi", "@asof").Replace(query))
-	}
-	return strings.Join(spans, " UNION ALL ")
-}
-
-// rebuild measures pmx rebuild against the bare statements over the same facts, and these in ClickHouse.
-func (b *bench) rebuild() error {
-	k, err := open(b.ctx, b.path("large"), false)
-	if err != nil {
-		return err
-	}
-	resetPeak()
-	ours, err := measuredRebuild(func() error { return k.Rebuild(b.ctx, nil) })
-	peak := peakMemory()
-	if err := errors.Join(err, k.Close()); err != nil {
-		return err
-	}
-	return b.rebuildRivals(ours, peak)
-}
-
-func (b *bench) rebuildRivals(ours rebuildTime, peak int64) (err error) {
-	path := b.path("rival.duckdb")
-	defer func() { _ = os.Remove(path) }()
-	db, err := duck(path, "8GB")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var asOf int64
-	if err := execAll(b.ctx, db, "ATTACH '"+b.path("large", "pmx.duckdb")+"' AS p (READ_ONLY)"); err != nil {
-		return err
-	}
-	if err := db.QueryRowContext(b.ctx, "SELECT max(ts) FROM p.fills").Scan(&asOf); err != nil {
-		return err
-	}
-	rival, err := measuredRebuild(func() error {
-		return execAll(b.ctx, db, substituted(rivalRebuild, "@asof", fmt.Sprint(asOf))...)
-	})
-	if err != nil {
-		return err
-	}
-	what := "rebuild every rollup, " + count(b.Fills) + " fills"
-	b.add(what, ours.String(), "bare SQL "+rival.String(), ratio(ours.took.Seconds(), rival.took.Seconds()), "≤ 1.25")
-	b.add("peak memory of the rebuild", fmt.Sprintf("%.1f GiB", float64(peak)/(1<<30)), "", "", "≤ 12 GiB at 100M")
-	answer, err := b.clickhouse(db, asOf)
-	switch {
-	case errors.Is(err, errNoClickHouse):
-		b.add(what, ours.String(), err.Error(), "", "≤ 1")
-	case err == nil:
-		theirs := rebuildTime{time.Duration(answer.Seconds * float64(time.Second)), time.Duration(answer.Processor * float64(time.Second))}
-		b.add(what, ours.String(), "the tables of bare SQL in ClickHouse "+answer.Version+" "+theirs.String(), ratio(ours.took.Seconds(), theirs.took.Seconds()), "≤ 1")
-		err = nil
-	}
-	return err
 }

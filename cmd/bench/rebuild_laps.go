@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Laps that are no table.
+const (
+	lapCommit     = "commit"
+	lapCheckpoint = "checkpoint"
+	lapFiles      = "files"
+)
+
+// rebuildTime is what a rebuild took, on the clock and of the processor.
+type rebuildTime struct{ took, worked time.Duration }
+
+func (t rebuildTime) String() string {
+	return fmt.Sprintf("%s, %s of processor time", t.took.Round(10*time.Millisecond), t.worked.Round(10*time.Millisecond))
+}
+
+// ratios compares the processor time of two rebuilds, and their time.
+func ratios(a, b rebuildTime) string {
+	return fmt.Sprintf("%s of processor time, %s", ratio(a.worked.Seconds(), b.worked.Seconds()), ratio(a.took.Seconds(), b.took.Seconds()))
+}
+
+// laps are what the parts of a rebuild took, one after another.
+type laps struct {
+	mutex sync.Mutex
+	parts []lap
+	began time.Time
+	used  time.Duration
+}
+
+type lap struct {
+	name string
+	rebuildTime
+}
+
+// begin ends the part under way and begins the next.
+func (l *laps) begin(name string) {
+	l.end()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.parts = append(l.parts, lap{name: name})
+	l.began, l.used = time.Now(), processorTime()
+}
+
+// end ends the part under way.
+func (l *laps) end() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.began.IsZero() {
+		return
+	}
+	last := &l.parts[len(l.parts)-1]
+	last.took, last.worked = time.Since(l.began), processorTime()-l.used
+	l.began = time.Time{}
+}
+
+// at is the name of the part under way, "" for none.
+func (l *laps) at() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.began.IsZero() {
+		return ""
+	}
+	return l.parts[len(l.parts)-1].name
+}
+
+// told takes the statements of pmx, of which some begin a part: behind the checkpoint, the files.
+func (l *laps) told(text string) {
+	switch at := l.at(); {
+	case at == "" || at == lapFiles:
+	case at == lapCheckpoint:
+		l.begin(lapFiles)
+	case text == "CHECKPOINT":
+		l.begin(lapCheckpoint)
+	case text == "COMMIT":
+		l.begin(lapCommit)
+	case strings.HasPrefix(text, "UPDATE rollup_state"):
+		l.begin("index_snapshot")
+	case strings.Contains(text, "weather_lead") && at == "desk_market":
+		l.begin("weather_lead")
+	}
+}
+
+// sum adds up the parts of some names.
+func (l *laps) sum(which func(name string) bool) (sum rebuildTime) {
+	for _, p := range l.parts {
+		if which(p.name) {
+			sum.took, sum.worked = sum.took+p.took, sum.worked+p.worked
+		}
+	}
+	return sum
+}
+
+// besides tells of each part the processor time of both, in seconds.
+func besides(ours, rival *laps) string {
+	var names []string
+	for _, p := range slices.Concat(ours.parts, rival.parts) {
+		if !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
+	}
+	var b strings.Builder
+	for _, name := range names {
+		of := func(l *laps) float64 { return l.sum(func(n string) bool { return n == name }).worked.Seconds() }
+		fmt.Fprintf(&b, "    %-16s %6.2f s, bare SQL %6.2f s\n", name, of(ours), of(rival))
+	}
+	return b.String()
+}
