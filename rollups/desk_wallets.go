@@ -18,18 +18,34 @@ func deskTraderVertical() vertical {
 			}
 			return m.exec("DeskMapped")
 		},
-		after: deskWalletAfter,
-		inputs: func(b *rebuilder) error {
-			if err := b.exec(statements.Get("DeskWalletAllEmpty")); err != nil {
-				return err
-			}
-			return b.eachWallets("position"+b.suffix, func(wallets keyRange, positions string) error {
-				return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures(positions, wallets.of("wallet"))))
-			})
-		},
-		temporary: []string{"desk_wallet_all"},
+		after:     deskWalletAfter,
+		holdings:  deskHoldings,
+		inputs:    deskInputs,
+		temporary: []string{"desk_wallet_all", "desk_held"},
 		section:   func() section { return &deskTraders{} },
 	}
+}
+
+// deskHoldings makes desk_held: what all wallets hold of the desk's markets adds to their figures.
+func deskHoldings(b *rebuilder) error {
+	if err := b.exec(statements.Get("DeskHeldAllEmpty")); err != nil {
+		return err
+	}
+	return b.eachWallets("held_all", func(_ keyRange, held string) error {
+		return b.exec(statements.Get("DeskHeldAll", "@held", contribution("1", statements.Get("OfDesk", "@held", held))))
+	})
+}
+
+// deskInputs makes desk_wallet_all: the figures of all wallets.
+func deskInputs(b *rebuilder) error {
+	if err := b.exec(statements.Get("DeskWalletAllEmpty")); err != nil {
+		return err
+	}
+	return b.eachWallets("position"+b.suffix, func(wallets keyRange, positions string) error {
+		held := statements.Get("RowsInRange", "@rows", "FROM desk_held", "@which", wallets.of("wallet"))
+		return b.exec(statements.Get("DeskWalletAll", "@figures", statements.Get("DeskWalletOf", "@positions", positions,
+			"@which", statements.Get("DeskTokensNow"), "@span", wallets.of("wallet"), "@held", held)))
+	})
 }
 
 func deskWalletTable() table {

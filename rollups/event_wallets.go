@@ -16,8 +16,8 @@ func eventVertical() vertical {
 			by: eachMarket, with: withFills | withHolders | withMarkets, keys: []string{"market"}, sums: []string{"wallets"}}},
 		before:    eventBefore,
 		after:     eventAfter,
-		inputs:    eventInputs,
-		temporary: []string{"event_token", "event_first"},
+		holdings:  eventHoldings,
+		temporary: []string{"event_market", "event_first"},
 	}
 }
 
@@ -42,20 +42,19 @@ func eventBefore(m *merge) error {
 	return m.exec("EventsBefore", "@events", marketEvents(statements.Get("InEventScope")))
 }
 
-// eventInputs counts the firsts of all events, some events at a time.
-func eventInputs(b *rebuilder) error {
-	for _, query := range []string{statements.Get("EventTokens", "@events", marketEvents("true")), statements.Get("EventFirstsEmpty")} {
+// eventHoldings counts the firsts of all events, some events at a time.
+func eventHoldings(b *rebuilder) error {
+	for _, query := range []string{statements.Get("EventMarkets", "@events", marketEvents("true")), statements.Get("EventFirstsEmpty")} {
 		if err := b.exec(query); err != nil {
 			return err
 		}
 	}
-	positions := "position" + b.suffix
-	ranges, err := b.chunker.ranges(statements.Get("EventsOfPositions", "@positions", positions), 1)
+	ranges, err := b.chunker.ranges(statements.Get("EventsOfHoldings"), 1)
 	if err != nil {
 		return err
 	}
 	for _, r := range ranges {
-		if err := b.exec(statements.Get("EventFirsts", "@positions", positions, "@which", r.of("event"))); err != nil {
+		if err := b.exec(statements.Get("EventFirsts", "@which", r.of("event"))); err != nil {
 			return err
 		}
 	}

@@ -21,12 +21,13 @@ func (m *merge) forecasts(when, batch string) error {
 		return nil
 	}
 	totals := statements.Get("TotalsOfTouched", "@among", oneOf("token", m.touchedTokens), "@batch", batch)
-	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, outcomePrices(totals, oneOf("t.token", m.touchedTokens))))
+	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored(statements.Get("PricedLegs",
+		"@legs", "leg_"+when, "@prices", outcomePrices(totals, oneOf("t.token", m.touchedTokens)))))
 }
 
 // allForecasts scores every wallet's legs.
 func allForecasts(b *rebuilder) error {
-	for _, name := range []string{"PayingTokens", "PricesEmpty", "BinsEmpty"} {
+	for _, name := range []string{"PricesEmpty", "BinsEmpty"} {
 		if err := b.exec(statements.Get(name)); err != nil {
 			return err
 		}
@@ -40,9 +41,11 @@ func allForecasts(b *rebuilder) error {
 			return err
 		}
 	}
+	if err := b.exec(statements.Get("PayingTokens")); err != nil {
+		return err
+	}
 	return b.eachWallets("position"+b.suffix, func(_ keyRange, positions string) error {
-		legs := statements.Get("PayingLegs", "@positions", positions)
-		return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "FROM o_price")))
+		return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(statements.Get("PayingLegs", "@positions", positions))))
 	})
 }
 
@@ -60,9 +63,9 @@ func (b *rebuilder) eachWallets(positions string, f func(wallets keyRange, posit
 	return nil
 }
 
-// scored selects the forecasts of legs, given prices of outcomes.
-func scored(legs, prices string) string {
-	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))
+// scored selects the forecasts of legs that are priced.
+func scored(legs string) string {
+	return statements.Get("Forecasts", "@legs", legs, "@probability", price("buy_usd", "buy_shares"))
 }
 
 // outcomePrices selects what outcomes traded for, given volumes by token; among is a condition on

@@ -83,7 +83,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []piece) 
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
-	temporary := []string{"held_all", "w_redemption", "undated_after", "w_undated"}
+	temporary := []string{"held_all", "held_token", "w_redemption", "undated_after", "w_undated"}
 	for _, v := range verticals() {
 		temporary = append(temporary, v.temporary...)
 	}
@@ -103,6 +103,9 @@ func (b *rebuilder) inputs(t table) error {
 	case "undated":
 		return b.undated()
 	case "wallet_window":
+		if err := b.verticalHoldings(); err != nil {
+			return err
+		}
 		if err := b.exec(statements.Get("DropTable", "@table", "held_all")); err != nil {
 			return err
 		}
@@ -113,8 +116,10 @@ func (b *rebuilder) inputs(t table) error {
 
 // held makes held_all: what every wallet holds of each market, market by market.
 func (b *rebuilder) held() error {
-	if err := b.exec(statements.Get("NoHoldings", "@when", "all")); err != nil {
-		return err
+	for _, query := range []string{statements.Get("NoHoldings", "@when", "all"), statements.Get("HeldTokensAll")} {
+		if err := b.exec(query); err != nil {
+			return err
+		}
 	}
 	positions := "position" + b.suffix
 	ranges, err := b.chunker.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 2)
@@ -129,7 +134,7 @@ func (b *rebuilder) held() error {
 		among = append(among, "t.market IS NULL") // tokens without a market are in no range
 	}
 	for _, which := range among {
-		legs := statements.Get("HeldLegs", "@positions", positions, "@among", which)
+		legs := statements.Get("HeldLegsAll", "@positions", positions, "@among", which)
 		if err := b.into("held_all", statements.Get("Holdings", "@legs", "("+legs+")")); err != nil {
 			return err
 		}

@@ -18,6 +18,8 @@ type vertical struct {
 	after func(m *merge) error
 	// inputs makes the temporary tables that the definitions read.
 	inputs func(b *rebuilder) error
+	// holdings makes those of them that follow from held_all, which is dropped afterwards.
+	holdings func(b *rebuilder) error
 	// temporary names the tables of inputs, dropped when all is built.
 	temporary []string
 	// rebuilt is called when all rollups were rebuilt, in their transaction.
@@ -69,6 +71,18 @@ func (m *merge) each(f func(v vertical) func(*merge) error) error {
 	for _, v := range verticals() {
 		if run := f(v); run != nil {
 			if err := run(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// verticalHoldings runs the holdings of all verticals.
+func (b *rebuilder) verticalHoldings() error {
+	for _, v := range verticals() {
+		if v.holdings != nil {
+			if err := v.holdings(b); err != nil {
 				return err
 			}
 		}

@@ -147,6 +147,18 @@ SELECT token FROM tokens WHERE market IN (@markets)
 -- name: PositionsNow
 (FROM position UNION ALL FROM position_delta)
 
+-- name: OfDesk
+-- Those of the holdings @held that are of the desk's markets.
+(SELECT * FROM @held AS h WHERE market IN (SELECT market FROM desk_market)) AS k
+
+-- name: DeskHeldAllEmpty
+CREATE OR REPLACE TEMP TABLE desk_held (wallet INTEGER, redemption BIGINT, markets BIGINT, resolved_markets BIGINT, winning_markets BIGINT)
+
+-- name: DeskHeldAll
+-- Of some wallets.
+INSERT INTO desk_held
+SELECT wallet, SUM(redemption), SUM(markets), SUM(resolved_markets), SUM(winning_markets) FROM (@held) AS h GROUP BY wallet
+
 -- name: DeskWalletAllEmpty
 CREATE OR REPLACE TEMP TABLE desk_wallet_all AS FROM desk_wallet LIMIT 0
 

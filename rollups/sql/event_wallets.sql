@@ -23,10 +23,9 @@ first AS (
 )
 SELECT p.market, f.event FROM placed AS p JOIN first AS f ON f.name = p.name AND f.loose = (p.slug IS NULL)
 
--- name: EventTokens
--- The event of each token, for the definition.
-CREATE OR REPLACE TEMP TABLE event_token AS
-SELECT t.token, e.market, e.event FROM tokens AS t JOIN (@events) AS e ON e.market = t.market
+-- name: EventMarkets
+-- The event of each market, for the definition.
+CREATE OR REPLACE TEMP TABLE event_market AS @events
 
 -- name: EventFirstsEmpty
 CREATE OR REPLACE TEMP TABLE event_first (market INTEGER, wallets BIGINT)
@@ -36,10 +35,10 @@ CREATE OR REPLACE TEMP TABLE event_first (market INTEGER, wallets BIGINT)
 INSERT INTO event_first
 SELECT market, COUNT(*) AS wallets
 FROM (
-  SELECT min(t.market) AS market
-  FROM @positions AS p
-  JOIN (FROM event_token WHERE @which) AS t ON t.token = p.token
-  GROUP BY p.wallet, t.event
+  SELECT min(h.market) AS market
+  FROM held_all AS h
+  JOIN (FROM event_market WHERE @which) AS e ON e.market = h.market
+  GROUP BY h.wallet, e.event
 ) AS first
 GROUP BY market
 

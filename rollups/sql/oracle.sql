@@ -27,40 +27,40 @@ WHERE taker_shares > 0 OR maker_shares > 0
  FROM @batch WHERE @among)
 
 -- name: PayingTokens
--- Tokens whose payout is known; shared: another one stands for the same outcome.
+-- Tokens whose payout is known, with what those of their outcome traded for.
 CREATE OR REPLACE TEMP TABLE o_token AS
-SELECT t.token, t.market, t.outcome, m.payouts[t.outcome + 1] AS payout,
-  count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
-FROM tokens AS t
-JOIN markets AS m ON m.market = t.market
-WHERE m.payouts IS NOT NULL
+SELECT t.token, t.market, t.outcome, t.payout, t.shared, o.price
+FROM held_token AS t
+JOIN o_price AS o ON o.market = t.market AND o.outcome = t.outcome
+WHERE t.payout IS NOT NULL
 
 -- name: PayingLegs
--- HeldLegs of those tokens, without what forecasts do not need. @positions has a
--- row for each wallet and token, so that only shared outcomes are added up.
-(SELECT h.wallet, t.market, t.outcome, t.payout, h.buy_shares - h.sell_shares - h.fee_shares AS net, h.buy_shares, h.buy_usd
- FROM @positions AS h
- JOIN o_token AS t ON t.token = h.token
- WHERE NOT t.shared
- UNION ALL
- SELECT h.wallet, t.market, t.outcome, any_value(t.payout), SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT,
-   SUM(h.buy_shares)::BIGINT, SUM(h.buy_usd)::BIGINT
- FROM @positions AS h
- JOIN o_token AS t ON t.token = h.token
- WHERE t.shared
- GROUP BY h.wallet, t.market, t.outcome)
+-- PricedLegs of all positions, as HeldLegsAll.
+SELECT h.wallet, t.payout, h.buy_usd, h.buy_shares, t.price
+FROM @positions AS h
+JOIN o_token AS t ON t.token = h.token
+WHERE NOT t.shared AND h.buy_shares - h.sell_shares - h.fee_shares > 0
+UNION ALL
+SELECT h.wallet, any_value(t.payout), SUM(h.buy_usd)::BIGINT, SUM(h.buy_shares)::BIGINT, any_value(t.price)
+FROM @positions AS h
+JOIN o_token AS t ON t.token = h.token
+WHERE t.shared
+GROUP BY h.wallet, t.market, t.outcome
+HAVING SUM(h.buy_shares - h.sell_shares - h.fee_shares) > 0
+
+-- name: PricedLegs
+-- The legs in @legs that are forecasts.
+SELECT l.wallet, l.payout, l.buy_usd, l.buy_shares, o.price
+FROM @legs AS l
+JOIN (@prices) AS o ON o.market = l.market AND o.outcome = l.outcome
+WHERE l.net > 0 AND l.payout IS NOT NULL
 
 -- name: Forecasts
 -- One row per forecast. A wallet with shares left after sales and fees has
 -- bought some.
 SELECT wallet, least(p // 100000, 9)::TINYINT AS bin, (payout > 500000)::INTEGER AS correct, p AS probability, payout,
   (p - payout) * (p - payout) AS error, (price - payout) * (price - payout) AS baseline_error, buy_usd AS usd
-FROM (
-  SELECT l.wallet, l.payout, l.buy_usd, o.price, @probability AS p
-  FROM @legs AS l
-  JOIN (@prices) AS o ON o.market = l.market AND o.outcome = l.outcome
-  WHERE l.net > 0 AND l.payout IS NOT NULL
-) AS forecast
+FROM (SELECT wallet, payout, buy_usd, price, @probability AS p FROM (@legs) AS l) AS forecast
 
 -- name: ForecastsKept
 CREATE OR REPLACE TEMP TABLE @into AS @forecasts

@@ -32,10 +32,10 @@ FROM (SELECT token, count(*) AS n FROM @positions GROUP BY token) AS p
 JOIN tokens AS t ON t.token = p.token
 WHERE t.market IS NOT NULL
 
--- name: EventsOfPositions
-SELECT t.event AS key, p.n
-FROM (SELECT token, count(*) AS n FROM @positions GROUP BY token) AS p
-JOIN event_token AS t ON t.token = p.token
+-- name: EventsOfHoldings
+SELECT e.event AS key, h.n
+FROM (SELECT market, count(*) AS n FROM held_all GROUP BY market) AS h
+JOIN event_market AS e ON e.market = h.market
 
 -- name: MarketsOfFills
 SELECT t.market AS key, p.taker_fills + p.maker_fills AS n

@@ -5,6 +5,29 @@
 -- Those of a span of time, @which, where that is known.
 (SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee, log_index FROM fills WHERE @which)
 
+-- name: HeldTokensAll
+-- What is asked of tokens where all positions are valued; shared: another one stands for the same
+-- outcome.
+CREATE OR REPLACE TEMP TABLE held_token AS
+SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout,
+  t.market IS NOT NULL AND count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
+FROM tokens AS t
+LEFT JOIN markets AS m ON m.market = t.market
+
+-- name: HeldLegsAll
+-- HeldLegs, without what only forecasts need. @positions has a row for each wallet and token, so that
+-- only shared outcomes are added up.
+SELECT h.wallet, t.market, t.resolved_at, t.payout, h.fills, h.buy_shares - h.sell_shares - h.fee_shares AS net,
+  h.sell_usd - h.buy_usd - h.fee_usd AS cash
+FROM @positions AS h
+JOIN (FROM held_token AS t WHERE NOT shared AND @among) AS t ON t.token = h.token
+UNION ALL
+SELECT h.wallet, t.market, any_value(t.resolved_at), any_value(t.payout), SUM(h.fills)::BIGINT,
+  SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT, SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT
+FROM @positions AS h
+JOIN (FROM held_token AS t WHERE shared AND @among) AS t ON t.token = h.token
+GROUP BY h.wallet, t.market, t.outcome
+
 -- name: RebuildWalletTotal
 SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,
   SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd, SUM(days) AS days,

@@ -71,12 +71,20 @@ CREATE OR REPLACE TEMP TABLE whale_all (ts BIGINT, wallet INTEGER, token INTEGER
   fills BIGINT, shares BIGINT, usd BIGINT)
 
 -- name: WhaleAll
+-- An order is no more than what its wallet traded of the token at its time: few are grouped by
+-- their transactions, too.
 INSERT INTO whale_all
-SELECT ts, wallet, token, side, tx, COUNT(*), SUM(shares), SUM(usd)
-FROM fills
-WHERE role <> 1 AND ts >= @lo AND ts < @hi
-GROUP BY ts, wallet, token, side, tx
-HAVING SUM(usd) >= (SELECT min_usd FROM whale_rule)
+SELECT f.ts, f.wallet, f.token, f.side, f.tx, COUNT(*), SUM(f.shares), SUM(f.usd)
+FROM fills AS f
+SEMI JOIN (
+  SELECT ts, wallet, token FROM fills
+  WHERE role <> 1 AND ts >= @lo AND ts < @hi
+  GROUP BY ts, wallet, token
+  HAVING SUM(usd) >= (SELECT min_usd FROM whale_rule)
+) AS large ON large.ts = f.ts AND large.wallet = f.wallet AND large.token = f.token
+WHERE f.role <> 1 AND f.ts >= @lo AND f.ts < @hi
+GROUP BY f.ts, f.wallet, f.token, f.side, f.tx
+HAVING SUM(f.usd) >= (SELECT min_usd FROM whale_rule)
 
 -- name: RebuildWhaleMove
 SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_all
