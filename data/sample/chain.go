@@ -7,14 +7,15 @@ import (
 	"pmx/data"
 )
 
-// Blocks come every 1.5 seconds since, and came every 2 seconds before, this one. Real
-// blocks are within days of these.
+// Blocks are 2 seconds apart before this one and 1.5 seconds apart from it on. Times are within
+// days of those of real blocks.
 const (
 	swiftBlock = 85_925_716
 	swiftSince = 1_777_593_600 // 2026-05-01, unix seconds
 )
 
-// Days from which a venue with Config.Chain has what the real one has since, unix seconds.
+// Days on which the venue's contracts changed, unix seconds. A venue with Config.Chain follows
+// them.
 const (
 	secondExchanges = 1_777_334_400 // 2026-04-28
 	secondProtocol  = 1_793_577_600 // 2026-11-02: markets listed since are of protocol V2
@@ -28,7 +29,7 @@ const (
 	exchange3        = "0xe3333700ca9d93003f00f0f71f8515005f6c00aa"
 )
 
-// BlockAt returns the newest block there is at a moment.
+// BlockAt returns the newest block at a given time.
 func BlockAt(at time.Time) int64 {
 	ms := at.UnixMilli() - swiftSince*1000
 	if ms < 0 {
@@ -46,7 +47,7 @@ func BlockTime(block int64) int64 {
 	return swiftSince + n*3/2
 }
 
-// BlockOf returns the first block whose time is not before a second.
+// BlockOf returns the first block whose time is second or later.
 func BlockOf(second int64) int64 {
 	s := second - swiftSince
 	if s < 0 {
@@ -55,8 +56,8 @@ func BlockOf(second int64) int64 {
 	return swiftBlock + (2*s+2)/3
 }
 
-// onBlock returns the time of a block, at the second or just before it, where the venue is on a
-// chain.
+// onBlock returns the time of the newest block at or before second if the venue is on a chain, and
+// second itself otherwise.
 func (c Config) onBlock(second int64) int64 {
 	if !c.Chain || BlockTime(BlockOf(second)) == second {
 		return second
@@ -64,7 +65,7 @@ func (c Config) onBlock(second int64) int64 {
 	return second - 1
 }
 
-// contract returns the exchange that matches orders of a market at a time.
+// contract returns the exchange that matches orders of a market at a given time.
 func (c Config) contract(e *event, at int64) string {
 	switch {
 	case e.positions:
@@ -79,13 +80,13 @@ func (c Config) contract(e *event, at int64) string {
 	return plainExchange
 }
 
-// Modules of protocol V2, the first byte of their ids.
+// Modules of protocol V2: the first byte of the ids of their conditions.
 const (
 	binaryModule  = 1
 	negRiskModule = 2
 )
 
-// position returns the id of a condition of protocol V2, which is that of its first outcome too:
+// position returns the id of a condition of protocol V2, which is also that of its first outcome:
 // module, hash of the event, number of conditions, reserved, chain, condition, outcome.
 func (m *market) position(seed uint64) (id data.Hash) {
 	e := m.event

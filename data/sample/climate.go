@@ -9,8 +9,8 @@ import (
 	"pmx/data/reference"
 )
 
-// cityDay is what an event says of its city's day: the forecast its ladder was made
-// for, and what a unit of its path's goal is worth, in degrees of the event's scale.
+// cityDay is an event's city and day: the forecast that its ladder was made for, and the size of
+// one unit of its path's goal, in degrees of the event's scale.
 type cityDay struct {
 	city         string
 	date         data.Date
@@ -18,13 +18,12 @@ type cityDay struct {
 	rungs        []bracket
 }
 
-// sky is the weather of the made-up venue: every city's highest and lowest
-// temperature of every day, in tenths of a degree Celsius. A day that was traded
-// settles in the bracket that won.
+// sky is the weather of the venue: every city's highest and lowest temperature of every day, in
+// tenths of a degree Celsius. The high of a day with markets lies in the winning bracket.
 type sky struct {
 	seed   uint64
 	cities []reference.City
-	traded map[string]map[data.Date]int64 // highs that events fix
+	traded map[string]map[data.Date]int64 // highs that follow from events
 }
 
 func newSky(cfg Config, events []*event) *sky {
@@ -41,8 +40,8 @@ func newSky(cfg Config, events []*event) *sky {
 	return s
 }
 
-// high is the temperature that the event's path led to: the nearest tenth of a
-// degree Celsius to it that rounds into the winning bracket.
+// high is the temperature at the end of the event's path: of the tenths of a degree Celsius that
+// round into the winning bracket, the nearest one.
 func (e *event) high() int64 {
 	d, unit := e.climate, data.Celsius
 	v := d.mean + float64(e.path.goal*d.spread)
@@ -73,14 +72,14 @@ func (b bracket) holds(degrees int) bool {
 	return (b.low || degrees >= b.lo) && (b.high || degrees <= b.hi)
 }
 
-// noise returns a number of mean 0 and the deviation in whole units, the same for the same city,
-// day and purpose.
+// noise returns a random whole number with mean 0 and the given deviation. It is always the same
+// for the same city, day and purpose.
 func (s *sky) noise(city int, d data.Date, purpose uint64, deviation float64) int64 {
 	r := rng{state: word(s.seed, streamWeather, uint64(city)<<32+uint64(uint32(d)), purpose)}
 	return int64(math.Round(float64(r.normal() * deviation)))
 }
 
-// Purposes of noise. Errors of forecasts have their own above these.
+// Purposes of noise. Errors of forecasts use the numbers above these.
 const (
 	forHigh = iota
 	forLow
@@ -90,7 +89,7 @@ const (
 	forErrors
 )
 
-// usual is what the city's day is like on average.
+// usual is the average high of the city on that day of the year.
 func (s *sky) usual(city int, d data.Date) int64 { return climate(s.cities[city].Lat, d.Time()) }
 
 // extremes returns a day's highest and lowest temperature.
@@ -102,9 +101,9 @@ func (s *sky) extremes(city int, d data.Date) (high, low int64) {
 	return high, high - 85 - s.noise(city, d, forLow, 15)
 }
 
-// at returns the temperature at a moment: the day's low about 5 o'clock and its high about 15
-// o'clock local time, each for an hour, and straight lines between, which a much warmer or colder
-// day beside it does not carry beyond its own extremes.
+// at returns the temperature at a given time: the day's low for an hour around 5:00 local time, its
+// high for an hour around 15:00, and straight lines in between, cut off at the day's own extremes
+// if the previous or next day is much warmer or colder.
 func (s *sky) at(city int, t time.Time) int64 {
 	c := s.cities[city]
 	d := c.DateOf(t)
@@ -131,15 +130,15 @@ func within(v, low, high int64) int64 { return min(max(v, low), high) }
 
 func between(from, to, part, whole int64) int64 { return from + (to-from)*part/whole }
 
-// models are whose forecasts the sample has, with their mean error in tenths of a
-// degree.
+// models are the weather models whose forecasts the sample has, with their mean error in tenths of
+// a degree.
 var models = []struct {
 	name string
 	bias int64
 }{{"gfs_seamless", 4}, {"ecmwf_ifs025", -1}, {"icon_seamless", -3}}
 
-// forecast is what a source foretells at a moment of a day's extremes: the truth and
-// an error that grows by the half-day.
+// forecast returns the forecast of a day's extremes that a source gives at a certain time: the true
+// values plus an error that grows with every half day of lead time.
 func (s *sky) forecast(city int, source uint64, bias int64, d data.Date, at time.Time) (high, low int64) {
 	high, low = s.extremes(city, d)
 	start, _ := s.cities[city].Day(d)

@@ -1,11 +1,9 @@
-// Package sample invents a prediction-market venue: traders, events, markets
-// and every fill between them, in the file shapes the real venue's data comes
-// in. The same Config gives the same bytes on every machine (as long as the
-// clocks of the weather cities go by the same rules), so the venue can serve as
-// the bundled first-run data, as the subject of benchmarks of any size, and as a
-// test whose sums are known beforehand. All money adds up exactly: in every
-// market the tokens of both outcomes are equal in number, and the profits of all
-// wallets in a resolved market come to zero.
+// Package sample generates a synthetic prediction-market venue: traders, events, markets and all
+// fills, in the file formats of the real venue's data. The same Config gives the same bytes on
+// every machine (as long as the time zones of the weather cities follow the same rules). So the
+// venue can be used as the bundled data of a first run, for benchmarks of any size, and in tests
+// whose sums are known beforehand. All money adds up exactly: every market has the same number of
+// tokens of both outcomes, and the profits of all wallets in a resolved market sum to zero.
 package sample
 
 import (
@@ -25,20 +23,20 @@ const (
 	minFileRows     = 64
 )
 
-// ErrConfig is returned for a Config no venue can be made from.
+// ErrConfig is returned for an invalid Config.
 var ErrConfig = errors.New("sample venue")
 
-// Config says which venue to make. The zero value is the bundled venue.
+// Config describes the venue to generate. The zero value is the bundled venue.
 type Config struct {
-	Fills    int64     // rows of the fill files, exactly; 0 means DefaultFills, at least 2 otherwise
-	Seed     uint64    // any number: another one gives another venue of the same size
-	End      time.Time // the venue's present: no fill is at or after it; whole hours; zero means DefaultEnd
-	Days     int       // days of trading before End; 0 chooses by Fills: 30 to 400
-	FileRows int64     // most rows in one fill file; 0 means DefaultFileRows
+	Fills    int64     // exact number of rows of the fill files, at least 2; 0 means DefaultFills
+	Seed     uint64    // any number: each gives a different venue of the same size
+	End      time.Time // the venue's current time, on a whole hour: all fills are before it; zero means DefaultEnd
+	Days     int       // days of trading before End; 0 means 30 to 400, depending on Fills
+	FileRows int64     // maximum number of rows of a fill file; 0 means DefaultFileRows
 
-	// Chain makes a venue that a chain could hold: fills and payouts are at times of blocks,
-	// orders are matched by the exchange of their day, and markets listed since 2 November
-	// 2026 are of protocol V2, whose ids name their condition.
+	// Chain makes the venue fit a chain: fills and payouts have the times of blocks, orders are
+	// matched by the exchange contract in use on that day, and markets listed since 2 November 2026
+	// use protocol V2, in which the ids of tokens contain their condition.
 	Chain bool
 }
 
@@ -75,7 +73,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// start is the instant trading begins.
+// start is the time when trading begins.
 func (c Config) start() time.Time { return c.End.AddDate(0, 0, -c.Days) }
 
 func (c Config) hours() int { return c.Days * 24 }
@@ -95,15 +93,15 @@ func spanDays(fills int64) int {
 	return 400
 }
 
-// walletCount is the number of wallets that may trade: 1.5 million at 100
-// million fills, and in proportion to fills^¾ below, so that small venues keep
-// enough of them. Square roots are exact on every machine, powers are not.
+// walletCount is the number of wallets that may trade: 1.5 million at 100 million fills, and in
+// proportion to fills^¾ below that, so that small venues have enough of them. It uses square roots,
+// which are exact on every machine; powers are not.
 func walletCount(fills int64) int {
 	root := math.Sqrt(float64(fills) / 1e8)
 	return max(24, int(1_500_000*root*math.Sqrt(root)))
 }
 
-// marketCount is the number of markets outside the weather desk.
+// marketCount is the number of markets other than those of the weather desk.
 func marketCount(fills int64) int {
 	return max(30, int(6*math.Sqrt(float64(fills))))
 }

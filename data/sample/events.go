@@ -8,7 +8,7 @@ import (
 
 var yesNo = [2]string{"Yes", "No"}
 
-// tags of the categories, with Gamma's ids where they are widely known.
+// tags of the categories, with Gamma's ids if they are widely known.
 var (
 	tagSports   = tag{"1", "Sports", "sports"}
 	tagPolitics = tag{"2", "Politics", "politics"}
@@ -23,17 +23,17 @@ var (
 
 func longDate(t time.Time) string { return t.Format("January 2, 2006") }
 
-// single makes an event of one market.
+// single returns an event with one market.
 func single(c category, title, rules string, outcomes [2]string, prior int64, tags ...tag) *event {
 	e := &event{category: c, title: title, slug: slugOf(title), description: rules, tags: tags}
 	e.markets = []*market{{question: title, outcomes: outcomes, prior: prior}}
 	return e
 }
 
-// pick draws one of a list.
+// pick returns a random element of a list.
 func pick(r *rng, list []string) string { return list[r.below(len(list))] }
 
-// pair draws two different places of a list.
+// pair returns two different random indexes below n.
 func (p *planner) pair(n int) (int, int) {
 	a := p.r.below(n)
 	b := p.r.below(n - 1)
@@ -43,8 +43,8 @@ func (p *planner) pair(n int) (int, int) {
 	return a, b
 }
 
-// ladder of priors for n rivals: a favourite, and the rest falling off. They add
-// up to 985,000: in a few events none of the rivals wins.
+// rivals returns the prior chances of n rivals in millionths, in descending order. They add up to
+// 985,000: in a few events none of the rivals wins.
 func (p *planner) rivals(n int) []int64 {
 	out, sum := make([]int64, n), int64(0)
 	for i := range out {
@@ -57,8 +57,8 @@ func (p *planner) rivals(n int) []int64 {
 	return out
 }
 
-// game is one match of two teams: the outcomes are their names. One game in 40
-// is called off and pays half to each.
+// game is a game of two teams, whose names are the outcomes. One game in 40 is cancelled and pays
+// half to each.
 func (p *planner) game() *event {
 	league := p.r.below(len(leagues))
 	a, b := p.pair(len(places))
@@ -86,7 +86,7 @@ func (p *planner) game() *event {
 	return e
 }
 
-// soccer is a match with a draw: three NegRisk questions.
+// soccer is a match that may end in a draw: three NegRisk questions.
 func (p *planner) soccer() *event {
 	a, b := p.pair(len(clubs))
 	home, away := clubs[a], clubs[b]
@@ -116,15 +116,15 @@ func (p *planner) yesNo(e *event) *event {
 	return e
 }
 
-// noon draws a coin and a window of about that many hours or up to twice as many,
-// that ends at noon in New York in winter.
+// noon draws a coin and a trading window of hours to twice as many hours, which ends at noon, New
+// York winter time.
 func (p *planner) noon(hours int) (c coin, open, closing int) {
 	open, closing = p.window(hours, hours*2)
 	return coins[p.r.below(len(coins))], open, closing/24*24 + 17
 }
 
-// strikes asks whether a coin will be above each of several prices on a day; the
-// answers agree with one another.
+// strikes asks for each of several prices whether a coin will be above it on a day. The results are
+// consistent.
 func (p *planner) strikes(c coin, open, closing int) *event {
 	e := &event{category: crypto, tags: []tag{tagCrypto, c.tag, {"102264", "Weekly", "weekly"}}}
 	e.openHour, e.closeHour = open, closing
@@ -157,7 +157,7 @@ func grouped(v int64, cents bool) string {
 	return s
 }
 
-// upOrDown asks which way a coin goes in a day.
+// upOrDown asks whether a coin rises or falls in a day.
 func (p *planner) upOrDown(c coin, open, closing int) *event {
 	day := p.at(closing)
 	e := single(crypto, fmt.Sprintf("%s Up or Down on %s?", c.name, day.Format("January 2")),

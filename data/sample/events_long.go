@@ -21,7 +21,7 @@ func (p *planner) election() *event {
 	return p.yesNo(e)
 }
 
-// by is a question with a date: one market, more often No than Yes.
+// by asks whether something happens by a date: one market, which ends in No more often than in Yes.
 func (p *planner) by(c category, what, rules string, tags ...tag) *event {
 	open, closing := p.window(24*5, 24*60)
 	day := p.at(closing)
@@ -70,7 +70,7 @@ func (p *planner) rates() *event {
 	return p.yesNo(e)
 }
 
-// race asks which company is ahead at the end of a month.
+// race asks which company is first at the end of a month.
 func (p *planner) race() *event {
 	e := &event{category: tech, negRisk: true, tags: []tag{tagTech, {"439", "AI", "ai"}}}
 	e.openHour, e.closeHour = p.window(24*15, 24*50)
@@ -90,7 +90,7 @@ func (p *planner) race() *event {
 	return p.yesNo(e)
 }
 
-// boxOffice is a ladder of a film's first weekend.
+// boxOffice is a ladder of ranges for the revenue of a film's first weekend.
 func (p *planner) boxOffice() *event {
 	film := fmt.Sprintf("%s %s", pick(&p.r, filmFirst), pick(&p.r, filmLast))
 	e := &event{category: culture, negRisk: true, tags: []tag{tagCulture, {"53", "Movies", "movies"}}}

@@ -14,25 +14,25 @@ import (
 // (github.com/warproxxx/poly_data): chain events with times, amounts in millionths.
 const header = "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash\n"
 
-// The exchange contracts on Polygon, which stand as taker on the taker's own row
+// The exchange contracts on Polygon, which are the taker in the taker's own row
 // (github.com/Polymarket/ctf-exchange), in lower case as the subgraph gives them.
 const (
 	plainExchange   = "0x4bfb41d5b3570defd03c39a9a4d8de6bd8b8982e"
 	negRiskExchange = "0xc5d563a36ae78145c45a50134d48a1215220f80a"
 )
 
-// rowSink takes the rows of one match at a time, as whole lines.
+// rowSink receives the rows of one match at a time, as whole lines.
 type rowSink interface {
 	rows(lines []byte, n int64) error
 }
 
-// dayShape is the trading of each UTC hour, in hundredths.
+// dayShape is the relative amount of trading in each UTC hour, in hundredths.
 var dayShape = [24]uint64{
 	105, 95, 85, 75, 70, 65, 65, 70, 75, 80, 85, 90, 100, 115, 125, 130, 130, 130, 125, 125, 125, 120, 120, 115,
 }
 
-// hourWeights gives each hour's part of the trading: five times as much at the
-// end as at the beginning, more at weekends, less at night.
+// hourWeights returns each hour's share of the trading: five times as much at the end as at the
+// beginning, more at weekends, less at night.
 func hourWeights(start time.Time, hours int) (weights []uint64, total uint64) {
 	weights = make([]uint64, hours)
 	for h := range weights {
@@ -47,7 +47,7 @@ func hourWeights(start time.Time, hours int) (weights []uint64, total uint64) {
 	return weights, total
 }
 
-// floor is the set of markets open in an hour with their running weights.
+// floor is the set of markets that are open in an hour, with their cumulative weights.
 type floor struct {
 	open    []*event
 	waiting []*event // in the order they open
@@ -55,7 +55,7 @@ type floor struct {
 	sums    []uint64
 }
 
-// ring opens an hour: events due come in, events over go out.
+// ring starts an hour: it adds the events that open and removes those that have ended.
 func (f *floor) ring(hour int) {
 	for len(f.waiting) > 0 && f.waiting[0].openHour <= hour {
 		f.open, f.waiting = append(f.open, f.waiting[0]), f.waiting[1:]
@@ -80,7 +80,7 @@ func (f *floor) ring(hour int) {
 	f.open = kept
 }
 
-// pace is how busy an event is at an hour: most in its last third.
+// pace is the relative amount of trading in an event at an hour. It is highest in its last third.
 func pace(e *event, hour int) uint64 {
 	switch past, life := hour-e.openHour, e.closeHour-e.openHour; {
 	case past*3 >= life*2:
@@ -106,7 +106,7 @@ func (f *floor) draw(r *rng) *market {
 	return f.markets[lo]
 }
 
-// run makes all fills of the venue in the order of time.
+// run makes all fills of the venue in order of time.
 func (x *exchange) run(ctx context.Context, events []*event, emit func(*match) error, progress func(int64)) error {
 	weights, total := hourWeights(x.sum.Start, x.cfg.hours())
 	f := &floor{waiting: events}
@@ -131,7 +131,7 @@ func (x *exchange) run(ctx context.Context, events []*event, emit func(*match) e
 	return nil
 }
 
-// hour makes matches until target fills are made, at rising times.
+// hour makes matches until there are target fills, in order of time.
 func (x *exchange) hour(f *floor, hour int, target int64, emit func(*match) error) error {
 	begin, from := x.sum.Fills, x.sum.Start.Unix()+int64(hour)*3600
 	rows := target - begin
@@ -161,8 +161,8 @@ func (c *encoder) into(out rowSink) func(*match) error {
 	}
 }
 
-// encode writes the makers' rows and then the taker's, as the chain emits them.
-// A row's maker is the wallet it is about.
+// encode writes the makers' rows and then the taker's, as the chain emits them. The maker of a row
+// is the wallet whose fill it is.
 func (c *encoder) encode(m *match) {
 	tokens := m.market.tokenIDs(c.seed)
 	contract := c.cfg.contract(m.market.event, m.ts)

@@ -10,9 +10,8 @@ import (
 	"pmx/data"
 )
 
-// The shape of Gamma's /events records: volumes are numbers on events and text
-// on markets, lists of a market are JSON inside text, and closing times have a
-// form of their own.
+// The shape of Gamma's /events records: volumes are numbers on events and text on markets, lists of
+// a market are JSON inside text, and closing times have a different format.
 type gammaEvent struct {
 	ID               string        `json:"id"`
 	Ticker           string        `json:"ticker"`
@@ -98,12 +97,12 @@ type gammaMarket struct {
 	BestAsk            *data.Micro `json:"bestAsk,omitempty"`
 }
 
-// closedTime is the one form Gamma writes closing and game times in.
+// closedTime is the format of closing and game times.
 const closedTime = "2006-01-02 15:04:05+00"
 
 func stamp(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
 
-// writeEvents writes one event a line, in the order the events opened.
+// writeEvents writes one event per line, in the order in which they opened.
 func writeEvents(ctx context.Context, w io.Writer, cfg Config, events []*event, table *normalTable) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -122,7 +121,7 @@ func writeEvents(ctx context.Context, w io.Writer, cfg Config, events []*event, 
 	return nil
 }
 
-// seconds returns the times an event was created, and last changed.
+// seconds returns the times when an event was created and last changed.
 func (c Config) seconds(e *event) (created, updated int64) {
 	opened := c.start().Unix() + int64(e.openHour)*3600
 	created = opened - 1200 - int64(word(c.Seed, streamQuestion, uint64(e.id), 1)%7200)
@@ -174,7 +173,7 @@ func (c Config) gammaEvent(e *event, table *normalTable) (gammaEvent, error) {
 	return g, nil
 }
 
-// seriesSum tells series apart, for their ids.
+// seriesSum is the number from which the id of a series is made.
 func seriesSum(slug string) (sum uint32) {
 	for _, c := range slug {
 		sum = sum*31 + uint32(c)
@@ -222,7 +221,7 @@ func (c Config) gammaMarket(m *market, g *gammaEvent, table *normalTable) (gamma
 	return out, nil
 }
 
-// protocol says which protocol the market is of, and has what it has instead in V2.
+// protocol sets the protocol of the market, and for V2 the fields that differ.
 func (c Config) protocol(m *market, out *gammaMarket) {
 	switch {
 	case !c.Chain:
@@ -250,8 +249,8 @@ func umaStatus(s state) (status, history string) {
 	return "", "[]"
 }
 
-// quotes fills in the order book's top and returns the outcome prices: the payouts of a resolved
-// market, the middle of the book of another.
+// quotes sets the best bid and ask and returns the outcome prices: the payouts if the market is
+// resolved, else the middle of bid and ask.
 func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
 	if m.last > 0 {
 		out.LastTradePrice = milli(m.last)

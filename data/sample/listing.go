@@ -9,14 +9,14 @@ import (
 	"pmx/data"
 )
 
-// Quote is what the trading of a market has come to at a moment.
+// Quote is the last price and the volume of a market at some time.
 type Quote struct {
 	Last   int64 // price of the first outcome, thousandths; 0: no trade yet
 	At     int64 // of the last trade, unix seconds
 	Volume data.Micro
 }
 
-// Phase is where a market is on its way from listing to payout.
+// Phase is the stage of a market between listing and payout.
 type Phase int
 
 // Phases.
@@ -28,8 +28,8 @@ const (
 	PaidOut        // closed and resolved
 )
 
-// Listed returns how many events and markets are listed at a moment, unix seconds: those that are
-// come first.
+// Listed returns how many events and markets are listed at a time, unix seconds. Events and markets
+// are numbered in the order in which they are listed.
 func (v *Venue) Listed(at int64) (events, markets int) {
 	start := v.cfg.start().Unix()
 	events = sort.Search(len(v.events), func(i int) bool { return start+int64(v.events[i].openHour)*3600 > at })
@@ -37,13 +37,13 @@ func (v *Venue) Listed(at int64) (events, markets int) {
 	return events, markets
 }
 
-// EventMarkets returns the first market of an event and the one behind its last.
+// EventMarkets returns the first market of an event and the one after its last.
 func (v *Venue) EventMarkets(event int) (from, to int) {
 	from = v.events[event].markets[0].id - firstMarketID
 	return from, from + len(v.events[event].markets)
 }
 
-// stateAt returns what the event's state was.
+// stateAt returns the event's state at a time.
 func (e *event) stateAt(at, over, end int64) state {
 	switch {
 	case at >= end || e.state == trading:
@@ -56,7 +56,7 @@ func (e *event) stateAt(at, over, end int64) state {
 	return e.state
 }
 
-// Phase returns where the event is at a moment, unix seconds.
+// Phase returns the phase of the event at a time, unix seconds.
 func (v *Venue) Phase(event int, at int64) Phase {
 	e := v.events[event]
 	start := v.cfg.start().Unix()
@@ -74,8 +74,8 @@ func (v *Venue) Phase(event int, at int64) Phase {
 	return PaidOut
 }
 
-// as returns the event as it was at a moment. At the end of the venue and later it is as the
-// venue's files have it; before, quotes are made round the last trade.
+// as returns the event as it was at a time. From the end of the venue on it is the same as in the
+// venue's files; before that, quotes are derived from the last trade.
 func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 	e := *v.events[place]
 	over := v.cfg.start().Unix() + int64(e.closeHour)*3600
@@ -107,13 +107,13 @@ func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 		e.updated = max(e.updated, over)
 	}
 	if _, last := v.cfg.seconds(v.events[place]); !past && v.events[place].state != resolved {
-		e.updated = min(e.updated, last-1) // what the files say is newer
+		e.updated = min(e.updated, last-1) // the files are newer
 	}
 	e.markets = markets
 	return &e
 }
 
-// Event returns an event that is listed as Gamma shows it at a moment, unix seconds.
+// Event returns a listed event as Gamma shows it at a time, unix seconds.
 func (v *Venue) Event(place int, at int64, quote func(market int) Quote) ([]byte, error) {
 	g, err := v.cfg.gammaEvent(v.as(place, at, quote), v.table)
 	if err != nil {
@@ -129,8 +129,8 @@ type listedMarket struct {
 	Tags   []tag        `json:"tags,omitempty"`
 }
 
-// Market returns a market that is listed as Gamma shows it alone, with its event and, where they
-// are wanted, its tags.
+// Market returns a listed market as Gamma's /markets shows it, with its event and, if tags is true,
+// its tags.
 func (v *Venue) Market(number int, at int64, tags bool, quote func(market int) Quote) ([]byte, error) {
 	m := &v.Markets[number]
 	e := v.as(m.Event, at, quote)
@@ -152,7 +152,7 @@ func (v *Venue) Market(number int, at int64, tags bool, quote func(market int) Q
 	return plainJSON(out)
 }
 
-// plainJSON writes v with its letters as they are, without a line end.
+// plainJSON writes v without escaping HTML characters and without a trailing line break.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -163,18 +163,18 @@ func plainJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Label is how a market and its event are called.
+// Label has the names of a market and its event.
 type Label struct {
 	ID, Question, Slug, Group, Description string
 	Outcomes                               [2]string
 	Tick                                   int64  // thousandths
 	End                                    string // RFC 3339
 	EventID, EventSlug, EventTitle         string
-	NegRiskID                              string // "" where the event has none
+	NegRiskID                              string // "" if the event has none
 	Tags                                   []string
 }
 
-// Label returns how a market is called.
+// Label returns the names of a market and its event.
 func (v *Venue) Label(number int) Label {
 	e := v.events[v.Markets[number].Event]
 	m := e.markets[number+firstMarketID-e.markets[0].id]
@@ -189,11 +189,10 @@ func (v *Venue) Label(number int) Label {
 	return out
 }
 
-// Numbers returns the numbers of the first event and the first market, which their ids are counted
-// from.
+// Numbers returns the ids of the first event and the first market; the others follow in order.
 func (v *Venue) Numbers() (event, market int) { return firstEventID, firstMarketID }
 
-// Follow adds a match to the quote of its market.
+// Follow updates the quote of a market with a match.
 func (v *Venue) Follow(q *Quote, m *Match) {
 	q.At = m.At
 	for _, l := range v.legs[m.legs : m.legs+int32(m.count)] {

@@ -9,7 +9,7 @@ import (
 // Generator names this program in manifests.
 const Generator = "pmx sample venue"
 
-// Version changes with every change of the bytes a Config gives.
+// Version is raised whenever the bytes that a Config gives change.
 const Version = 2
 
 // File is one written file.
@@ -20,13 +20,13 @@ type File struct {
 	SHA256 string `json:"sha256"` // lower-case hex
 }
 
-// Manifest is what a venue holds: the numbers an import of it must come to.
+// Manifest describes a venue: it has the numbers that an import of it must report.
 type Manifest struct {
 	Generator string    `json:"generator"`
 	Version   int       `json:"version"`
 	Seed      uint64    `json:"seed"`
-	Start     time.Time `json:"start"` // no fill is before it
-	End       time.Time `json:"end"`   // no fill is at or after it
+	Start     time.Time `json:"start"` // all fills are at or after it
+	End       time.Time `json:"end"`   // all fills are before it
 
 	Fills   int64 `json:"fills"`   // rows of all fill files
 	Matches int64 `json:"matches"` // transactions: one taker row each
@@ -38,16 +38,16 @@ type Manifest struct {
 	Traded        int64 `json:"traded_markets"` // with at least one fill
 	Open          int64 `json:"open"`           // markets not closed
 	Unresolved    int64 `json:"unresolved"`     // closed, result proposed or disputed
-	Resolved      int64 `json:"resolved"`       // closed and paid, splits among them
+	Resolved      int64 `json:"resolved"`       // closed and paid out, including splits
 	Split         int64 `json:"split"`          // resolved 50-50
 	WeatherEvents int64 `json:"weather_events"`
 
-	// TakerUSD is what takers paid and got, MakerUSD the same for makers: they
-	// differ by the minted and merged sets, where each side has its own token.
+	// TakerUSD is what takers paid and received, and MakerUSD what makers did. They differ by the
+	// minted and merged sets, in which each side has a token of its own.
 	TakerUSD data.Micro `json:"taker_usd"`
 	MakerUSD data.Micro `json:"maker_usd"`
 	Minted   data.Micro `json:"minted"` // full sets made in matches
-	Merged   data.Micro `json:"merged"` // full sets taken back in matches
+	Merged   data.Micro `json:"merged"` // full sets merged in matches
 
 	FillFiles  []File `json:"fill_files"`
 	EventsFile File   `json:"events_file"`

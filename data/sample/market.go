@@ -7,7 +7,7 @@ import (
 	"pmx/data"
 )
 
-// category orders the kinds of events; see categoryTags for their names.
+// category is a kind of event; categoryTags has their names.
 type category uint8
 
 const (
@@ -22,14 +22,14 @@ const (
 	categories
 )
 
-// state is where a market is on its way from listing to payout at the venue's end.
+// state is the stage of a market between listing and payout, at the venue's end.
 type state uint8
 
 const (
 	trading  state = iota
 	ended          // no longer traded, result proposed, not yet closed
 	proposed       // closed, result proposed, not yet final
-	disputed       // closed, result contested
+	disputed       // closed, result disputed
 	resolved
 )
 
@@ -46,22 +46,22 @@ type event struct {
 	category    category
 	title, slug string
 	description string
-	source      string // resolution source URL, "" where the description says it
+	source      string // resolution source URL; "" if it is in the description
 	tags        []tag
 	series      string // slug of the series, "" for one-off events
 	seriesTitle string
 	negRisk     bool
-	positions   bool  // of protocol V2: tokens are positions, which name their condition
+	positions   bool  // of protocol V2: tokens are positions, whose ids contain their condition
 	openHour    int   // first hour of trading, counted from the start of the venue
 	closeHour   int   // first hour after trading
 	end         int64 // announced end, unix seconds
 	gameStart   int64 // unix seconds, 0 where none
-	updated     int64 // last change, unix seconds; 0: of the venue at its end
+	updated     int64 // last change, unix seconds; 0: at the venue's end
 	closedAt    int64 // final closing, unix seconds; may be after the venue's end
 	state       state
 	path        path
 	markets     []*market
-	order       []int // order markets are listed in, nil as they are
+	order       []int // the order in which markets are listed; nil: as they are
 	climate     *cityDay
 }
 
@@ -69,19 +69,19 @@ type event struct {
 type market struct {
 	event     *event
 	id        int
-	leg       int // place in the event, which groupItemThreshold tells
+	leg       int // index in the event, in the field groupItemThreshold
 	question  string
 	slug      string
 	group     string
 	outcomes  [2]string
 	tick      int64   // thousandths of a dollar: 10 or 1
 	prior     int64   // chance of the first outcome at listing, millionths
-	lo, hi    float64 // bounds of the path's goal the first outcome pays between
+	lo, hi    float64 // the first outcome pays if the path's goal is between these bounds
 	weight    uint64
 	result    int8
 	last      int64 // last price of the first outcome, thousandths; 0 before the first trade
 	lastTrade int64
-	shown     int64 // price that quotes are made round, thousandths; 0: the fair one
+	shown     int64 // middle of the quotes, thousandths; 0: the fair price
 	fills     int64
 	volume    data.Micro // dollars of the takers
 	tokens    [2]string
@@ -97,19 +97,18 @@ type holder struct {
 
 const holderSlots = 8
 
-// path is a Brownian bridge from 0 to the goal the event's results were drawn
-// by. Each market pays its first outcome when the goal lies between two bounds;
-// its price at a share t of the event's life is the chance that the bridge's free
-// twin, at z now, ends there. So prices are as often right as they claim to be,
+// path is a Brownian bridge from 0 to the goal, from which the event's results follow. Each market
+// pays its first outcome if the goal lies between two bounds. Its price at a share t of the event's
+// life is the chance that a free Brownian motion, at z now, ends there. So prices are calibrated,
 // and those of a NegRisk event add up to one.
 type path struct {
 	z, t, goal float64
 }
 
-const lastShare = 0.996 // of an event's life: after it, prices stand still
+const lastShare = 0.996 // share of an event's life after which prices no longer change
 
-// move takes the path to the share t of the event's life. Products are converted
-// so that no processor may fuse them with a sum.
+// move moves the path on to the share t of the event's life. Products are converted explicitly, so
+// that no processor fuses them with a sum.
 func (p *path) move(r *rng, t float64) {
 	t = min(t, lastShare)
 	dt := t - p.t
@@ -122,8 +121,7 @@ func (p *path) move(r *rng, t float64) {
 	p.t = t
 }
 
-// fair is the price of the first outcome at the event's present state, in
-// thousandths, on a tick.
+// fair is the current price of the first outcome, in thousandths, rounded to a tick.
 func (m *market) fair(table *normalTable) int64 {
 	p := &m.event.path
 	left := math.Sqrt(1 - p.t)
@@ -137,7 +135,7 @@ func onTick(milli, tick int64) int64 {
 	return min(max(milli, tick), 1000-tick)
 }
 
-// tokenIDs returns the two token ids, made at first use.
+// tokenIDs returns the two token ids, which are computed at first use.
 func (m *market) tokenIDs(seed uint64) *[2]string {
 	if m.tokens[0] == "" {
 		for i := range m.tokens {
@@ -147,7 +145,7 @@ func (m *market) tokenIDs(seed uint64) *[2]string {
 				b[31] = byte(i)
 			} else {
 				fill(b[:], seed, streamToken, uint64(2*m.id+i))
-				b[0] |= 0x10 // 76 to 78 digits, as ids made by hashing have
+				b[0] |= 0x10 // 76 to 78 digits, as ids made by hashing
 			}
 			m.tokens[i] = new(big.Int).SetBytes(b[:]).String()
 		}
@@ -163,8 +161,8 @@ func (m *market) condition(seed uint64) (h data.Hash) {
 	return h
 }
 
-// question ids of a NegRisk event are the event's id with the market's place in
-// the last byte; others are random.
+// questionID returns the id of the market's question: for a NegRisk event, the event's id with the
+// market's index in the last byte; otherwise a random one.
 func (m *market) questionID(seed uint64) (h data.Hash) {
 	if !m.event.negRisk {
 		fill(h[:], seed, streamQuestion, uint64(m.id))

@@ -3,13 +3,13 @@ package sample
 import "pmx/data"
 
 const (
-	lot     = 10_000 // smallest step of a size, millionths of a token: sizes times prices are whole
+	lot     = 10_000 // step of sizes in millionths of a token, with which sizes times prices are whole numbers
 	maxLegs = 32
 )
 
-// leg is one maker's share of a match. The maker either trades the taker's token
-// with the taker, or takes the complementary token on the taker's own side: then
-// the exchange mints a full set for the two, or merges one.
+// leg is one maker's share of a match. Either the maker trades the taker's token with the taker, or
+// both buy or both sell, the maker the complementary token: then the exchange mints or merges full
+// sets.
 type leg struct {
 	wallet     int32
 	complement bool
@@ -27,15 +27,15 @@ type match struct {
 	outcome int8 // the taker's token
 	price   int64
 	shares  int64
-	usd     int64 // what the taker pays or gets
+	usd     int64 // what the taker pays or receives
 	legs    []leg
 }
 
-// usd is the price of the shares in millionths, exact because shares are in lots.
+// usd is the amount for the shares in millionths of a dollar. It is exact because shares are
+// multiples of a lot.
 func usd(shares, price int64) int64 { return shares / 1000 * price }
 
-// exchange is what happens between two hours' opening bells: the state matches
-// are drawn from.
+// exchange is the state from which matches are drawn.
 type exchange struct {
 	cfg     Config
 	r       rng
@@ -53,8 +53,8 @@ func newExchange(cfg Config) *exchange {
 	}
 }
 
-// trade draws one match of at most rows rows, the taker's among them; rows is at
-// least 2. The match is valid until the next call.
+// trade draws one match of at most rows rows, including the taker's; rows is at least 2. The match
+// is valid until the next call.
 func (x *exchange) trade(mk *market, hour int, ts int64, rows int64) *match {
 	m := &x.m
 	m.market, m.ts, m.legs = mk, ts, m.legs[:0]
@@ -67,8 +67,8 @@ func (x *exchange) trade(mk *market, hour int, ts int64, rows int64) *match {
 	return m
 }
 
-// legCount draws the number of makers, two on average, so that the rows left
-// after the match are none or enough for another.
+// legCount draws the number of makers, two on average. The number of rows that are left after the
+// match is 0, or enough for another match.
 func (x *exchange) legCount(rows, shares int64) int {
 	k := int64(1)
 	for k < maxLegs-1 && x.r.next()&1 == 0 {
@@ -88,8 +88,8 @@ func (x *exchange) legCount(rows, shares int64) int {
 	return int(k)
 }
 
-// order draws the taker's side: mostly a buy, or a sale of what was bought here
-// before. A few sell tokens they never bought, as wallets do that split a set.
+// order draws the taker's side: mostly a buy, or a sale of tokens that the wallet bought before. A
+// few sell tokens that they never bought, like wallets that split a set.
 func (x *exchange) order(m *match, hour int, fair int64) {
 	r, mk := &x.r, m.market
 	if r.chance(270) {
@@ -122,8 +122,8 @@ func (x *exchange) order(m *match, hour int, fair int64) {
 	}
 }
 
-// quote is what a taker pays or gets for an outcome: the fair price and half the
-// spread, about a cent.
+// quote is the price at which a taker trades an outcome: the fair price plus or minus half the
+// spread, which is about a cent.
 func (x *exchange) quote(mk *market, fair int64, outcome int8, buy bool) int64 {
 	if outcome == second {
 		fair = 1000 - fair
@@ -135,8 +135,8 @@ func (x *exchange) quote(mk *market, fair int64, outcome int8, buy bool) int64 {
 	return onTick(fair+spread, mk.tick)
 }
 
-// orderSize draws the shares of a taker order: dollars in doublings with a heavy
-// tail, one order in 400 of thousands of dollars. Long shots get fewer dollars.
+// orderSize draws the shares of a taker order. Its dollars are drawn in powers of two with a heavy
+// tail: one order in 400 is of thousands of dollars. Orders for unlikely outcomes are smaller.
 func (x *exchange) orderSize(traits uint64, price int64) int64 {
 	r := &x.r
 	octave := r.below(4) + r.below(4) + tier(traits)
@@ -153,8 +153,8 @@ func (x *exchange) orderSize(traits uint64, price int64) int64 {
 	return max(int64(dollars)/max(price, 400)*1000/lot*lot, 5*int64(data.One))
 }
 
-// makers draws k legs that add up to the order. One match in 125 fills against
-// one maker's equal orders: rows of it are alike in every field.
+// makers draws k legs that add up to the order. One match in 125 is against equal orders of one
+// maker, so its rows are equal in every field.
 func (x *exchange) makers(m *match, hour, k int) {
 	if k > 1 && x.r.chance(8) && m.shares >= int64(k)*lot {
 		l := leg{wallet: x.wallets.maker(&x.r, m.taker), price: m.price, shares: m.shares / int64(k) / lot * lot}
@@ -176,7 +176,7 @@ func (x *exchange) makers(m *match, hour, k int) {
 	}
 }
 
-// slipped is the price of the i-th leg: the book gets worse with depth.
+// slipped is the price of the i-th leg: prices get worse with the depth of the order book.
 func (m *match) slipped(i int) int64 {
 	depth := int64(i/2) * m.market.tick
 	if !m.buy {
@@ -185,8 +185,8 @@ func (m *match) slipped(i int) int64 {
 	return onTick(m.price+depth, m.market.tick)
 }
 
-// leg finds the maker of one leg. Market makers sell either token without having
-// bought it (they split sets); others sell what they hold or buy.
+// leg finds the maker of one leg. Market makers sell either token without having bought it, because
+// they split sets; others sell what they hold, or buy.
 func (x *exchange) leg(m *match, hour int, shares, price int64) {
 	r, mk := &x.r, m.market
 	l := leg{shares: shares, price: price}
@@ -213,7 +213,7 @@ func (x *exchange) leg(m *match, hour int, shares, price int64) {
 	m.legs = append(m.legs, l)
 }
 
-// settle adds the match up, into the market and into the manifest.
+// settle adds the match to the sums of the market and of the manifest.
 func (x *exchange) settle(m *match) {
 	mk, s := m.market, &x.sum
 	m.usd, m.number = 0, s.Matches
@@ -248,8 +248,8 @@ func (x *exchange) settle(m *match) {
 	}
 }
 
-// holding returns a remembered buy of at least so many shares of an outcome (any outcome when
-// negative) by another wallet than not, or nil.
+// holding returns a remembered buy of at least shares of an outcome (any outcome if negative) by a
+// wallet other than not, or nil.
 func (m *market) holding(r *rng, outcome int8, shares int64, not int32) *holder {
 	if m.holders == nil {
 		return nil

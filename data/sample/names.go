@@ -54,7 +54,7 @@ var (
 
 type coin struct {
 	name, symbol string
-	price, step  int64 // dollars, or cents where cents is true
+	price, step  int64 // dollars; in cents if cents is true
 	cents        bool
 	tag          tag
 }
@@ -70,5 +70,5 @@ func team(league, place int) string {
 	return places[place] + " " + nicknames[(place+league*5)%len(nicknames)]
 }
 
-// abbreviation is the first three letters of a team's name, as game slugs write it.
+// abbreviation is the first three letters of a team's name, as in the slugs of games.
 func abbreviation(team string) string { return strings.ToLower(team[:3]) }

@@ -14,13 +14,13 @@ type tag struct {
 	Slug  string `json:"slug"`
 }
 
-// Ids of the first events and markets; Gamma's are of this size.
+// Ids of the first events and markets, about as large as Gamma's.
 const (
 	firstEventID  = 610_000
 	firstMarketID = 2_600_000
 )
 
-// planner lists the venue's events before the first fill.
+// planner makes the venue's events before the first fill.
 type planner struct {
 	cfg     Config
 	r       rng
@@ -33,12 +33,12 @@ type planner struct {
 	games   int
 }
 
-// share is each category's part of the trading at any hour, in thousandths.
+// share is each category's share of the trading at any hour, in thousandths.
 var share = [categories]uint64{
 	sports: 300, politics: 150, crypto: 150, weather: 260, economy: 40, tech: 30, culture: 35, world: 35,
 }
 
-// plan returns the venue's events in the order they open, numbered.
+// plan returns the venue's events, numbered in the order in which they open.
 func plan(cfg Config) ([]*event, error) {
 	p := &planner{
 		cfg: cfg, r: rng{state: word(cfg.Seed, streamPlan, 0, 0)}, normal: newNormalTable(),
@@ -66,9 +66,9 @@ func plan(cfg Config) ([]*event, error) {
 	return p.events, nil
 }
 
-// lasting lists what is open at the venue's end whatever its size: two elections
-// that are open from the first hour, so that there is always something to trade,
-// and every coin's next days.
+// lasting adds the events that are open at the venue's end, whatever its size: two elections that
+// are open from the first hour, so that there is always something to trade, and the next days of
+// every coin.
 func (p *planner) lasting() {
 	for i := range 2 {
 		e := p.election()
@@ -82,8 +82,8 @@ func (p *planner) lasting() {
 	}
 }
 
-// listing adds one event of any kind but weather. A listing there already is
-// drawn again, until the calendar seems full.
+// listing adds one event of any kind except weather. If an event exists already, another one is
+// drawn, up to a limit.
 func (p *planner) listing() {
 	e := p.draw()
 	for tries := 0; tries < 8 && p.slugs[e.slug]; tries++ {
@@ -118,8 +118,8 @@ func (p *planner) draw() *event {
 	return p.treaty()
 }
 
-// window draws hours of trading of a length between two numbers of hours, that
-// begin before the venue's end: more of them late than early, as the venue grows.
+// window draws a period of trading that lasts shortest to longest hours and begins before the
+// venue's end. Late ones are more frequent, because the venue grows.
 func (p *planner) window(shortest, longest int) (open, closing int) {
 	length := shortest + p.r.below(longest-shortest+1)
 	latest := p.hours + length - 12
@@ -130,7 +130,7 @@ func (p *planner) window(shortest, longest int) (open, closing int) {
 	return max(0, closing-length), closing
 }
 
-// monthEnd moves an hour to the end of its month.
+// monthEnd returns the end of the hour's month.
 func (p *planner) monthEnd(hour int) int {
 	t := p.at(hour)
 	next := time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC)
@@ -139,8 +139,8 @@ func (p *planner) monthEnd(hour int) int {
 
 func (p *planner) at(hour int) time.Time { return p.start.Add(time.Duration(hour) * time.Hour) }
 
-// add keeps an event, under a slug no other has: a repeated one gets a number,
-// as on the venue.
+// add adds an event with a unique slug: if the slug exists, a number is appended, as the venue
+// does.
 func (p *planner) add(e *event) {
 	slug := e.slug
 	for n := 101 + p.r.below(800); p.slugs[e.slug]; n++ {
@@ -162,7 +162,7 @@ func (p *planner) add(e *event) {
 	p.markets += len(e.markets)
 }
 
-// weigh gives a market its part of the trading: most goes to the open questions.
+// weigh sets a market's share of the trading. Markets with an uncertain result have the largest.
 func (p *planner) weigh(m *market, size uint64) {
 	open := uint64(m.prior*(1_000_000-m.prior)/250_000) + 60_000
 	if m.tick == 0 {
@@ -174,7 +174,7 @@ func (p *planner) weigh(m *market, size uint64) {
 	m.weight = size * open / 1000 * uint64(500+p.r.below(1000))
 }
 
-// slugOf writes text as part of a slug: "25 bps decrease" as "25-bps-decrease".
+// slugOf returns text as part of a slug: "25 bps decrease" is "25-bps-decrease".
 func slugOf(text string) string {
 	var b strings.Builder
 	gap := false
@@ -194,12 +194,12 @@ func slugOf(text string) string {
 	return b.String()
 }
 
-// everywhere is a bound no goal reaches.
+// everywhere is a bound that no goal reaches.
 const everywhere = 4 * normalSpan
 
-// decide turns priors into bounds of the event's goal, and draws it. The markets
-// of a NegRisk event share the line out, so that one wins or none; those of
-// another event pay above a bound each.
+// decide computes bounds of the event's goal from the priors, and draws the goal. The markets of a
+// NegRisk event have separate ranges, so at most one of them wins. Each market of other events pays
+// if the goal is above its bound.
 func (p *planner) decide(e *event) {
 	from, lo := int64(0), -float64(everywhere)
 	for _, m := range e.markets {
@@ -214,7 +214,7 @@ func (p *planner) decide(e *event) {
 	p.settle(e)
 }
 
-// settle draws the goal and with it the results.
+// settle draws the goal, which determines the results.
 func (p *planner) settle(e *event) {
 	e.path.goal = p.normal.draw(&p.r)
 	for _, m := range e.markets {
@@ -225,8 +225,8 @@ func (p *planner) settle(e *event) {
 	}
 }
 
-// conclude sets when an event closed and how far it has come by the venue's end.
-// One event in 25 is paid out days late, one in 70 stays disputed.
+// conclude sets when an event closed and its state at the venue's end. One event in 25 is paid out
+// days late, and one in 70 remains disputed.
 func (p *planner) conclude(e *event, number int) {
 	lag := int64(1800 + p.r.below(5*3600))
 	switch {
@@ -253,8 +253,8 @@ func (p *planner) conclude(e *event, number int) {
 	}
 }
 
-// balance scales the weights so that every category has its share of the trading
-// of the last 30 days, or of those of them it was open at all.
+// balance scales the weights so that every category has its share of the trading of the last 30
+// days, or of those days on which it was open.
 func (p *planner) balance() {
 	var weight, rate [categories]float64
 	begin := [categories]int{}

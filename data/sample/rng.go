@@ -8,8 +8,8 @@ import (
 
 const golden = 0x9e3779b97f4a7c15
 
-// rng is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195): one
-// word of state, all arithmetic on integers.
+// rng is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195): one word of state and
+// integer arithmetic only.
 type rng struct{ state uint64 }
 
 func mix(z uint64) uint64 {
@@ -34,11 +34,11 @@ func (r *rng) below64(n uint64) uint64 {
 	return hi
 }
 
-// chance is true in n of 1000 cases.
+// chance returns true in n of 1000 cases.
 func (r *rng) chance(n int) bool { return r.below(1000) < n }
 
-// normal returns a number of mean 0 and variance 1: the sum of four uniform 16-bit numbers, which
-// needs no logarithm and so is the same everywhere.
+// normal returns a number of mean 0 and variance 1: the sum of four uniform 16-bit numbers. It
+// needs no logarithm, so it is the same on every machine.
 func (r *rng) normal() float64 {
 	v := r.next()
 	sum := int64(v&0xffff) + int64(v>>16&0xffff) + int64(v>>32&0xffff) + int64(v>>48)
@@ -46,8 +46,8 @@ func (r *rng) normal() float64 {
 	return float64(sum-131070) / deviation
 }
 
-// zipf returns a number in [0, n) whose probability falls like 1/(number+first): an octave is drawn
-// evenly, then a place in it.
+// zipf returns a number in [0, n) whose probability falls like 1/(number+first): first a power of
+// two is drawn uniformly, then a number in its range.
 func (r *rng) zipf(n, first int) int {
 	low := bits.Len(uint(first)) - 1
 	high := bits.Len(uint(n+first)) - 1
@@ -60,7 +60,7 @@ func (r *rng) zipf(n, first int) int {
 	}
 }
 
-// What a stream of random words is for. Streams of one seed never meet.
+// Purposes of streams of random words. The streams of a seed are independent.
 const (
 	streamPlan = iota + 1
 	streamTrades
@@ -76,12 +76,12 @@ const (
 	streamOthers // and above
 )
 
-// word returns the i-th word of number n of a stream: random access, no state.
+// word returns the i-th word of element n of a stream. It keeps no state, so access is random.
 func word(seed uint64, stream, n, i uint64) uint64 {
 	return mix(mix(mix(seed+stream*golden)+n*golden) + (i+1)*golden)
 }
 
-// fill writes the words of number n of a stream over dst.
+// fill overwrites dst with the words of element n of a stream.
 func fill(dst []byte, seed uint64, stream, n uint64) {
 	var b [8]byte
 	for i := uint64(0); len(dst) > 0; i++ {
@@ -90,9 +90,9 @@ func fill(dst []byte, seed uint64, stream, n uint64) {
 	}
 }
 
-// The normal distribution as a table of millionths at steps of 1/128 over
-// [-normalSpan, normalSpan]: rounding to integers hides the last-digit
-// differences math.Erfc has between processors.
+// The normal distribution as a table of millionths in steps of 1/128 over [-normalSpan,
+// normalSpan]. Rounding to integers hides the differences in the last digit that math.Erfc has
+// between processors.
 const (
 	normalSpan  = 5
 	normalSteps = 128
@@ -129,7 +129,7 @@ func (t *normalTable) inverse(p int64) float64 {
 	return float64(lo)/normalSteps - normalSpan
 }
 
-// draw returns a number distributed as the table says, half a step off its places.
+// draw returns a normally distributed number, half a step between the entries of the table.
 func (t *normalTable) draw(r *rng) float64 {
 	return t.inverse(int64(r.below(1_000_000))) - 0.5/normalSteps
 }

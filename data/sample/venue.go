@@ -9,11 +9,11 @@ import (
 	"pmx/data"
 )
 
-// Venue is a venue in memory: some 70 bytes a fill. It does not change.
+// Venue is an immutable venue in memory. It takes about 70 bytes a fill.
 type Venue struct {
 	Manifest Manifest // without files
 	Markets  []Market
-	Matches  []Match // in the order of time; the number of a match is its place
+	Matches  []Match // in order of time; the number of a match is its index
 
 	cfg    Config
 	events []*event
@@ -25,13 +25,13 @@ type Venue struct {
 type Market struct {
 	Condition, Question data.Hash
 	Tokens              [2]data.Hash // ids as 32 bytes
-	Event               int          // place of its event in the order of opening
+	Event               int          // index of its event in the order of opening
 	NegRisk             bool
 	Positions           bool // of protocol V2
 	Opens, Closes       int64
-	Paid                int64 // when it was resolved, unix seconds; 0: not within the venue's time
+	Paid                int64 // when it was resolved, unix seconds; 0: not before the venue's end
 	Payouts             [2]data.Micro
-	FeeRate             int64 // of takers' fees, thousandths
+	FeeRate             int64 // rate of takers' fees, thousandths
 }
 
 // Match is a taker's order and the makers' orders that fill it.
@@ -39,7 +39,7 @@ type Match struct {
 	At     int64 // unix seconds
 	Market int32
 	taker  int32
-	legs   int32 // place of the first
+	legs   int32 // index of the first leg
 	count  uint8
 	buy    bool
 	second bool // the taker's token is that of the second outcome
@@ -52,7 +52,7 @@ type keptLeg struct {
 	complement bool
 }
 
-// Row is what a match is for one of its wallets. The taker's is the last.
+// Row is a match from the view of one of its wallets. The taker's is the last.
 type Row struct {
 	Wallet      int32
 	Taker       bool
@@ -61,7 +61,7 @@ type Row struct {
 	Shares, USD int64 // millionths
 }
 
-// New makes a venue in memory.
+// New generates a venue in memory.
 func New(ctx context.Context, cfg Config) (*Venue, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -90,7 +90,7 @@ func New(ctx context.Context, cfg Config) (*Venue, error) {
 	return v, nil
 }
 
-// keep stores a match, which is good until the next.
+// keep stores a copy of a match, which is valid only until the next.
 func (v *Venue) keep(m *match) {
 	v.Matches = append(v.Matches, Match{At: m.ts, Market: int32(m.market.id - firstMarketID), taker: m.taker, legs: int32(len(v.legs)),
 		count: uint8(len(m.legs)), buy: m.buy, second: m.outcome == second})
@@ -99,7 +99,7 @@ func (v *Venue) keep(m *match) {
 	}
 }
 
-// feeRates are those of the categories, thousandths: games pay none.
+// feeRates are the rates of the categories, thousandths. Games have no fees.
 var feeRates = [categories]int64{politics: 40, crypto: 70, weather: 50, economy: 50, tech: 40, culture: 50}
 
 func (v *Venue) market(place int, m *market) Market {
@@ -107,7 +107,7 @@ func (v *Venue) market(place int, m *market) Market {
 	out := Market{Condition: m.condition(v.cfg.Seed), Question: m.questionID(v.cfg.Seed), Event: place, NegRisk: e.negRisk, Positions: e.positions,
 		Opens: v.cfg.start().Unix() + int64(e.openHour)*3600, Closes: v.cfg.start().Unix() + int64(e.closeHour)*3600, FeeRate: feeRates[e.category]}
 	for i, text := range m.tokenIDs(v.cfg.Seed) {
-		n, _ := new(big.Int).SetString(text, 10) // it was written of 32 bytes
+		n, _ := new(big.Int).SetString(text, 10) // it was made from 32 bytes
 		n.FillBytes(out.Tokens[i][:])
 	}
 	m.tokens = [2]string{}
@@ -118,10 +118,10 @@ func (v *Venue) market(place int, m *market) Market {
 	return out
 }
 
-// Fills is how many fills the match is: one a maker, and the taker's.
+// Fills is the number of fills of the match: one for each maker, and the taker's.
 func (m *Match) Fills() int { return int(m.count) + 1 }
 
-// AppendRows adds the rows of a match to b: the makers' and then the taker's.
+// AppendRows appends the rows of a match to b: the makers' and then the taker's.
 func (v *Venue) AppendRows(b []Row, m *Match) []Row {
 	outcome := first
 	if m.second {
@@ -146,13 +146,13 @@ func (v *Venue) Wallet(n int32) (a data.Address) {
 	return a
 }
 
-// Tx returns the transaction of the match of a number.
+// Tx returns the transaction of the match with that number.
 func (v *Venue) Tx(number int) (h data.Hash) {
 	fill(h[:], v.cfg.Seed, streamTx, uint64(number))
 	return h
 }
 
-// Generation reports which generation the exchange of a match is: 1, 2 or 3.
+// Generation returns the generation of the exchange of a match: 1, 2 or 3.
 func (v *Venue) Generation(m *Match) int {
 	switch v.cfg.contract(v.events[v.Markets[m.Market].Event], m.At) {
 	case exchange3:
@@ -163,7 +163,7 @@ func (v *Venue) Generation(m *Match) int {
 	return 1
 }
 
-// FindMatch returns the place of the first match that is not before a second.
+// FindMatch returns the number of the first match at second or later.
 func (v *Venue) FindMatch(second int64) int {
 	i, _ := slices.BinarySearchFunc(v.Matches, second, func(m Match, at int64) int {
 		if m.At < at {
@@ -174,11 +174,11 @@ func (v *Venue) FindMatch(second int64) int {
 	return i
 }
 
-// Config is that of the venue, with what it left out filled in.
+// Config returns the venue's configuration, with defaults filled in.
 func (v *Venue) Config() Config { return v.cfg }
 
-// Random returns 32 bytes of a thing that the venue's files do not have, such as the hash of a
-// block: the same for the same purpose and number. Purposes begin at 0.
+// Random returns 32 bytes for what the venue's files do not have, such as the hash of a block. They
+// are the same for the same purpose and number. Purposes begin at 0.
 func (v *Venue) Random(purpose, number uint64) (h data.Hash) {
 	fill(h[:], v.cfg.Seed, streamOthers+purpose, number)
 	return h

@@ -2,12 +2,12 @@ package sample
 
 const (
 	marketMakers = 8  // wallets with about 3 % of all fills each
-	founders     = 8  // ordinary wallets that are there from the first hour
-	evenHead     = 16 // ordinary wallets of the largest, equal activity
+	founders     = 8  // ordinary wallets that have joined at the first hour
+	evenHead     = 16 // ordinary wallets that share the highest activity
 )
 
-// wallets picks traders. All of a wallet but whether it was seen is computed
-// from its number, so a million of them take 125 kB.
+// wallets picks traders. Only whether a wallet was seen is stored; all else is computed from its
+// number. So a million of them take 125 kB.
 type wallets struct {
 	seed  uint64
 	n     int
@@ -20,8 +20,8 @@ func newWallets(seed uint64, n, hours int) *wallets {
 	return &wallets{seed: seed, n: n, hours: hours, seen: make([]uint64, (n+63)/64)}
 }
 
-// arrived reports whether an ordinary wallet has joined by an hour: three of ten are there when the
-// venue's files begin, the others join evenly.
+// arrived reports whether an ordinary wallet has joined by an hour. Three of ten have joined when
+// the venue begins; the others join evenly over time.
 func (ws *wallets) arrived(w int32, hour int) bool {
 	if w < marketMakers+founders {
 		return true
@@ -61,8 +61,8 @@ func (ws *wallets) trader(r *rng, hour int, c category, not int32) int32 {
 	}
 }
 
-// insight is how often in 1000 orders a wallet picks the outcome that will pay:
-// most wallets guess, one in 32 knows a little, one in 256 more.
+// insight is in how many of 1000 orders a wallet deliberately picks the outcome that will pay: 0
+// for most wallets, some for one in 32, more for one in 256.
 func insight(traits uint64) int {
 	switch v := traits >> 8 & 255; {
 	case v == 0:
@@ -73,7 +73,7 @@ func insight(traits uint64) int {
 	return 0
 }
 
-// tier is the wallet's usual order size, in doublings.
+// tier is the wallet's usual order size, as a power of two.
 func tier(traits uint64) int {
 	if traits>>16&255 == 0 {
 		return 5
@@ -81,7 +81,7 @@ func tier(traits uint64) int {
 	return int(traits >> 24 & 3)
 }
 
-// note counts a wallet when it is seen for the first time.
+// note counts a wallet if it is seen for the first time.
 func (ws *wallets) note(w int32) {
 	bit := uint64(1) << (w & 63)
 	if ws.seen[w>>6]&bit == 0 {

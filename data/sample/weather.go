@@ -9,8 +9,7 @@ import (
 	"pmx/data"
 )
 
-// Names of the files of the weather, each in the shape of the service that would
-// give it.
+// Names of the weather files. Each has the format of a real service.
 const (
 	forecastName = "openmeteo-forecasts.ndjson"
 	archiveName  = "openmeteo-archive.ndjson"
@@ -23,22 +22,22 @@ const (
 
 var weatherNames = []string{forecastName, archiveName, metarName, iemName, normalsName, hkoMaxName, hkoMinName}
 
-// almanac writes the weather of one sample; ctx is that of the writing.
+// almanac writes the weather of one sample; ctx is used while writing.
 type almanac struct {
 	*sky
 	ctx    context.Context
 	end    time.Time
 	today  data.Date // UTC
-	days   int       // that are past and have reports
+	days   int       // past days with reports
 	create func(name string) (*outFile, error)
 	files  []File
 }
 
-// weatherDaysMost is how many past days the files tell of at most.
+// weatherDaysMost is the maximum number of past days in the files.
 const weatherDaysMost = 10
 
-// writeWeather writes the weather of all 55 cities: what three models and an ensemble
-// foretold of the last days and the next, what came, and what is usual.
+// writeWeather writes the weather of all 55 cities: forecasts of three models and an ensemble for
+// the last and the next days, the actual values, and normals.
 func writeWeather(ctx context.Context, cfg Config, events []*event, create func(string) (*outFile, error)) ([]File, error) {
 	days, _ := cfg.weatherDays()
 	a := &almanac{sky: newSky(cfg, events), ctx: ctx, end: cfg.End, today: data.DateOf(cfg.End), days: min(days, weatherDaysMost), create: create}
@@ -71,9 +70,9 @@ func writeWeather(ctx context.Context, cfg Config, events []*event, create func(
 	return a.files, nil
 }
 
-// archive writes the reanalysis: of the last days, once before and once after it was
-// gone over, and of the 30 years before 2021 every third day round the venue's end,
-// for the cities that no table of normals knows.
+// archive writes the reanalysis: for the last days, once before and once after its revision; and,
+// for cities without normals, every third day around the venue's calendar days in the 30 years
+// before 2021.
 func (a *almanac) archive(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for _, back := range []int{2, 0} {
@@ -109,7 +108,7 @@ func (a *almanac) archive(p *outFile) (rows int64, err error) {
 	return rows, a.ctx.Err()
 }
 
-// history are the days of 1991 to 2020 whose normals the venue's days need.
+// history are the days of 1991 to 2020 from which the normals of the venue's days are computed.
 func (a *almanac) history() []data.Date {
 	var out []data.Date
 	_, month, day := a.end.Date()
@@ -123,11 +122,11 @@ func (a *almanac) history() []data.Date {
 	return out
 }
 
-// grid is by how much a city's grid cell is warmer than its station.
+// grid is how much warmer a city's grid cell is than its station.
 func (a *almanac) grid(city int) int64 { return a.noise(city, 0, forGrid, 8) - 4 }
 
-// onGrid is what the reanalysis said of a day at a moment: a little off while the day
-// is recent.
+// onGrid returns the reanalysis of a day as of some time: slightly different while the day is
+// recent.
 func (a *almanac) onGrid(city int, d data.Date, at time.Time) (high, low int64) {
 	high, low = a.extremes(city, d)
 	off := a.grid(city)

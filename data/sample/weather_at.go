@@ -11,8 +11,8 @@ import (
 	"pmx/data"
 )
 
-// Weather tells of the weather of a venue's cities as its services would at any moment. At
-// the moments of the venue's files it tells what they do.
+// Weather returns the weather of a venue's cities as its services would at any time. At the times
+// of the venue's files it returns the same values.
 type Weather struct{ a *almanac }
 
 // Weather returns the weather of the venue.
@@ -29,14 +29,14 @@ func (v *Venue) Weather() (*Weather, error) {
 	return &Weather{a}, nil
 }
 
-// runEvery is how often models are run, and how long after they began their values come.
+// The interval at which models run, and how long after its start the values of a run are available.
 const (
 	runEvery = 6 * time.Hour
 	runTakes = 6*time.Hour + 30*time.Minute
 )
 
-// Run returns when the newest run of a model came that is there at a moment, and when it began. The
-// runs of an ensemble come at other times.
+// Run returns when the newest available run of a model began and when it became available. Runs of
+// an ensemble become available at other times.
 func (w *Weather) Run(at time.Time, ensemble bool) (begun, came time.Time) {
 	first := w.a.end.Add(30 * time.Minute)
 	if ensemble {
@@ -61,18 +61,18 @@ func (w *Weather) Place(lat, lon float64) int {
 	return best
 }
 
-// others are models that the files do not have.
+// others are models that are not in the files.
 var others = []string{"best_match", "gem_seamless", "jma_seamless", "meteofrance_seamless", "ukmo_seamless", "gfs_global", "icon_global", "ecmwf_aifs025_single", "ncep_nbm_conus"}
 
 // ErrModel is returned for an unknown model.
 type ErrModel string
 
-// Error says it as Open-Meteo does.
+// Error returns the message of Open-Meteo.
 func (e ErrModel) Error() string {
 	return "Data corrupted at path ''. Cannot initialize MultiDomains from invalid String value " + string(e) + "."
 }
 
-// source gives the number of a model and its mean error.
+// source returns the number of a model and its mean error.
 func source(model string) (number uint64, bias int64, err error) {
 	for k, m := range models {
 		if m.name == model {
@@ -85,9 +85,9 @@ func source(model string) (number uint64, bias int64, err error) {
 	return 0, 0, ErrModel(model)
 }
 
-// Forecast returns the answer of Open-Meteo about a city: so many days from its own today on, as
-// the run that is there at the moment has them. Without models there is one without a name, as with
-// one.
+// Forecast returns Open-Meteo's response for a city: days from the city's current day on, from the
+// run that is available at the time. As at Open-Meteo, columns have no model's name if names has at
+// most one.
 func (w *Weather) Forecast(city int, at time.Time, days int, names []string) ([]byte, error) {
 	_, came := w.Run(at, false)
 	ahead := w.a.ahead(city, at, days)
@@ -109,7 +109,7 @@ func (w *Weather) Forecast(city int, at time.Time, days int, names []string) ([]
 	return json.Marshal(x.Response)
 }
 
-// Ensemble returns what the members of an ensemble foretell of so many days.
+// Ensemble returns the forecasts of the members of an ensemble for days.
 func (w *Weather) Ensemble(city int, at time.Time, days int) ([]byte, error) {
 	_, came := w.Run(at, true)
 	ahead := w.a.ahead(city, at, days)
@@ -124,8 +124,8 @@ func (w *Weather) Ensemble(city int, at time.Time, days int) ([]byte, error) {
 	return json.Marshal(x.Response)
 }
 
-// Archive returns what the reanalysis says, at a moment, of the days between two, both among them:
-// nothing of those that are not over in the city.
+// Archive returns the reanalysis of the days from … to, both included, as of some time. Days that
+// have not ended in the city have no values.
 func (w *Weather) Archive(city int, at time.Time, from, to data.Date) ([]byte, error) {
 	today := w.a.cities[city].DateOf(at)
 	var days []data.Date
@@ -156,11 +156,11 @@ func (w *Weather) Archive(city int, at time.Time, from, to data.Date) ([]byte, e
 	return json.Marshal(x.Response)
 }
 
-// mostArchive is how many days one answer may have.
+// mostArchive is the maximum number of days of a response.
 const mostArchive = 40_000
 
-// Previous gives every hour of so many days before the city's today, and of today: what was
-// predicted 1 to n days before.
+// Previous returns, for every hour of the city's current day and the past days before it, what was
+// predicted 1 to n days earlier.
 func (w *Weather) Previous(city int, at time.Time, past, n int) ([]byte, error) {
 	c := w.a.cities[city]
 	loc, err := c.Location()
@@ -191,17 +191,17 @@ func (w *Weather) Previous(city int, at time.Time, past, n int) ([]byte, error) 
 		"hourly_units": units, "hourly": hourly})
 }
 
-// Report is what a station reported.
+// Report is a report of a station.
 type Report struct {
 	Station string
 	At      time.Time
 	Celsius data.Micro
 	Raw     string
-	JSON    []byte // as aviationweather.gov gives it
+	JSON    []byte // in the format of aviationweather.gov
 }
 
-// Reports returns the hourly reports of an airport that were received between two moments, newest
-// first; none of a station that none of the cities has.
+// Reports returns the hourly reports of an airport that were received between two times, newest
+// first; none if no city uses the station.
 func (w *Weather) Reports(station string, from, to time.Time) ([]Report, error) {
 	city := slices.IndexFunc(w.a.cities, func(c data.City) bool { return strings.EqualFold(c.Station, station) })
 	if city < 0 || len(station) != 4 {
@@ -223,10 +223,10 @@ func (w *Weather) Reports(station string, from, to time.Time) ([]Report, error) 
 	return list, nil
 }
 
-// reportTakes is how long a report is under way.
+// reportTakes is the time from an observation until its report is received.
 const reportTakes = 4 * time.Minute
 
-// American reports whether a station is of the United States.
+// American reports whether a station is in the United States.
 func (w *Weather) American(station string) bool {
 	return slices.ContainsFunc(w.a.cities, func(c data.City) bool { return strings.EqualFold(c.Station, station) && c.Country == "US" })
 }

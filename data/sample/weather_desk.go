@@ -10,10 +10,10 @@ import (
 	"pmx/data/reference"
 )
 
-const brackets = 11 // nine inner ones and two open-ended ones, as ladders have had since March 2026
+const brackets = 11 // nine inner ones and two open-ended ones, as in real ladders since March 2026
 
-// season is the cosine of the year at the middle of each month, in thousandths,
-// for the northern hemisphere's warmest time in late July.
+// season is the annual cosine at the middle of each month, in thousandths, with its maximum in late
+// July, for the northern hemisphere.
 var season = [12]int64{-991, -777, -358, 156, 629, 934, 991, 777, 358, -156, -629, -934}
 
 // bracket is one rung of a ladder, in whole degrees of the event's unit. The
@@ -23,8 +23,8 @@ type bracket struct {
 	low, high bool
 }
 
-// weatherDesk adds the daily "Highest temperature in …" events: of the past days
-// the venue's size allows and of the two days to come.
+// weatherDesk adds the daily "Highest temperature in …" events, for the next two days and for as
+// many past days as the venue's size allows.
 func (p *planner) weatherDesk() error {
 	days, n := p.cfg.weatherDays()
 	for i, c := range reference.Cities()[:n] {
@@ -43,8 +43,8 @@ func (p *planner) weatherDesk() error {
 	return nil
 }
 
-// addDesk keeps a ladder under its own market slugs, and weighs it: the older
-// cities of the desk trade more.
+// addDesk adds a ladder with its own market slugs, and sets its weight: cities that were listed
+// earlier trade more.
 func (p *planner) addDesk(e *event, rank int) {
 	p.slugs[e.slug] = true
 	size := uint64(20_000 / (40 + rank*8) * (60 + p.r.below(80)) / 100)
@@ -60,8 +60,8 @@ func (p *planner) addDesk(e *event, rank int) {
 	p.markets += len(e.markets)
 }
 
-// cityDay makes the ladder of a city's local day, or nil when it lies outside
-// the venue's time. Trading opens about two days before the day and ends with it.
+// cityDay returns the ladder of a city's local day, or nil if the day is outside the venue's time.
+// Trading opens about two days before the day and ends with it.
 func (p *planner) cityDay(c reference.City, day time.Time) *event {
 	next := day.AddDate(0, 0, 1)
 	e := &event{category: weather, negRisk: true, gameStart: day.Unix()}
@@ -82,8 +82,8 @@ func (p *planner) cityDay(c reference.City, day time.Time) *event {
 	return e
 }
 
-// ladder draws the forecast, lists the brackets round it and settles them: the
-// goal of the event's path is how far, in spreads, the day departs from it.
+// ladder draws the forecast, makes the brackets around it and settles them. The goal of the event's
+// path is the deviation of the day from the forecast, in spreads.
 func (p *planner) ladder(e *event, c reference.City, day time.Time) {
 	forecast := climate(c.Lat, day) + int64(math.Round(float64(p.r.normal()*28)))
 	spread, rungs := 1.7, celsius(forecast)
@@ -107,8 +107,8 @@ func (p *planner) ladder(e *event, c reference.City, day time.Time) {
 	p.settle(e)
 }
 
-// bounds are the departures from the forecast a bracket holds. Stations report
-// whole degrees rounded half up, so the brackets meet halfway between degrees.
+// bounds are the deviations from the forecast that fall into a bracket. Stations report whole
+// degrees rounded half up, so brackets meet halfway between degrees.
 func (b bracket) bounds(mean, spread float64) (lo, hi float64) {
 	lo, hi = -everywhere, everywhere
 	if !b.low {
@@ -157,8 +157,8 @@ func fahrenheits(forecast int64) []bracket {
 	return append(out, bracket{lo: base + 18, high: true})
 }
 
-// label is the bracket as Gamma's groupItemTitle writes it: "53°F or below",
-// "54-55°F", "24°C", "32°C or higher".
+// label is the bracket as in Gamma's groupItemTitle: "53°F or below", "54-55°F", "24°C", "32°C or
+// higher".
 func (b bracket) label(unit string) string {
 	switch {
 	case b.low:

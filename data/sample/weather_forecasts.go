@@ -9,7 +9,7 @@ import (
 	"pmx/data/reference"
 )
 
-// answer is an answer of Open-Meteo with a note of what was asked.
+// answer is a response of Open-Meteo with a note about the request.
 type answer struct {
 	Meta     note     `json:"_meta"`
 	Response response `json:"response"`
@@ -34,7 +34,7 @@ type response struct {
 	Daily     map[string]any    `json:"daily"`
 }
 
-// answerFor begins an answer about a city.
+// answerFor starts a response for a city.
 func (a *almanac) answerFor(city int, kind string, at time.Time, days []data.Date) answer {
 	c := a.cities[city]
 	loc, _ := c.Location() // every city is located by now
@@ -50,8 +50,8 @@ func (a *almanac) answerFor(city int, kind string, at time.Time, days []data.Dat
 	}
 }
 
-// put adds the two rows of a source: values in tenths of a degree Celsius, printed in
-// the city's scale.
+// put adds the two rows of a source. values are in tenths of a degree Celsius and are printed in
+// the city's unit.
 func (x *answer) put(c reference.City, suffix string, values func(i int) (high, low int64)) {
 	n := len(x.Response.Daily["time"].([]string))
 	highs, lows := make([]data.Micro, n), make([]data.Micro, n)
@@ -65,7 +65,7 @@ func (x *answer) put(c reference.City, suffix string, values func(i int) (high, 
 	}
 }
 
-// tenths returns tenths of a degree Celsius in degrees of a scale, to one decimal.
+// tenths converts tenths of a degree Celsius to degrees of a unit, with one decimal.
 func tenths(v int64, unit string) data.Micro {
 	if unit == "F" {
 		v = (v*18 + 3200) / 10
@@ -73,8 +73,8 @@ func tenths(v int64, unit string) data.Micro {
 	return data.Micro(v) * data.One / 10
 }
 
-// forecasts writes what was fetched twice a day, four times in the last three days,
-// and of the ensemble once, at the last.
+// forecasts writes forecasts as if fetched twice a day and, in the last three days, four times; of
+// the ensemble only the last.
 func (a *almanac) forecasts(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for at := a.end.AddDate(0, 0, -a.days-1).Add(30 * time.Minute); at.Before(a.end); at = at.Add(6 * time.Hour) {
@@ -101,7 +101,7 @@ func (a *almanac) forecasts(p *outFile) (rows int64, err error) {
 	return rows, nil
 }
 
-// ahead are the days a forecast tells of: the city's own today and the next three.
+// ahead are the days of a forecast: n days from the city's current day on.
 func (a *almanac) ahead(city int, at time.Time, n int) []data.Date {
 	today := a.cities[city].DateOf(at)
 	days := make([]data.Date, n)

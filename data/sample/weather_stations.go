@@ -10,11 +10,11 @@ import (
 	"pmx/data/reference"
 )
 
-// metarDays is how many days of hourly reports there are.
+// metarDays is the number of days with hourly reports.
 const metarDays = 2
 
-// metar writes what the airports reported every hour: with tenths in the remarks in
-// America, in whole degrees elsewhere.
+// metar writes the hourly reports of airports: with tenths in the remarks in the United States, in
+// whole degrees elsewhere.
 func (a *almanac) metar(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for at := a.end.AddDate(0, 0, -metarDays); at.Before(a.end); at = at.Add(time.Hour) {
@@ -58,7 +58,7 @@ func (a *almanac) report(city int, at time.Time) metarRow {
 	return row
 }
 
-// group writes whole degrees as reports do: M05 is −5.
+// group writes whole degrees as in reports: M05 is −5.
 func group(v int) string {
 	if v < 0 {
 		return fmt.Sprintf("M%02d", -v)
@@ -66,7 +66,7 @@ func group(v int) string {
 	return fmt.Sprintf("%02d", v)
 }
 
-// exact writes tenths of a degree as the remarks do: 1033 is −3.3.
+// exact writes tenths of a degree as in the remarks: 1033 is −3.3.
 func exact(v int64) string {
 	if v < 0 {
 		return fmt.Sprintf("1%03d", -v)
@@ -74,7 +74,7 @@ func exact(v int64) string {
 	return fmt.Sprintf("0%03d", v)
 }
 
-// summaries writes the daily summaries of American airports with the normals beside.
+// summaries writes the daily summaries of American airports, with normals.
 func (a *almanac) summaries(p *outFile) (rows int64, err error) {
 	if _, err := fmt.Fprintln(p, "station,day,max_temp_f,min_temp_f,precip_in,climo_high_f,climo_low_f"); err != nil {
 		return 0, err

@@ -24,12 +24,12 @@ const (
 	FillsName    = "orderFilled.csv"
 )
 
-// ErrOccupied is returned when the folder already holds files of a venue's names.
+// ErrOccupied is returned if the folder already has files with the names of a venue's files.
 var ErrOccupied = errors.New("folder is occupied")
 
-// Stream writes the venue to two streams: all fills as one CSV with a header,
-// then the events as NDJSON. progress, where not nil, is given the number of fills
-// done after every hour of the venue. FillFiles of the Manifest has one entry.
+// Stream writes the venue to two streams: all fills as one CSV with a header, then the events as
+// NDJSON. If progress is not nil, it is called with the number of fills written after every hour of
+// the venue. FillFiles of the Manifest has one entry.
 func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress func(done int64)) (Manifest, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -40,16 +40,17 @@ func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress f
 	return m, err
 }
 
-// Write writes the venue into dir, made if it is not there: fill files of at most
-// FileRows rows, the events, the weather of the desk's cities, and last of all, in one step, the manifest: a folder
-// without it is not a whole venue. The folder must not hold files of these names:
-// ErrOccupied. On an error, and when ctx ends, what was written is removed.
+// Write writes the venue into dir, which is created if it does not exist: fill files of at most
+// FileRows rows, the events, and the weather of the desk's cities. The manifest is written last and
+// atomically: a folder without it is incomplete. If the folder has files with these names, the
+// error is ErrOccupied. On an error, and if ctx ends, all files that were written are removed.
 func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (Manifest, error) {
 	return WriteEach(ctx, cfg, dir, progress, nil)
 }
 
-// WriteEach is Write for venues larger than the disk: each, where not nil, is called with the path
-// of every fill file as soon as it is complete, and may remove it. Its error ends the writing.
+// WriteEach is like Write, for venues larger than the disk: if each is not nil, it is called with
+// the path of every fill file as soon as that is complete, and may remove it. An error of each ends
+// the writing.
 func WriteEach(ctx context.Context, cfg Config, dir string, progress func(done int64), each func(path string) error) (m Manifest, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -86,7 +87,7 @@ func WriteEach(ctx context.Context, cfg Config, dir string, progress func(done i
 	return m, err
 }
 
-// vacant makes the folder and sees that it holds no venue.
+// vacant creates the folder and checks that it has no venue.
 func vacant(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("sample venue: %w", err)
@@ -103,14 +104,14 @@ func vacant(dir string) error {
 	return nil
 }
 
-// filler is a rowSink that knows its files once it is closed.
+// filler is a rowSink that returns its files when it is closed.
 type filler interface {
 	rowSink
 	close() ([]File, error)
 }
 
 // generate plans the venue, makes its fills and then writes its events, whose volumes and prices
-// are known by then; it returns the events too.
+// are known by then. It also returns the events.
 func generate(ctx context.Context, cfg Config, out filler, events func() (*outFile, error), progress func(int64)) (Manifest, []*event, error) {
 	list, err := plan(cfg)
 	if err != nil {
@@ -136,11 +137,11 @@ func generate(ctx context.Context, cfg Config, out filler, events func() (*outFi
 	return x.sum, list, err
 }
 
-// outFile is a file that is written, with its digest.
+// outFile is a file that is being written, and its digest.
 type outFile struct {
 	name  string
 	file  *os.File // nil for a stream
-	final string   // path the file gets when it is whole
+	final string   // path of the complete file
 	buf   *bufio.Writer
 	hash  hash.Hash
 	bytes int64
@@ -163,7 +164,7 @@ func (p *outFile) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// finish flushes the output and, for a file, makes it durable under its own name.
+// finish flushes the output; a file is synced and renamed to its final name.
 func (p *outFile) finish(rows int64) (File, error) {
 	if err := p.buf.Flush(); err != nil {
 		return File{}, fmt.Errorf("write %s: %w", p.name, err)
@@ -211,7 +212,7 @@ type folder struct {
 	written []*outFile
 }
 
-// create begins a file under a temporary name.
+// create opens a file under a temporary name.
 func (d *folder) create(name string) (*outFile, error) {
 	final := filepath.Join(d.path, name)
 	f, err := data.CreateRegular(final + ".part")
@@ -274,7 +275,7 @@ func (d *folder) close() ([]File, error) {
 func (d *folder) discard() error {
 	var errs []error
 	for _, p := range d.written {
-		_ = p.file.Close() // complete files are closed already
+		_ = p.file.Close() // complete files are already closed
 		for _, path := range []string{p.file.Name(), p.final} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)
