@@ -1,6 +1,5 @@
-// Package datasets is the catalogue of the research datasets: what each table
-// holds, column by column. Files are written, and the catalogue is served, from
-// this one description.
+// Package datasets describes the research datasets: the columns of each table and their meaning.
+// Both the files and the catalogue in the API are made from this description.
 package datasets
 
 import "slices"
@@ -11,8 +10,8 @@ const MaxRows = 2_000_000
 // Type is the type of a column's values.
 type Type string
 
-// The types of columns. A decimal has at most six places; a file has it as a
-// double in Parquet and exactly in CSV.
+// The types of columns. A decimal has at most six places. It is a double in Parquet and exact in
+// CSV.
 const (
 	Text      Type = "text"
 	Texts     Type = "list of text"
@@ -26,7 +25,7 @@ const (
 const (
 	Boolean      Type = "boolean"
 	Date         Type = "date"
-	Temperature  Type = "temperature" // with two decimals at most
+	Temperature  Type = "temperature" // with at most two decimals
 	Temperatures Type = "list of temperature"
 )
 
@@ -57,7 +56,7 @@ type Dataset struct {
 	ID          string
 	Title       string
 	Description string
-	Order       string // the order of the rows, which is total
+	Order       string // the order of the rows, a total one
 	Method      string // how the figures are defined
 	Formats     []string
 	Periods     []string
@@ -74,7 +73,7 @@ func All() []Dataset {
 	return all
 }
 
-// Find returns the dataset of that id; false if there is none.
+// Find returns the dataset with that id; false if there is none.
 func Find(id string) (Dataset, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(d Dataset) bool { return d.ID == id })

@@ -8,12 +8,12 @@ import (
 	"pmx/engine/export"
 )
 
-// The catalogue describes the columns that the files have, in their order.
+// The catalogue has the columns of the files, in the same order.
 func TestCatalogueDescribesTheFiles(t *testing.T) {
 	for name, columns := range export.Columns() {
 		d, ok := datasets.Find(name)
 		if !ok {
-			t.Errorf("dataset %s is written and not in the catalogue", name)
+			t.Errorf("dataset %s is written but not in the catalogue", name)
 			continue
 		}
 		var described []string
@@ -46,7 +46,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 	}
 }
 
-// The catalogue of facts describes the columns that their files have, in their order.
+// The catalogue of facts has the columns of their files, in the same order.
 func TestFactsAreDescribed(t *testing.T) {
 	var names []string
 	for _, f := range datasets.Facts() {

@@ -7,7 +7,7 @@ const (
 		"open positions are left out"
 )
 
-// markets are all markets, those most traded first.
+// markets describes the table of all markets, ordered by volume.
 func markets() Dataset {
 	return Dataset{
 		ID: "markets", Title: "Markets metadata",
@@ -40,7 +40,8 @@ func markets() Dataset {
 	}
 }
 
-// traderLeaderboard ranks all wallets but the venue's own by lifetime profit.
+// traderLeaderboard describes the ranking of all wallets, except for the venue's own, by lifetime
+// profit.
 func traderLeaderboard() Dataset {
 	return Dataset{
 		ID: "trader_leaderboard", Title: "Trader leaderboard (all-time)",
@@ -69,8 +70,7 @@ func traderLeaderboard() Dataset {
 	}
 }
 
-// walletPnL is what every wallet but the venue's own did, those that traded most
-// first.
+// walletPnL describes the totals of all wallets, except for the venue's own, ordered by volume.
 func walletPnL() Dataset {
 	return Dataset{
 		ID: "wallet_pnl", Title: "Wallet PnL aggregates",
@@ -102,7 +102,7 @@ func walletPnL() Dataset {
 	}
 }
 
-// oracleAccuracy is how well every wallet with a resolved forecast forecast.
+// oracleAccuracy describes the accuracy of every wallet with a resolved forecast.
 func oracleAccuracy() Dataset {
 	return Dataset{
 		ID: "oracle_accuracy", Title: "Oracle accuracy (all-time)",

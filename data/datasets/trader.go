@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Trader lists the tables of a wallet's export. Their columns are named as the API's
-// answers about the wallet name the fields.
+// Trader lists the tables of a wallet's export. Columns have the names of the fields in the API's
+// responses about the wallet.
 func Trader() []Fact {
 	return []Fact{traderStats(), traderDaily(), traderMarkets(), traderTrades()}
 }
@@ -16,7 +16,7 @@ func Trader() []Fact {
 // the name of the file of a table.
 func TraderReadme(file func(id string) string) string {
 	var b strings.Builder
-	b.WriteString("# Everything about one wallet\n\nmanifest.json has the moment, the rows and the checksum of each file. An empty cell of CSV is null: unknown.\n")
+	b.WriteString("# Everything about one wallet\n\nmanifest.json has the time of the export, and the rows and the checksum of each file. An empty cell of CSV is null: unknown.\n")
 	for _, f := range Trader() {
 		fmt.Fprintf(&b, "\n## %s\n\n| column | type | meaning |\n|---|---|---|\n", file(f.ID))
 		for _, c := range f.Columns {
@@ -26,7 +26,7 @@ func TraderReadme(file func(id string) string) string {
 	return b.String()
 }
 
-// meaning is what the column means, with its unit.
+// meaning returns the meaning of the column, with its unit.
 func (c Column) meaning() string {
 	if c.Unit == "" {
 		return c.Meaning

@@ -1,5 +1,5 @@
-// Package reference holds the tables that are built in: the categories of tags,
-// the cities of the weather desk, and the venue's own wallets.
+// Package reference has the built-in tables: the categories of tags, the cities of the weather
+// desk, and the venue's own wallets.
 package reference
 
 import (
@@ -16,9 +16,9 @@ import (
 //go:embed categories.csv
 var categoriesCSV string
 
-// categoryRule gives the category of a tag slug; the lowest weight among the
-// tags of a market wins, so that "Will Bitcoin fall on election day" tagged
-// crypto and politics always lands in the same place.
+// categoryRule gives the category of a tag slug. The lowest weight among the tags of a market wins,
+// so "Will Bitcoin fall on election day", tagged crypto and politics, always gets the same
+// category.
 type categoryRule struct {
 	category string
 	weight   int
@@ -28,7 +28,7 @@ var categoryTable = sync.OnceValues(func() (map[string]categoryRule, error) { re
 
 // CategoryOf returns the category of the tag slug with the highest priority, and "" if none of them
 // is in the table. The categories are weather, sports, crypto, politics, world, economics, finance,
-// tech, culture and other. Labels such as "Pop Culture" are taken as well as slugs.
+// tech, culture and other. Labels such as "Pop Culture" are accepted as well as slugs.
 func CategoryOf(tags []string) string {
 	table, err := categoryTable()
 	if err != nil {
@@ -56,11 +56,11 @@ func Categories() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// CategoryList is Categories as a text.
+// CategoryList returns Categories joined with commas.
 func CategoryList() string { return strings.Join(Categories(), ", ") }
 
-// CategoryOfSlug returns the category that the beginning of a market's or event's slug stands for,
-// such as "nba-" or "highest-temperature-in-", and "" if it tells nothing.
+// CategoryOfSlug returns the category that follows from the beginning of a market's or event's
+// slug, such as "nba-" or "highest-temperature-in-", and "" if none does.
 func CategoryOfSlug(slug string) string {
 	table, err := categoryTable()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	_ "time/tzdata" // climate days need the zones on machines without a zone database
+	_ "time/tzdata" // time zones for machines without a zone database: climate days need them
 
 	"pmx/data"
 )
@@ -52,8 +52,7 @@ func mustDesk() desk {
 }
 
 // Cities returns the 55 cities that have had a dated daily-temperature event on the venue (Gamma
-// events tagged "Highest temperature", 2025-01 to 2026-10), oldest first. The slice is the caller's
-// own.
+// events tagged "Highest temperature", 2025-01 to 2026-10), oldest first, in a new slice.
 func Cities() []City { return slices.Clone(mustDesk().cities) }
 
 // CityBySlug returns the city of an event slug such as "kuala-lumpur", and false for a slug that is
@@ -63,7 +62,7 @@ func CityBySlug(slug string) (City, bool) { return mustDesk().gazetteer.City(slu
 // Gazetteer returns the built-in cities with their other names and stations.
 func Gazetteer() *data.Gazetteer { return mustDesk().gazetteer }
 
-// StationIDs returns the other ids that the built-in table knows a station by, in order.
+// StationIDs returns the other ids of a station in the built-in table, in order.
 func StationIDs(station string) []string {
 	table, err := parseStations("stations.csv", stationsCSV)
 	if err != nil {
@@ -79,10 +78,10 @@ func StationIDs(station string) []string {
 	return out
 }
 
-// Extended returns the built-in gazetteer with what the operator adds: cities is a CSV with the
-// header of the built-in table, whose rows add a city or replace the one of that slug; stations one
-// with the header "id,station,city,name". Either may be "". An error names the file, the line and
-// what is wrong with it.
+// Extended returns the built-in gazetteer with the operator's additions. cities is a CSV with the
+// header of the built-in table; its rows add a city or replace the one with that slug. stations is
+// a CSV with the header "id,station,city,name". Either may be "". An error has the file, the line
+// and the reason.
 func Extended(cities, stations string) (*data.Gazetteer, error) {
 	added, err := parseCities("cities.csv", cities)
 	if err != nil {
@@ -103,7 +102,7 @@ func Extended(cities, stations string) (*data.Gazetteer, error) {
 	return gazetteer(all, own)
 }
 
-// gazetteer puts the built-in names and stations beside cities and own stations.
+// gazetteer combines the built-in names and stations with cities and the operator's stations.
 func gazetteer(cities []City, own map[string]data.Station) (*data.Gazetteer, error) {
 	aliases, err := parseAliases(aliasesCSV)
 	if err != nil {
@@ -119,7 +118,7 @@ func gazetteer(cities []City, own map[string]data.Station) (*data.Gazetteer, err
 	return data.NewGazetteer(cities, aliases, stations)
 }
 
-// record is a row of a table and the line it stands on.
+// record is a row of a table and its line number.
 type record struct {
 	line  int
 	cells []string
@@ -137,7 +136,7 @@ func records(file, text, header string) ([]record, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if got := strings.Join(first, ","); got != header {
-		return nil, fmt.Errorf("%s: line 1: the header is %q where %q should be", file, got, header)
+		return nil, fmt.Errorf("%s: line 1: the header is %q: it must be %q", file, got, header)
 	}
 	var out []record
 	for {
@@ -206,7 +205,7 @@ func parseCity(r []string) (c City, err error) {
 		return c, fmt.Errorf("lon: %w", err)
 	}
 	if c.Zone == "" {
-		return c, errors.New("zone: it is empty")
+		return c, errors.New("zone: is empty")
 	}
 	return c.Located()
 }

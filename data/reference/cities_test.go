@@ -41,11 +41,11 @@ func TestCityBySlugKnowsOnlyWholeSlugs(t *testing.T) {
 func TestCitiesCannotBeChangedByACaller(t *testing.T) {
 	Cities()[0].Slug = "changed"
 	if Cities()[0].Slug != "london" {
-		t.Error("the table is shared")
+		t.Error("callers share one table")
 	}
 }
 
-// TestNamesAreWhole: an alias within a longer name is not that city.
+// TestNamesAreWhole checks that an alias within a longer name does not match.
 func TestNamesAreWhole(t *testing.T) {
 	for name, want := range map[string]string{
 		"NYC": "nyc", "New York City": "nyc", "new-york-city": "nyc", "New York": "nyc", "LA": "los-angeles", "hk": "hong-kong",
@@ -59,8 +59,8 @@ func TestNamesAreWhole(t *testing.T) {
 	}
 }
 
-// TestStationsOfOneCityAreToldApart: LaGuardia settles New York, Central Park
-// does not, and each is known by several ids.
+// TestStationsOfOneCityAreToldApart: LaGuardia settles New York, Central Park does not, and each
+// has several ids.
 func TestStationsOfOneCityAreToldApart(t *testing.T) {
 	for id, want := range map[string]string{
 		"KLGA": "KLGA nyc", "klga": "KLGA nyc", "LGA": "KLGA nyc", "USW00014732": "KLGA nyc", "USW00094728": "KNYC nyc",
@@ -106,7 +106,7 @@ func TestABadTableNamesFileLineAndReason(t *testing.T) {
 		"A,A,a,GB,KLGA,C,1,0,UTC":                           "the station KLGA is listed for both nyc and a",
 		"A,,a,GB,EGLL,C,1,0,UTC":                            "cities.csv: line 3: title, question: a name is empty",
 		"A,A,a,GB,egll,C,1,0,UTC":                           `cities.csv: line 3: station: "egll" is not a station code`,
-		"A,A,a,GB,EGLL,C,1,0,":                              "cities.csv: line 3: zone: it is empty",
+		"A,A,a,GB,EGLL,C,1,0,":                              "cities.csv: line 3: zone: is empty",
 		"A,A,a,GB,EGLL,C,1,0,UTC\nB,B,a,GB,X1234,C,1,0,UTC": "cities.csv: line 4: slug: a is listed twice",
 	} {
 		_, err := Extended(cityHeader+"\n\n"+row+"\n", "")

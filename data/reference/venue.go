@@ -10,8 +10,7 @@ import (
 	"pmx/data"
 )
 
-// VenueWallet is an address of the venue itself: it holds or moves tokens, but
-// nobody trades with it as a person.
+// VenueWallet is an address of the venue itself. It holds or moves tokens, but is not a trader.
 type VenueWallet struct {
 	Address data.Address
 	Name    string
@@ -25,7 +24,7 @@ var venueTable = sync.OnceValues(func() ([]VenueWallet, error) { return parseVen
 
 // VenueWallets returns the venue's own addresses on Polygon: all generations of its exchanges, the
 // NegRisk adapter, the token contract and the collateral (ctf-exchange and neg-risk-ctf-adapter
-// deployments). The slice is the caller's own.
+// deployments). The slice is new.
 func VenueWallets() []VenueWallet {
 	all, err := venueTable()
 	if err != nil {
@@ -34,7 +33,8 @@ func VenueWallets() []VenueWallet {
 	return append([]VenueWallet(nil), all...)
 }
 
-// Exchanges returns the addresses that stand as taker on the taker's own OrderFilled event.
+// Exchanges returns the addresses that are the taker in the OrderFilled event of the taker's own
+// order.
 func Exchanges() []data.Address {
 	var out []data.Address
 	for _, w := range VenueWallets() {

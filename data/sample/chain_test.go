@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestBlocksAndTimesAreOneAnothers: the block of a block's time is the block, times rise,
-// and at a moment there is no block of a later one.
+// TestBlocksAndTimesAreOneAnothers checks that BlockOf is the inverse of BlockTime, that times
+// ascend, and that BlockAt returns no block with a later time.
 func TestBlocksAndTimesAreOneAnothers(t *testing.T) {
 	for n := int64(swiftBlock - 1000); n < swiftBlock+1000; n++ {
 		at := BlockTime(n)
@@ -17,7 +17,7 @@ func TestBlocksAndTimesAreOneAnothers(t *testing.T) {
 			t.Fatalf("block %d at %d is block %d; the next is at %d", n, at, BlockOf(at), BlockTime(n+1))
 		}
 		if got := BlockAt(time.Unix(at+1, 0)); got != n && got != n-1 && BlockTime(got) > at+1 {
-			t.Fatalf("block %d is there at %d", got, at+1)
+			t.Fatalf("block %d exists at %d", got, at+1)
 		}
 	}
 	if at := time.UnixMilli(swiftSince*1000 + 4499); BlockAt(at) != swiftBlock+2 || BlockAt(at.Add(time.Millisecond)) != swiftBlock+3 {
@@ -28,8 +28,8 @@ func TestBlocksAndTimesAreOneAnothers(t *testing.T) {
 	}
 }
 
-// TestVenueOfAChainIsTheOneOfItsFiles: the rows of the venue in memory are those of the
-// file of its fills, at times of blocks, each with the exchange of its day.
+// TestVenueOfAChainIsTheOneOfItsFiles checks that the rows of the venue in memory are those of its
+// file of fills, have the times of blocks, and name the exchange of their day.
 func TestVenueOfAChainIsTheOneOfItsFiles(t *testing.T) {
 	for _, end := range []string{"2026-05-10T00:00:00Z", DefaultEnd} {
 		at, err := time.Parse(time.RFC3339, end)
@@ -49,7 +49,7 @@ func TestVenueOfAChainIsTheOneOfItsFiles(t *testing.T) {
 		for i := range v.Matches {
 			match := &v.Matches[i]
 			if BlockTime(BlockOf(match.At)) != match.At {
-				t.Fatalf("no block is at %d", match.At)
+				t.Fatalf("no block has the time %d", match.At)
 			}
 			rows := v.AppendRows(nil, match)
 			taker := v.Wallet(rows[len(rows)-1].Wallet)

@@ -56,7 +56,7 @@ func TestRecordsAreUniqueAndWhole(t *testing.T) {
 	once := func(kind string, value any) {
 		key := kind + " " + value.(string)
 		if ids[key] || value == "" {
-			t.Errorf("%s: empty or twice", key)
+			t.Errorf("%s: empty or repeated", key)
 		}
 		ids[key] = true
 	}
@@ -66,7 +66,7 @@ func TestRecordsAreUniqueAndWhole(t *testing.T) {
 		once("event", e["id"])
 		once("event slug", e["slug"])
 		if len(e["tags"].([]any)) < 2 || e["title"] == "" || e["description"] == "" {
-			t.Errorf("event %v is not whole", e["id"])
+			t.Errorf("event %v is incomplete", e["id"])
 		}
 		for _, key := range []string{"startDate", "creationDate", "endDate", "createdAt", "updatedAt"} {
 			if _, err := time.Parse(time.RFC3339, e[key].(string)); err != nil {
@@ -91,7 +91,7 @@ func TestRecordsAreUniqueAndWhole(t *testing.T) {
 	}
 	for _, status := range []any{"resolved", "proposed", "disputed", nil} {
 		if seen[status] == 0 {
-			t.Errorf("no market is %v", status)
+			t.Errorf("no market has the state %v", status)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestNegRiskEventsHaveAtMostOneWinner(t *testing.T) {
 			t.Errorf("%v: prices add up to %s", e["slug"], mids)
 		}
 	}
-	// 55 cities, ten past days and the two to come.
+	// 55 cities, ten past days and the next two.
 	if ladders != 55*12 {
 		t.Errorf("%d ladders, want 660", ladders)
 	}
@@ -201,7 +201,7 @@ func TestWeatherDaysBeginAtLocalMidnight(t *testing.T) {
 	}
 }
 
-// Over many orders, outcomes bought at a price p must pay in about a share p of cases.
+// Over many orders, outcomes bought at a price p must pay in about a share p of the cases.
 func TestPricesAreAsOftenRightAsTheyClaim(t *testing.T) {
 	v := load(t, Config{Fills: int64(testfiles.Cases(80_000, 200_000))})
 	var paid, n [5]float64

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// venue is a written venue read back by code that shares nothing with the writer.
+// venue is a venue that was written and read back by code that shares nothing with the writer.
 type venue struct {
 	manifest Manifest
 	rows     [][]string
@@ -72,7 +72,7 @@ func (v *venue) keep(t *testing.T, m map[string]any) {
 	}
 }
 
-// texts reads a list of text that is written as JSON inside text.
+// texts parses a list of texts that is JSON inside a text.
 func texts(t *testing.T, v any) (out []string) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(v.(string)), &out); err != nil || len(out) != 2 {
@@ -81,7 +81,7 @@ func texts(t *testing.T, v any) (out []string) {
 	return out
 }
 
-// side is one row decoded: the maker's own side of it.
+// side is a decoded row: the maker's side.
 type side struct {
 	wallet, token string
 	shares, cash  int64 // cash is negative on a buy, shares on a sell
@@ -136,7 +136,7 @@ func TestTokensAndCashOfEveryMarketBalance(t *testing.T) {
 		if m["umaResolutionStatus"] != "resolved" {
 			continue
 		}
-		// In halves of a millionth, so that 50-50 stays whole.
+		// In halves of a millionth, so that 50-50 is a whole number.
 		twice := map[string]int64{"1": 2, "0": 0, "0.5": 1}
 		prices := texts(t, m["outcomePrices"])
 		if prices[0] == "0.5" {
@@ -147,11 +147,11 @@ func TestTokensAndCashOfEveryMarketBalance(t *testing.T) {
 		}
 	}
 	if len(books) < 500 || split == 0 {
-		t.Errorf("%d markets traded, %d of them split: too few to tell", len(books), split)
+		t.Errorf("%d markets traded, %d of them split: too few for this test", len(books), split)
 	}
 }
 
-// matches cuts the rows into transactions and fails when one is in two places.
+// matches splits the rows into transactions and fails if one is not contiguous.
 func (v *venue) matches(t *testing.T) (out [][][]string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func (v *venue) matches(t *testing.T) (out [][][]string) {
 			end++
 		}
 		if seen[v.rows[i][7]] || end == i+1 {
-			t.Fatalf("row %d: transaction in two places, or without a maker", i)
+			t.Fatalf("row %d: transaction not contiguous, or without a maker", i)
 		}
 		seen[v.rows[i][7]] = true
 		out = append(out, v.rows[i:end])
@@ -170,10 +170,10 @@ func (v *venue) matches(t *testing.T) (out [][][]string) {
 	return out
 }
 
-// kinds counts how makers met their taker.
+// kinds counts makers by the kind of their match.
 type kinds struct{ direct, minted, merged int }
 
-// makers adds up what the makers of a match leave for the taker.
+// makers computes the taker's shares and cash from the makers of a match.
 func (v *venue) makers(t *testing.T, legs [][]string, own side, k *kinds) (shares, cash int64) {
 	t.Helper()
 	for _, row := range legs {

@@ -39,7 +39,7 @@ func TestSameConfigGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// The bytes of a tiny venue are fixed for good: a change here is a new Version.
+// The bytes of a tiny venue are fixed: a change here requires a new Version.
 func TestTinyVenueIsTheGoldenOne(t *testing.T) {
 	fills, events, m := stream1(t, Config{Fills: 1000, Seed: 1})
 	got := m.FillFiles[0].SHA256 + "\n" + m.EventsFile.SHA256 + "\n"
@@ -86,7 +86,7 @@ func TestWriteCutsPartsBetweenMatches(t *testing.T) {
 		body, found := bytes.CutPrefix(b, []byte(header))
 		n := int64(bytes.Count(body, []byte("\n")))
 		if !found || digest(b) != f.SHA256 || int64(len(b)) != f.Bytes || n != f.Rows || n > 700 {
-			t.Errorf("part %d is not as its manifest says: %d rows, %+v", i, n, f)
+			t.Errorf("part %d is not as in its manifest: %d rows, %+v", i, n, f)
 		}
 		last := body[bytes.LastIndexByte(body[:len(body)-1], '\n')+1:]
 		if taker := strings.Split(string(last), ",")[4]; taker != plainExchange && taker != negRiskExchange {
@@ -95,7 +95,7 @@ func TestWriteCutsPartsBetweenMatches(t *testing.T) {
 		joined, rows = append(joined, body...), rows+n
 	}
 	if !bytes.Equal(joined, whole) || rows != 5000 || m.FillFiles[1].Name != "orderFilled-001.csv" {
-		t.Errorf("%d rows in %d parts: not the whole venue", rows, len(m.FillFiles))
+		t.Errorf("%d rows in %d parts: incomplete", rows, len(m.FillFiles))
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, EventsName)); err != nil || !bytes.Equal(b, events) {
 		t.Errorf("events differ: %v", err)
@@ -194,7 +194,7 @@ func BenchmarkFills(b *testing.B) {
 	b.ReportMetric(float64(fills)*float64(b.N)/b.Elapsed().Seconds(), "fills/s")
 }
 
-// TestTheWeatherIsTheSameEveryTime, in the names and numbers that the manifest gives.
+// TestTheWeatherIsTheSameEveryTime also checks the names and numbers in the manifest.
 func TestTheWeatherIsTheSameEveryTime(t *testing.T) {
 	var digests [2]string
 	for i := range digests {
@@ -206,7 +206,7 @@ func TestTheWeatherIsTheSameEveryTime(t *testing.T) {
 		for _, f := range m.WeatherFiles {
 			b, err := os.ReadFile(filepath.Join(dir, f.Name))
 			if err != nil || digest(b) != f.SHA256 || int64(len(b)) != f.Bytes || f.Rows == 0 {
-				t.Errorf("%s is not as its manifest says: %v, %+v", f.Name, err, f)
+				t.Errorf("%s is not as in its manifest: %v, %+v", f.Name, err, f)
 			}
 			digests[i] += f.Name + f.SHA256
 		}
