@@ -6,8 +6,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestCaptured reads whole captured files, where they lie beside the checkout. What it shows
-// of their shapes TestEverySliceSaysWhatItHolds shows of the small files in testdata.
+// TestCaptured reads large captured files, if they are next to the checkout.
+// TestEverySliceSaysWhatItHolds checks the same formats with the small files in testdata.
 func TestCaptured(t *testing.T) {
 	testfiles.Captured(t)
 	t.Run("detects every captured file", detectsEveryCapturedFile)

@@ -10,14 +10,14 @@ import (
 	"pmx/data/reference"
 )
 
-// TestCatalog asks the catalog as an import does.
+// TestCatalog uses the catalog like an import.
 func TestCatalog(t *testing.T) {
 	own, err := reference.Extended("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if (feeds.Catalog{}).Gazetteer() != reference.Gazetteer() || (feeds.Catalog{Cities: own}).Gazetteer() != own {
-		t.Error("the places are neither the given ones nor the built-in ones")
+		t.Error("the gazetteer is neither the given nor the built-in one")
 	}
 	var c feeds.Catalog
 	path := filepath.Join(t.TempDir(), "a.csv")

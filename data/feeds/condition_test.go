@@ -9,8 +9,7 @@ import (
 	"pmx/data"
 )
 
-// conditionFiles is a small file of every feed that names a condition, by the
-// condition id that goes in the place of %.
+// conditionFiles has a small file for every feed with condition ids; % stands for the id.
 var conditionFiles = map[string]string{
 	"trades.json": `[{"proxyWallet":"` + hexA + `","side":"BUY","asset":"7","conditionId":"%","size":1,"price":0.5,"timestamp":1700000000,` +
 		`"title":"Q?","outcome":"No","outcomeIndex":1}]`,
@@ -36,8 +35,8 @@ var conditionFiles = map[string]string{
 	"positions.json": `{"positions":[{"id":"7","condition":"%","outcomeIndex":"1"}]}`,
 }
 
-// TestConditionForms: every feed reads a condition id of 62 digits, in any letter
-// case, as the one of 64 with 00 behind, and refuses or leaves out one of 63.
+// TestConditionForms checks that every feed takes a condition id of 62 digits, in any letter case,
+// for that of 64 digits that ends in 00, and rejects or leaves out one of 63.
 func TestConditionForms(t *testing.T) {
 	short := "0x" + strings.Repeat("aB", 31)
 	want, err := data.ParseHash(short + "00")
@@ -48,12 +47,12 @@ func TestConditionForms(t *testing.T) {
 		in := func(id string) *collect { return read(t, text(t, name, strings.ReplaceAll(content, "%", id))) }
 		long := in(short + "00")
 		if len(long.rejects) != 0 || len(long.fills)+len(long.markets)+len(long.resolutions)+len(long.tokens) == 0 {
-			t.Errorf("%s: the file says nothing: %+v", name, long)
+			t.Errorf("%s: the file gives no market: %+v", name, long)
 		}
 		for _, id := range []string{short, strings.ToLower(short), "0X" + strings.ToUpper(short[2:]), short + "00"} {
 			got := in(id)
 			if diff := cmp.Diff(long, got, cmp.AllowUnexported(collect{}, rejected{})); diff != "" {
-				t.Errorf("%s: %s is another market than with 00 behind:\n%s", name, id, diff)
+				t.Errorf("%s: %s is a different market than with 00 at the end:\n%s", name, id, diff)
 			}
 		}
 		for _, m := range long.markets {

@@ -13,7 +13,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// wholeFiles are small files of the feeds that read their rows themselves.
+// wholeFiles are small files of the feeds that read their rows in Go.
 func wholeFiles(t *testing.T) map[string]string {
 	t.Helper()
 	dir := testfiles.Path("feeds", "whole")
@@ -32,8 +32,8 @@ func wholeFiles(t *testing.T) map[string]string {
 	return out
 }
 
-// facts are what a file says, each as a text. Where a row stood does not count, nor
-// what depends on the other rows: the roles of a transaction, the order of outcomes.
+// facts are the contents of a file as texts. They leave out the position of a row and all that
+// depends on other rows: the roles in a transaction and the order of outcomes.
 func (c *collect) facts() map[string]int {
 	out := map[string]int{}
 	add := func(kind string, v any) { out[fmt.Sprintf("%s %+v", kind, v)]++ }
@@ -75,9 +75,9 @@ func (c *collect) facts() map[string]int {
 	return out
 }
 
-// TestACutFileSaysNothingElse: of a file that was cut at any byte, a feed gives
-// nothing that it does not give of the whole one, so that the whole one after it
-// comes to the same as alone. Feeds that DuckDB reads have this test beside the import.
+// TestACutFileSaysNothingElse truncates files at every byte. A feed must give only facts that it
+// also gives for the whole file, so that importing the whole file afterwards has the same result as
+// importing it alone. Feeds that DuckDB reads are tested like this in engine/ingest.
 func TestACutFileSaysNothingElse(t *testing.T) {
 	for name, content := range wholeFiles(t) {
 		path := text(t, name, content)
@@ -91,17 +91,17 @@ func TestACutFileSaysNothingElse(t *testing.T) {
 		}
 		whole := c.facts()
 		if len(whole) == 0 {
-			t.Errorf("%s (%s) says nothing", name, f.Name)
+			t.Errorf("%s (%s) gives no facts", name, f.Name)
 		}
 		for cut := range len(content) {
 			src := data.Source{Name: name, Format: h.Format, Cities: reference.Gazetteer()}
 			part := &collect{}
 			if f.Read(t.Context(), src, strings.NewReader(content[:cut]), part) != nil {
-				continue // refused whole: nothing of it stays
+				continue // refused as a whole: nothing of it is imported
 			}
 			for fact, n := range part.facts() {
 				if n > whole[fact] {
-					t.Errorf("%s (%s) cut at byte %d of %d, behind %q, says\n  %s", name, f.Name, cut, len(content),
+					t.Errorf("%s (%s) truncated at byte %d of %d, after %q, gives\n  %s", name, f.Name, cut, len(content),
 						content[max(0, cut-30):cut], fact)
 				}
 			}

@@ -45,8 +45,7 @@ func TestEveryFeedIsWhole(t *testing.T) {
 	}
 }
 
-// captured is what every captured file is taken for; "refused" stands for a
-// *feeds.ForeignError.
+// captured has the feed of every captured file; "refused" stands for a *feeds.ForeignError.
 var captured = map[string]string{
 	"A_trades/cascadian_wallet_fills/dome_orders_xcn.json":               "dome-orders",
 	"A_trades/cascadian_wallet_fills/erc1155_fixture.csv":                "refused",
@@ -176,7 +175,8 @@ func TestFormatIsToldByContent(t *testing.T) {
 	}
 }
 
-// TestCompressionIsToldByContent: gzip and zstd are taken off whatever the name.
+// TestCompressionIsToldByContent checks that gzip and zstd are decompressed whatever the file's
+// name.
 func TestCompressionIsToldByContent(t *testing.T) {
 	plain, err := os.ReadFile(testfiles.Path("feeds", "orderFilled.csv"))
 	if err != nil {
@@ -212,8 +212,8 @@ func TestCompressionIsToldByContent(t *testing.T) {
 	}
 }
 
-// TestDamagedCompressionIsNamed: what is wrong with a compressed file is said in words,
-// and several members of gzip, or frames of zstd, are one text.
+// TestDamagedCompressionIsNamed checks the messages for damaged compressed files, and that several
+// gzip members or zstd frames are read as one text.
 func TestDamagedCompressionIsNamed(t *testing.T) {
 	content := strings.Repeat("proxyWallet,side,asset,size,price,timestamp,1234567\n", 3000)
 	pack := map[string]func(string) string{
@@ -241,12 +241,12 @@ func TestDamagedCompressionIsNamed(t *testing.T) {
 		for odd, want := range map[string]string{
 			whole:                                  "",
 			whole + whole:                          "",
-			whole[:len(whole)-9]:                   "it was cut off",
-			whole[:len(whole)/2]:                   "it was cut off",
+			whole[:len(whole)-9]:                   "it was truncated",
+			whole[:len(whole)/2]:                   "it was truncated",
 			string(flipped):                        "data is damaged",
-			whole + "garbage behind it":            "something else follows it",
-			whole + whole + "\x00\x00\x00\x00\x00": "something else follows it",
-			whole + whole[:3]:                      "it was cut off",
+			whole + "garbage after it":             "other data follows it",
+			whole + whole + "\x00\x00\x00\x00\x00": "other data follows it",
+			whole + whole[:3]:                      "it was truncated",
 		} {
 			r, err := feeds.Open(text(t, "f", odd))
 			if err != nil {

@@ -1,6 +1,5 @@
-// Package feeds knows every file shape that can be imported: it detects what a file is from its
-// first bytes, and turns it into the rows of package data. It decides by content, never by a file's
-// name.
+// Package feeds has every file format that can be imported. It detects the feed of a file by its
+// first bytes, never by its name, and converts the file to rows of package data.
 package feeds
 
 import (
@@ -34,7 +33,7 @@ func All() []data.Feed {
 		nws.Feeds(), metar.Feeds(), iem.Feeds(), ghcn.Feeds(), hko.Feeds(), ncei.Feeds())
 }
 
-// Names returns the names of all feeds, as --as takes them.
+// Names returns the names of all feeds, as --as accepts them.
 func Names() []string {
 	var out []string
 	for _, f := range All() {
@@ -50,11 +49,11 @@ func ByName(name string) (data.Feed, error) {
 			return f, nil
 		}
 	}
-	return data.Feed{}, fmt.Errorf("no feed is named %q; the nearest are %s, and pmx import --help lists all", name, strings.Join(nearestNames(name), ", "))
+	return data.Feed{}, fmt.Errorf("no feed is named %q; the most similar are %s, and pmx import --help lists all", name, strings.Join(nearestNames(name), ", "))
 }
 
-// Detect returns the one feed that h is of. The error is a *ForeignError for a file known to be
-// something else, an *UnknownError where no feed fits and an *AmbiguousError where several do.
+// Detect returns the feed that h belongs to. The error is a *ForeignError for a file that is known
+// to be something else, an *UnknownError if no feed fits, and an *AmbiguousError if several do.
 func Detect(h data.Head) (data.Feed, error) {
 	if err := foreign(h); err != nil {
 		return data.Feed{}, err
@@ -81,13 +80,13 @@ func Detect(h data.Head) (data.Feed, error) {
 // UnknownError describes a file that no feed recognises.
 type UnknownError struct{ Head data.Head }
 
-// Error says what the file looks like and which feeds it is most like.
+// Error describes the file and names the most similar feeds.
 func (e *UnknownError) Error() string {
 	near := nearestFeeds(e.Head)
 	if len(near) == 0 {
-		return fmt.Sprintf("not recognised: %s; if it is of a feed, say which with --as: pmx import --help lists them", describe(e.Head))
+		return fmt.Sprintf("not recognised: %s; to import it anyway, name its feed with --as: pmx import --help lists them", describe(e.Head))
 	}
-	return fmt.Sprintf("not recognised: %s; nearest to it are %s: if it is one of these, say --as, else see pmx import --help",
+	return fmt.Sprintf("not recognised: %s; the most similar feeds are %s: if it is one of these, name it with --as, else see pmx import --help",
 		describe(e.Head), strings.Join(near, ", "))
 }
 
@@ -96,7 +95,7 @@ type AmbiguousError struct{ Names []string }
 
 // Error names the feeds and asks for one of them.
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("could be any of %s: say which with --as", strings.Join(e.Names, ", "))
+	return fmt.Sprintf("could be any of %s: name one with --as", strings.Join(e.Names, ", "))
 }
 
 func describe(h data.Head) string {

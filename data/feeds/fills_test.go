@@ -18,8 +18,8 @@ const (
 	exch  = "0xC5d563A36AE78145C45a50134d48A1215220f80a"
 )
 
-// TestTradesInEveryFormat: the same two rows of /trades as an array, as lines, as
-// a v2 page and as CSV. 12.5 × 0.4 is 5 dollars; 0.000003 × 0.5 rounds to 2e-6.
+// TestTradesInEveryFormat reads the same two rows of /trades as an array, as lines, as a v2 page
+// and as CSV. 12.5 × 0.4 is 5 dollars; 0.000003 × 0.5 rounds to 2e-6.
 func TestTradesInEveryFormat(t *testing.T) {
 	v1 := []string{
 		`{"proxyWallet":"` + hexA + `","side":"BUY","asset":"` + maxToken + `","conditionId":"` + hexC + `","size":12.5,"price":0.4,"timestamp":1700000000,"title":"Q?","slug":"q","eventSlug":"e","outcome":"No","outcomeIndex":1,"name":"Ann","transactionHash":"` + hexTx + `"}`,
@@ -59,8 +59,8 @@ func TestTradesInEveryFormat(t *testing.T) {
 	}
 }
 
-// TestRolesWhereBothLegsAreThere: a transaction with rows of two wallets holds
-// the maker's fill as well, in whatever order they stand.
+// TestRolesWhereBothLegsAreThere: a transaction with rows of two wallets includes the maker's fill,
+// in whatever order they are.
 func TestRolesWhereBothLegsAreThere(t *testing.T) {
 	other := strings.ReplaceAll(hexTx, "1", "3")
 	header := "proxyWallet,side,asset,size,price,timestamp,transactionHash\n"
@@ -111,8 +111,8 @@ func TestThinTradesUseCostAndDatetimeLast(t *testing.T) {
 	}
 }
 
-// TestPolydataTrades: version 2 names the market by condition, version 1 by
-// Gamma id; a token that was unknown to the scan cannot be named.
+// TestPolydataTrades: version 2 has the market's condition, version 1 its Gamma id; a token that
+// was unknown to the scan cannot be identified.
 func TestPolydataTrades(t *testing.T) {
 	c := read(t, text(t, "trades.csv",
 		"timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,token_amount,transactionHash\n"+
@@ -135,8 +135,8 @@ func TestPolydataTrades(t *testing.T) {
 	}
 }
 
-// TestSubgraphEvents: an event repeated by paging is one fill; two events of
-// equal content in one transaction are two.
+// TestSubgraphEvents: an event repeated by paging is one fill; two events with equal contents in
+// one transaction are two fills.
 func TestSubgraphEvents(t *testing.T) {
 	event := func(order, maker, taker, makerAsset, takerAsset, fee string) string {
 		return `{"id":"` + hexTx + `_` + order + `","transactionHash":"` + hexTx + `","timestamp":"1700000000","maker":{"id":"` + maker +
@@ -168,8 +168,8 @@ func TestSubgraphEvents(t *testing.T) {
 	}
 }
 
-// TestBrokenFiles: a bad line costs only itself; a broken array ends the import
-// and names the record.
+// TestBrokenFiles: of a file with an invalid line only that line is rejected; a broken array ends
+// the import with an error that has the record's number.
 func TestBrokenFiles(t *testing.T) {
 	row := `{"proxyWallet":"` + hexA + `","side":"BUY","asset":"7","size":1,"price":0.5,"timestamp":1700000000}`
 	c := read(t, text(t, "x.ndjson", row+"\nnonsense\n\n"+row+"\n[1]\n"))
@@ -181,7 +181,7 @@ func TestBrokenFiles(t *testing.T) {
 		h, f := head(t, path)
 		_, err := readAs(t, f, h, path)
 		if err == nil || !strings.Contains(err.Error(), "record ") {
-			t.Errorf("a cut file gives %v", err)
+			t.Errorf("a truncated file gives %v", err)
 		}
 	}
 }

@@ -21,16 +21,16 @@ func (e *ForeignError) Error() string { return fmt.Sprintf("this is %s: %s", e.W
 
 const otherVenue = "another venue, whose contracts and wallets must not be mixed with this one's; it is not imported"
 
-// strangers are the shapes that look like trades or markets and are neither.
+// strangers are files that look like trades or markets but are neither.
 var strangers = []struct {
 	is        func(h data.Head) bool
 	what, why string
 }{
 	{isKalshi, "a Kalshi file", otherVenue},
 	{keyed("fill_id", "condition_id", "side", "notional_value"), "a list of fills without wallets",
-		"a fill counts for a wallet, and this file names none; import the trades it was made from"},
+		"a fill belongs to a wallet, and this file names none; import the trades that it was made from"},
 	{keyed("tx_hash", "asset_id", "fee_rate_bps", "condition_id_norm", "side"), "a list of fills without wallets",
-		"a fill counts for a wallet, and this file names none; import the trades it was made from"},
+		"a fill belongs to a wallet, and this file names none; import the trades that it was made from"},
 	{keyed("total_cost_basis", "avg_entry_price"), "a list of positions", "positions are computed from fills; import the trades"},
 	{keyed("total_cost", "avg_price", "fill_count"), "a list of positions", "positions are computed from fills; import the trades"},
 	{keyed("proxyWallet", "avgPrice", "cashPnl"), "a list of positions", "positions are computed from fills; import the trades"},
@@ -47,18 +47,18 @@ var strangers = []struct {
 	{keyed("market_key", "wallet", "usd_amount", "outcome"), "a table made from AMM-era market files",
 		"import the per-market files it was made from"},
 	{keyed("fpmm_address", "trader", "outcome_tokens"), "a list of AMM-era trades by pool address",
-		"nothing in it maps a pool to a market; import the trades per market"},
+		"it does not map pools to markets; import the trades per market"},
 	{keyed("history[].t", "history[].p"), "a price history", "prices are computed from fills; import the trades"},
 	{keyed("type", "usdcSize", "proxyWallet", "conditionId"), "a list of wallet activity",
 		"it mixes trades with splits, merges and redemptions; import /trades"},
 	{keyed("properties.gridId", "properties.forecastGridData"), "a point of api.weather.gov",
-		"it names the addresses to ask; import what they answer"},
+		"it has only the addresses of forecasts; import what these return"},
 	{keyed("features[].properties.stationIdentifier", "features[].properties.timeZone"), "a list of stations",
-		"stations.csv in the data directory names stations; import what they observed"},
-	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it says which files belong to the folder, and holds no rows"},
-	{keyed("generator", "kind", "address"), "the manifest of a wallet's export by pmx", "it says what the files beside it are, and holds no rows"},
-	{keyed("generator", "seed", "matches"), "the manifest of a sample venue by pmx", "it says what importing the files beside it comes to, and holds no rows"},
-	{keyed("error", "reason"), "an error that a service answered with", "ask again; nothing was answered"},
+		"stations are listed in stations.csv in the data directory; import their observations"},
+	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it lists the files of the folder and has no rows"},
+	{keyed("generator", "kind", "address"), "the manifest of a wallet's export by pmx", "it describes the other files of the folder and has no rows"},
+	{keyed("generator", "seed", "matches"), "the manifest of a sample venue by pmx", "it has the expected totals of the other files of the folder and no rows"},
+	{keyed("error", "reason"), "an error that a service answered with", "repeat the request: the file has no data"},
 }
 
 func keyed(names ...string) func(data.Head) bool {

@@ -35,8 +35,8 @@ func TestRefusesWhatItKnowsToBeForeign(t *testing.T) {
 	}
 }
 
-// TestUnknownSaysWhatItSaw: the message names the format, the columns and the feeds that
-// are nearest, and stays short whatever the columns are called.
+// TestUnknownSaysWhatItSaw: the message has the format, the columns and the most similar feeds, and
+// stays short whatever the names of the columns.
 func TestUnknownSaysWhatItSaw(t *testing.T) {
 	h, err := feeds.HeadOf(strings.NewReader("colour,weight\nred,3\n"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestUnknownSaysWhatItSaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = feeds.Detect(h); err == nil || !strings.Contains(err.Error(), "nearest to it are pmx-fills") {
+	if _, err = feeds.Detect(h); err == nil || !strings.Contains(err.Error(), "the most similar feeds are pmx-fills") {
 		t.Errorf("nearly fills: %v", err)
 	}
 	prices := make(map[string]int)
@@ -71,8 +71,8 @@ func TestUnknownSaysWhatItSaw(t *testing.T) {
 	}
 }
 
-// TestFPMMLabels: the same outcome under two names is one token, and a market of
-// which one side was seen has both.
+// TestFPMMLabels: the same outcome with two names is one token, and a market with trades of one
+// side only has both outcomes.
 func TestFPMMLabels(t *testing.T) {
 	const header = "\"\",\"Timestamp\",\"Account\",\"Type\",\"Outcome\",\"Direction\",\"Amount\",\"Shares\",\"Price\"\n"
 	row := "\"1\",2022-11-19 22:21:29,\"" + hexA + "\",\"Buy\",\"LABEL\",\"x\",0.25,183.64,NA\n"
@@ -89,7 +89,7 @@ func TestFPMMLabels(t *testing.T) {
 	}
 }
 
-// TestManifestsAreKnown: what an export says of itself is no unknown file.
+// TestManifestsAreKnown checks that manifests of exports are recognised and refused.
 func TestManifestsAreKnown(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"generator":"pmx","kind":"facts","complete":true,"files":[]}`:                             "the manifest of an export by pmx",

@@ -15,7 +15,7 @@ import (
 	"pmx/data/reference"
 )
 
-// FuzzDetect: no bytes make detection panic, and a feed it names can read them.
+// FuzzDetect: detection does not panic on any bytes, and the feed that it returns can read them.
 func FuzzDetect(f *testing.F) {
 	f.Add([]byte(`[{"conditionId":"0x","question":"q","outcomes":"[]"}]`))
 	f.Add([]byte(`{"data":[{"condition_id":"0x","tokens":[]}],"next_cursor":"LTE="}`))
@@ -29,7 +29,7 @@ func FuzzDetect(f *testing.F) {
 		feed, err := feeds.Detect(h)
 		if err != nil {
 			if err.Error() == "" {
-				t.Error("an error without words")
+				t.Error("an error without a message")
 			}
 			return
 		}
@@ -40,7 +40,7 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// FuzzGamma: whatever stands in a market, what comes out keeps its promises.
+// FuzzGamma: whatever a Gamma record contains, the resulting market is valid.
 func FuzzGamma(f *testing.F) {
 	f.Add(`"outcomes":"[\"Yes\",\"No\"]","outcomePrices":["1","0"],"closed":true`)
 	f.Add(`"outcomes":["A"],"clobTokenIds":"['1', 2]","events":"[{}]","tags":[1,null]`)
@@ -74,8 +74,8 @@ func FuzzGamma(f *testing.F) {
 	})
 }
 
-// FuzzFillCSV: no cell makes the SQL of a feed fail; a row is a good fill or is
-// rejected with a reason that has a sentence.
+// FuzzFillCSV: the SQL of a feed does not fail on any cell. A row is a valid fill, or is rejected
+// with a reason that has an explanation.
 func FuzzFillCSV(f *testing.F) {
 	headers := []string{
 		"timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash",
@@ -118,7 +118,7 @@ func checkRows(t *testing.T, c *collect) {
 	t.Helper()
 	for _, r := range c.rejects {
 		if shape.Detail(r.Reason) == "" {
-			t.Errorf("the reason %q has no sentence", r.Reason)
+			t.Errorf("the reason %q has no explanation", r.Reason)
 		}
 	}
 	for _, n := range c.fills {

@@ -17,7 +17,7 @@ import (
 	"pmx/data"
 )
 
-// headSize is how much of a file detection looks at.
+// headSize is how many bytes of a file detection reads.
 const headSize = 64 << 10
 
 // Open opens a file and decompresses gzip or zstd, which it recognises by the first bytes and not
@@ -43,9 +43,9 @@ func openRegular(path string) (*os.File, error) {
 	return file, err
 }
 
-// ReadHead works out the format of the file at path and what its first record
-// looks like. A compressed file is looked into; a compressed Parquet file must
-// be decompressed first, because its footer is at the end.
+// ReadHead determines the format of the file at path and the shape of its first record. Compressed
+// files are decompressed, except that a compressed Parquet file must be decompressed before,
+// because its footer is at the end.
 func ReadHead(path string) (data.Head, error) {
 	r, err := Open(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func ReadHead(path string) (data.Head, error) {
 	return h, nil
 }
 
-// HeadOf is ReadHead of a stream; a Parquet stream has no Columns.
+// HeadOf is like ReadHead for a stream; a Parquet stream has no Columns.
 func HeadOf(r io.Reader) (data.Head, error) {
 	b, err := io.ReadAll(io.LimitReader(r, headSize))
 	if err != nil {
@@ -91,7 +91,7 @@ func HeadOf(r io.Reader) (data.Head, error) {
 	return h, nil
 }
 
-// binary refuses archives and other files that hold no text.
+// binary returns an error for archives and other files that are not text.
 func binary(b []byte) error {
 	for magic, name := range map[string]string{
 		"PK\x03\x04": "a zip archive", "SQLite format 3": "an SQLite database", "7z\xBC\xAF": "a 7z archive",
@@ -102,7 +102,7 @@ func binary(b []byte) error {
 		}
 	}
 	if bytes.IndexByte(b, 0) >= 0 {
-		return errors.New("this is a binary file: CSV, NDJSON, JSON and Parquet are read")
+		return errors.New("this is a binary file: only CSV, NDJSON, JSON and Parquet can be imported")
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func footer(file *os.File, h *data.Head) error {
 	return nil
 }
 
-// keyDepth is how deep key paths go: a page, its list, a record, its list.
+// keyDepth is the maximum depth of key paths: a page, its list, a record, its list.
 const keyDepth = 4
 
 // keysOf returns the key paths of the first record of text: "id", "events[].slug",
@@ -190,7 +190,7 @@ type keyReader struct {
 	keys []string
 }
 
-// object adds the keys of the object just entered; false if the text ends.
+// object adds the keys of an object after its opening bracket; false if the text ends.
 func (k *keyReader) object(prefix string, depth int) bool {
 	for k.dec.More() {
 		tok, err := k.dec.Token()

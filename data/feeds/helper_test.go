@@ -29,7 +29,7 @@ type numbered struct {
 	Block int64
 }
 
-// collect keeps everything a feed gives.
+// collect is a sink that keeps everything.
 type collect struct {
 	fills       []numbered
 	markets     []data.Market
@@ -154,7 +154,7 @@ func readAs(t testing.TB, f data.Feed, h data.Head, path string) (*collect, erro
 	return c, f.Read(context.Background(), src, r, c)
 }
 
-// text writes content to a file of its own and gives the path.
+// text writes content to a new file and returns its path.
 func text(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -193,8 +193,8 @@ func query(t testing.TB, f data.Feed, src data.Source, h data.Head, c *collect) 
 	return stubRows(t, db, q.Markets, c)
 }
 
-// joinsNothing checks that a statement is planned as a reading of its file, joined to nothing but what it selects
-// itself: DuckDB makes joins of long lists behind IN.
+// joinsNothing checks that the plan of a statement reads the file without joins other than those in
+// the statement: DuckDB plans IN with a long list as a join.
 func joinsNothing(t testing.TB, db *sql.DB, stmt string) {
 	t.Helper()
 	var kind, plan string

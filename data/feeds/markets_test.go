@@ -16,9 +16,8 @@ func gammaRow(extra string) string {
 	return `{"id":"12","question":"Q?","conditionId":"` + hexC + `","outcomes":"[\"Yes\", \"No\"]","clobTokenIds":"[\"7\", \"` + maxToken + `\"]"` + extra + `}`
 }
 
-// TestGammaResolution follows the venue: outcome prices count only once the
-// oracle has spoken, or on old markets without an oracle status when they leave
-// no doubt.
+// TestGammaResolution: outcome prices count only after the oracle has answered, or, for old markets
+// without an oracle status, if they are unambiguous.
 func TestGammaResolution(t *testing.T) {
 	yes, no, even := []data.Micro{data.One, 0}, []data.Micro{0, data.One}, []data.Micro{500000, 500000}
 	for _, tc := range []struct {
@@ -122,7 +121,7 @@ func TestGammaRejects(t *testing.T) {
 	}
 }
 
-// TestCLOBWinners: winner flags of a closed market, and the flag of a half.
+// TestCLOBWinners tests winner flags of a closed market, and the flag for a payout of halves.
 func TestCLOBWinners(t *testing.T) {
 	row := func(closed, half, first, second string) string {
 		return `{"condition_id":"` + hexC + `","question":"Q?","market_slug":"q","closed":` + closed + `,"is_50_50_outcome":` + half +
@@ -169,8 +168,8 @@ func TestPolydataMarkets(t *testing.T) {
 	}
 }
 
-// A list of winners says when it was fetched, when a market was due to end, or when
-// it was traded last, and calls that the time of the resolution.
+// Lists of winners have the time of fetching, the scheduled end or the last trade of a market in
+// the field for the time of its resolution.
 func TestResolutionMaps(t *testing.T) {
 	c := read(t, text(t, "map.json", `{"total_conditions":9,"resolutions":[`+
 		`{"condition_id":"`+hexC+`","market_id":"5","payout_yes":null,"payout_no":1,"resolved_at":"2025-10-26T12:00:00.000Z"},`+
@@ -189,8 +188,8 @@ func TestResolutionMaps(t *testing.T) {
 	}
 }
 
-// TestListsOfResolvedMarkets: a winner that prices and outcomes agree on is taken; one that
-// they do not name is not, and the reason is given.
+// TestListsOfResolvedMarkets: a winner that agrees with prices and outcomes is used; one that does
+// not is not, and the reason is reported.
 func TestListsOfResolvedMarkets(t *testing.T) {
 	for _, tc := range []struct {
 		name, outcomes, prices, winner, closed string
@@ -220,8 +219,8 @@ func TestListsOfResolvedMarkets(t *testing.T) {
 	}
 }
 
-// TestFinalPricesThatDoNotFit: prices of a market that looks decided, and are not one from
-// 0 to 1 for each outcome, are counted as not taken.
+// TestFinalPricesThatDoNotFit: prices of a market that looks decided are counted as not taken if
+// there is not exactly one from 0 to 1 per outcome.
 func TestFinalPricesThatDoNotFit(t *testing.T) {
 	const own = `{"condition_id":"` + hexC + `","question":"Q?","outcomes":["A","B"],"token_ids":[],`
 	gamma := func(prices, rest string) string { return gammaRow(`,"outcomePrices":"`+prices+`"`+rest) + "\n" }
@@ -253,7 +252,7 @@ func TestFinalPricesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestMoreThanOneWinner: marks of two winners are no payouts, and the reason says so.
+// TestMoreThanOneWinner: flags of two winners give no payouts, and the reason says so.
 func TestMoreThanOneWinner(t *testing.T) {
 	for rest, want := range map[string]data.Untaken{`,"closed":true`: data.UntakenWinners, "": data.UntakenWinners, `,"closed":false`: data.UntakenOpen,
 		`,"closed":true,"is_50_50_outcome":true`: ""} {
@@ -322,7 +321,7 @@ func TestGammaOfProtocolV2(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	// What is there of the other protocol does not make a record one of it.
+	// A record does not belong to a protocol because it has some of its fields.
 	c := read(t, text(t, "g.json", "["+gammaRow(`,"version":"v1","positionIds":[`+`"9","10"]`)+"]"))
 	if len(c.markets) != 1 || !slices.Equal(c.markets[0].TokenIDs, []string{"7", maxToken}) {
 		t.Errorf("a record of V1 with positions: %+v", c.markets)

@@ -15,7 +15,7 @@ import (
 	"pmx/data/reference"
 )
 
-// readWith reads a file with a budget of memory, and looks that nothing is left of it.
+// readWith reads a file with a memory budget, and checks that no temporary file remains.
 func readWith(t *testing.T, f data.Feed, h data.Head, path string, memory int) (*collect, error) {
 	t.Helper()
 	dir, c := t.TempDir(), &collect{}
@@ -32,9 +32,9 @@ func readWith(t *testing.T, f data.Feed, h data.Head, path string, memory int) (
 	return c, err
 }
 
-// TestMemoryDoesNotShowInFeeds: a feed gives the same, in the same order, however little
-// it may hold in memory, of every file as it is, doubled and cut, and of large ones that
-// repeat transactions, events and labels.
+// TestMemoryDoesNotShowInFeeds: a feed gives the same rows in the same order whatever its memory
+// budget. Files are read as they are, doubled and truncated; large ones repeat transactions, events
+// and labels.
 func TestMemoryDoesNotShowInFeeds(t *testing.T) {
 	files := wholeFiles(t)
 	files["shared.ndjson"], files["repeated.ndjson"], files["pages.ndjson"] = sharedTrades(), repeatedEvents(), sharedPages()
@@ -80,7 +80,7 @@ func sharedTrades() string {
 	return b.String()
 }
 
-// sharedPages has several rows on a line.
+// sharedPages has several rows per line.
 func sharedPages() string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -144,8 +144,8 @@ func TestRolesOfSharedTransactions(t *testing.T) {
 	}
 }
 
-// TestAFileOfManyOutcomesIsRefused: the labels of a market are held in memory, so a file
-// with more of them than a market has is refused.
+// TestAFileOfManyOutcomesIsRefused: the labels of a market are kept in memory, so a file with more
+// labels than a market can have is refused.
 func TestAFileOfManyOutcomesIsRefused(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Timestamp,Account,Type,Outcome,Amount,Shares,Price\n")

@@ -10,7 +10,7 @@ import (
 	"pmx/data/feeds/polymarket"
 )
 
-// timeFields are the JSON names of fields of a record that hold times.
+// timeFields are the JSON names of the time fields of a record.
 func timeFields(record any) (out []string) {
 	form := regexp.MustCompile(`(?i)(date|time|_iso)$|At$|DateIso$`)
 	for i := range reflect.TypeOf(record).NumField() {
@@ -21,8 +21,8 @@ func timeFields(record any) (out []string) {
 	return out
 }
 
-// TestATimeThatCannotBeReadIsNotAbsent: in every feed of markets, a time that is there and
-// cannot be read rejects its record; one that is empty is not known.
+// TestATimeThatCannotBeReadIsNotAbsent: in every feed of markets, a record with an invalid time is
+// rejected; an empty time is unknown.
 func TestATimeThatCannotBeReadIsNotAbsent(t *testing.T) {
 	columns, err := os.ReadFile("canonical/README.md")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestATimeThatCannotBeReadIsNotAbsent(t *testing.T) {
 	canonical := regexp.MustCompile(`\w+_(at|date)\b`).FindAllString(list, -1)
 	const thin = `"condition_id":"` + hexC + `","question":"Q?"`
 	for _, tc := range []struct {
-		name, content string // ",@" is where the field stands
+		name, content string // ",@" is replaced by the field
 		fields        []string
 		atLeast       int
 	}{
@@ -65,7 +65,7 @@ func TestATimeThatCannotBeReadIsNotAbsent(t *testing.T) {
 	}
 }
 
-// TestAMarkOrAmountThatCannotBeReadIsNotAbsent: the same of marks and amounts.
+// TestAMarkOrAmountThatCannotBeReadIsNotAbsent is the same for flags and amounts.
 func TestAMarkOrAmountThatCannotBeReadIsNotAbsent(t *testing.T) {
 	const thin = `"condition_id":"` + hexC + `","question":"Q?"`
 	flags, amounts := []string{"", "null", "True", "false", "1", "maybe", "2", "falsch"}, []string{"", "null", "0.5", "1e-05", "12", "a lot", "0,5", "1.2.3"}

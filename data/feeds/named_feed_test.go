@@ -8,8 +8,8 @@ import (
 	"pmx/data/feeds"
 )
 
-// A feed that is named reads its own shape and unknown shapes; a file of
-// another feed, a stranger and rows of wallets in the place of markets are refused.
+// A named feed reads files of its own and of unknown shapes. A file of another feed, a known
+// foreign file, and rows of wallets instead of markets are refused.
 func TestANamedFeedFitsItsFile(t *testing.T) {
 	const (
 		trade  = `[{"proxyWallet":"0x1","side":"BUY","asset":"1","conditionId":"0x2","size":1,"price":0.5,"timestamp":1,"title":"q","slug":"s","outcome":"Yes","outcomeIndex":0}]`
@@ -53,7 +53,7 @@ func TestANamedFeedFitsItsFile(t *testing.T) {
 			t.Errorf("%s of %.40s: %T", c.as, c.text, err)
 		}
 	}
-	// No feed takes what detection gives to another.
+	// No feed accepts a file that detection assigns to another.
 	for _, c := range []string{trade, market, fills} {
 		h, _ := feeds.HeadOf(strings.NewReader(c))
 		own, err := feeds.Detect(h)

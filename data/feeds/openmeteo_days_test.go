@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhoseDaysTheyAre: days are given by dates or by the seconds in which they begin, and an
-// answer cuts them by its offset, else by its zone. Without either they are unknown.
+// TestWhoseDaysTheyAre: days are given as dates or as the seconds at which they begin. Where they
+// begin follows from the response's offset, else from its zone. Without either, it is unknown.
 func TestWhoseDaysTheyAre(t *testing.T) {
 	const place, begin = `"latitude":40.76809,"longitude":-73.862785`, "1783051200" // 2026-07-03T04:00Z, New York's midnight
 	daily := func(zone, day string) string {
@@ -28,8 +28,8 @@ func TestWhoseDaysTheyAre(t *testing.T) {
 	}
 }
 
-// TestDaysOfHours: a day that lacks an hour is none, and hours without an offset belong to
-// no day.
+// TestDaysOfHours: a day with a missing hour is left out, and hours without an offset belong to no
+// day.
 func TestDaysOfHours(t *testing.T) {
 	var times []string
 	for _, h := range strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23") {
@@ -52,8 +52,8 @@ func TestDaysOfHours(t *testing.T) {
 	says(t, "", "soon.ndjson", hours(offset, `"soon",`+strings.Join(times[1:], ","), full...), "reject 1 bad_time")
 }
 
-// TestWhatAnAnswerIsOf: the note tells the service, else the names of the values do; an
-// answer of which nothing tells is refused, and so is a list that holds no answers.
+// TestWhatAnAnswerIsOf: the service follows from the note, else from the names of the values. A
+// response without either is rejected, and so is a list without responses.
 func TestWhatAnAnswerIsOf(t *testing.T) {
 	answer := func(meta, key string) string {
 		return `{"_meta":{"city":"nyc","fetched_at":"2026-07-10T13:00:00Z"` + meta + `},"response":{` + nycAt + `,"daily_units":{"` + key +

@@ -23,7 +23,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// told writes rows of the weather one a line, for comparison.
+// told formats rows of the weather, one per line, for comparison.
 func (c *collect) told() string {
 	var out []string
 	at := func(us int64) string {
@@ -95,8 +95,7 @@ func shifted(s int32) string {
 	return fmt.Sprintf(" shift %d", s)
 }
 
-// says imports content as the engine would and compares what comes out, one row a
-// line.
+// says imports content like the engine and compares the rows, one per line.
 func says(t *testing.T, as, name, content, want string) {
 	t.Helper()
 	path := text(t, name, content)
@@ -120,7 +119,7 @@ func says(t *testing.T, as, name, content, want string) {
 	}
 }
 
-// parts of answers about New York.
+// parts of responses for New York.
 const (
 	nycAt    = `"latitude":40.76809,"longitude":-73.862785,"utc_offset_seconds":-14400,"timezone":"America/New_York"`
 	nycUnits = `"daily_units":{"time":"iso8601","temperature_2m_max":"°F","temperature_2m_min":"°F"}`
@@ -132,25 +131,25 @@ func TestForecastsAreReadAsTheyWereKept(t *testing.T) {
 	want := "nyc 2026-07-02 tmax best_match issued 2026-07-02T13:00: 99.3\n" +
 		"nyc 2026-07-02 tmin best_match issued 2026-07-02T13:00: 25.0\nnyc 2026-07-03 tmin best_match issued 2026-07-02T13:00: 24.0"
 	says(t, "", "kept.ndjson", `{`+nycMeta+`,"response":{`+nycAt+`,`+nycUnits+`,`+daily+`}}`+"\n", want)
-	// The same with a list of answers, and by the address that was asked.
+	// The same with a list of responses, and with the model in the URL of the request.
 	says(t, "", "list.json", `{"_meta":{"url":"https://api.open-meteo.com/v1/forecast?latitude=1,40.7769&longitude=2,-73.874&daily=x","fetched_at":1782997200},
 		"response":[{"error":true,"reason":"no"},{`+nycAt+`,`+nycUnits+`,`+daily+`}]}`, want+"\nreject 1 source_error")
-	// With no note, the block of current values tells when; who, nobody does.
+	// Without a note, the time is that of the block of current values, and the model is unknown.
 	says(t, "", "current.json", `{`+nycAt+`,"current":{"time":"2026-07-02T09:00"},`+nycUnits+`,`+daily+`}`,
 		strings.ReplaceAll(want, "best_match", "unattributed"))
-	// Or the name that the file was kept under.
+	// Or from the name of the file.
 	bare := `{` + nycAt + `,` + nycUnits + `,` + daily + `}`
 	says(t, "openmeteo-forecast", "nyc_2026-07-02T13-00-00Z.json", bare, strings.ReplaceAll(want, "best_match", "unattributed"))
 	says(t, "openmeteo-forecast", "nyc.json", bare, "reject 1 no_issue_time\nreject 1 no_issue_time\nreject 1 no_issue_time")
 }
 
-// TestABareAnswerIsNotGuessed: forecast and archive answer in one shape.
+// TestABareAnswerIsNotGuessed: responses of forecast and archive have the same format.
 func TestABareAnswerIsNotGuessed(t *testing.T) {
 	h, err := feeds.HeadOf(strings.NewReader(`{` + nycAt + `,` + nycUnits + `,"daily":{"time":[],"temperature_2m_max":[]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := feeds.Detect(h); err == nil || err.Error() != "could be any of openmeteo-forecast, openmeteo-archive: say which with --as" {
+	if _, err := feeds.Detect(h); err == nil || err.Error() != "could be any of openmeteo-forecast, openmeteo-archive: name one with --as" {
 		t.Errorf("%v", err)
 	}
 	h, err = feeds.HeadOf(strings.NewReader(`{"error":true,"reason":"Data corrupted"}`))
@@ -162,8 +161,8 @@ func TestABareAnswerIsNotGuessed(t *testing.T) {
 	}
 }
 
-// TestModelsAreToldByTheirSuffix: and where the one model that covers the place has
-// none, only if nobody else was asked.
+// TestModelsAreToldByTheirSuffix: if the only model that covers the place has no suffix, it is
+// known only if no other was requested.
 func TestModelsAreToldByTheirSuffix(t *testing.T) {
 	answer := func(models, suffix string) string {
 		return `{"_meta":{"kind":"forecast","city":"nyc","fetched_at":"2026-07-02T13:00:00Z"` + models + `},"response":{` + nycAt +
@@ -177,9 +176,8 @@ func TestModelsAreToldByTheirSuffix(t *testing.T) {
 	says(t, "", "e.ndjson", answer(`,"url":"https://api.open-meteo.com/v1/forecast?models=cmc_gem_gdps"`, ""), row("gem_global"))
 }
 
-// TestDaysAcrossAChangeOfClocks: an answer of July keeps −4 h in November too, when
-// New York has −5 h: its day begins an hour early, and where hours are given the
-// city's own day is made of them.
+// TestDaysAcrossAChangeOfClocks: a response of July uses −4 h in November too, when New York has −5
+// h. Its day begins an hour early. If hours are given, the city's day is computed from them.
 func TestDaysAcrossAChangeOfClocks(t *testing.T) {
 	var times, temps []string
 	begin := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
@@ -209,8 +207,8 @@ nyc 2026-11-02 tmin best_match issued 2026-10-30T12:00: 51.0
 nyc 2026-11-03 tmin best_match issued 2026-10-30T12:00: 10.0`)
 }
 
-// TestDaysOfUTCAreRefused for a city that is not on UTC, and taken for one whose
-// clocks are within the hour.
+// TestDaysOfUTCAreRefused: days of UTC are rejected for a city with another offset, and accepted if
+// the offset is at most an hour.
 func TestDaysOfUTCAreRefused(t *testing.T) {
 	answer := func(place, unit string) string {
 		return `{"_meta":{"kind":"forecast","fetched_at":"2026-07-02T13:00:00Z"},"response":{` + place + `,"utc_offset_seconds":0,"timezone":"GMT",` +
@@ -222,8 +220,8 @@ func TestDaysOfUTCAreRefused(t *testing.T) {
 	says(t, "", "kelvin.ndjson", answer(`"latitude":51.5,"longitude":0.0`, "K"), "reject 1 bad_unit")
 }
 
-// TestEnsembles: the control run and its members are one source, valued at their
-// mean: (20.1 + 21.1 + 25.3) ÷ 3 = 22.1666… °C.
+// TestEnsembles: the control run and its members are one source, whose value is their mean: (20.1 +
+// 21.1 + 25.3) ÷ 3 = 22.1666… °C.
 func TestEnsembles(t *testing.T) {
 	hour := func(values string) string { return strings.TrimSuffix(strings.Repeat(values+",", 24), ",") }
 	var times []string
@@ -242,15 +240,15 @@ munich 2026-07-04 tmax ecmwf_ifs025_ensemble issued 2026-07-02T13:00: 22.17 of 3
 munich 2026-07-04 tmin ecmwf_ifs025_ensemble issued 2026-07-02T13:00: 22.17 of 3
 reject 1 bad_series
 reject 1 bad_series`)
-	// Days of members, from the model that alone was asked for.
+	// Days of members, of the only model that was requested.
 	says(t, "", "days.json", `{"_meta":{"city":"munich","fetched_at":"2026-07-02T13:00:00Z","models":"gfs_seamless"},"response":{"utc_offset_seconds":7200,
 		"latitude":48.36,"longitude":11.78,"daily_units":{"temperature_2m_max":"°C","temperature_2m_max_member01":"°C"},
 		"daily":{"time":["2026-07-04"],"temperature_2m_max":[20],"temperature_2m_max_member01":[21]}}}`,
 		"munich 2026-07-04 tmax gfs_seamless_ensemble issued 2026-07-02T13:00: 20.5 of 2")
 }
 
-// TestASingleRunIsDatedByItsRun, where it was fetched long after: it was out eight
-// hours after it began.
+// TestASingleRunIsDatedByItsRun if it was fetched long after: it was published eight hours after it
+// began.
 func TestASingleRunIsDatedByItsRun(t *testing.T) {
 	answer := func(fetched string) string {
 		return `{"_meta":{"url":"https://single-runs-api.open-meteo.com/v1/forecast?run=2026-07-01T00:00&models=ecmwf_ifs","city":"nyc","fetched_at":"` + fetched +
@@ -272,8 +270,8 @@ nyc 2026-06-25 tmax reanalysis unattributed seen -: 81.1
 nyc 2026-07-02 tmax reanalysis unattributed seen -: 82.0`)
 }
 
-// An answer is taken or refused by its grid cell alone: whether its question was noted,
-// and where the point lay that was asked for, makes no difference.
+// Whether a response is accepted depends only on its grid cell, and not on a note about the request
+// or the requested point.
 func TestANoteDoesNotMoveTheGridCell(t *testing.T) {
 	const answer = `"utc_offset_seconds":-14400,"current":{"time":"2026-07-02T09:00"},"daily_units":{"temperature_2m_max":"°F"},` +
 		`"daily":{"time":["2026-07-03"],"temperature_2m_max":[80]}}`
@@ -306,7 +304,7 @@ func TestANoteDoesNotMoveTheGridCell(t *testing.T) {
 	if len(seen) != 2 {
 		t.Errorf("cells taken or not: %v", seen)
 	}
-	// An answer without coordinates goes by the point that was asked for.
+	// For a response without coordinates, the requested point counts.
 	for note, want := range map[string]int{`"latitude":40.7772,"longitude":-73.8726`: 1, `"latitude":41.4,"longitude":-73.8726`: 0, `"city":"nyc"`: 0} {
 		c, err := asForecast(t, `{"_meta":{"kind":"forecast",`+note+`},"response":{`+answer+`}`)
 		if err != nil || len(c.forecasts) != want {
@@ -324,7 +322,7 @@ func asForecast(t *testing.T, content string) (*collect, error) {
 	return readAs(t, f, data.Head{Format: data.JSON}, text(t, "answer.json", content))
 }
 
-// captured files of Open-Meteo: what each comes to.
+// capturedAnswers checks the results of captured files of Open-Meteo.
 func capturedAnswers(t *testing.T) {
 	for name, want := range map[string]string{
 		"captured_excerpts/openmeteo_forecast_multimodel_chicago_2026-07-08.json":          "openmeteo-forecast: far_from_station 1",
@@ -370,8 +368,8 @@ func capturedAnswers(t *testing.T) {
 	}
 }
 
-// everyChangePointOfTheSnapshots: from ten days of answers fetched every hour
-// come the very points of change that were worked out from them independently.
+// everyChangePointOfTheSnapshots: from ten days of responses fetched every hour follow exactly the
+// change points that were computed independently.
 func everyChangePointOfTheSnapshots(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "openmeteo_snapshots"), "*.ndjson"))
 	if err != nil || len(files) == 0 {
@@ -427,7 +425,7 @@ func everyChangePointOfTheSnapshots(t *testing.T) {
 	for _, r := range rows[1:] {
 		city := strings.ToLower(r[0])
 		if r[3] == "archive" || city == "munich" && r[4] < "2026-06-20T16" || r[4] > "2026-06-28" {
-			continue // no forecast; of a point 28 km from the station; of a file that is not here
+			continue // not a forecast; a point 28 km from the station; a file that is missing here
 		}
 		want[strings.Join([]string{city, r[1], r[3], r[4], r[5], r[6]}, ",")] = true
 	}
@@ -436,8 +434,7 @@ func everyChangePointOfTheSnapshots(t *testing.T) {
 	}
 }
 
-// FuzzOpenMeteo: whatever stands in an answer, reading ends with rows that keep
-// their promises.
+// FuzzOpenMeteo: whatever a response contains, reading it gives valid rows.
 func FuzzOpenMeteo(f *testing.F) {
 	f.Add(`"daily_units":{"temperature_2m_max":"°C"},"daily":{"time":["2026-07-03"],"temperature_2m_max":[30]}`, 3600)
 	f.Add(`"hourly_units":{"temperature_2m_member01":"°F"},"hourly":{"time":[1782997200,1783000800],"temperature_2m_member01":[1,null]}`, 0)
@@ -454,7 +451,7 @@ func FuzzOpenMeteo(f *testing.F) {
 		}
 		for _, r := range c.rejects {
 			if shape.Detail(r.Reason) == "" {
-				t.Errorf("the reason %q has no sentence", r.Reason)
+				t.Errorf("the reason %q has no explanation", r.Reason)
 			}
 		}
 		for _, fc := range c.forecasts {
@@ -465,8 +462,8 @@ func FuzzOpenMeteo(f *testing.F) {
 	})
 }
 
-// TestMembersAloneAreNoValue: what an answer of another service says of members only is
-// not taken for 0 degrees.
+// TestMembersAloneAreNoValue: a response that has only values of members, and is not of the
+// ensemble service, is not taken for 0 degrees.
 func TestMembersAloneAreNoValue(t *testing.T) {
 	says(t, "", "a.ndjson", `{"_meta":{"kind":"archive","city":"nyc","fetched_at":"2026-07-20T13:00:00Z"},"response":{`+nycAt+`,
 		"daily_units":{"temperature_2m_max_member01":"°F"},"daily":{"time":["2026-07-02"],"temperature_2m_max_member01":[99.3]}}}`+"\n", "reject 1 bad_series")

@@ -23,8 +23,8 @@ func parquetOf(t *testing.T, query string) string {
 	return path
 }
 
-// TestJonBeckerTrades: hashes as bytes, as text without 0x and in mixed case are
-// the same hashes, and a row without a time brings its block.
+// TestJonBeckerTrades: hashes as bytes, as text without 0x and in mixed case are equal, and a row
+// without a time has its block.
 func TestJonBeckerTrades(t *testing.T) {
 	const b20, b32 = "unhex('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')", "unhex('1111111111111111111111111111111111111111111111111111111111111111')"
 	at := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -88,8 +88,7 @@ func TestFooterTellsHowManyRows(t *testing.T) {
 	}
 }
 
-// TestCanonicalFillsInEveryFormat: the exact row comes back from CSV, NDJSON and
-// Parquet alike.
+// TestCanonicalFillsInEveryFormat: CSV, NDJSON and Parquet give exactly the same row.
 func TestCanonicalFillsInEveryFormat(t *testing.T) {
 	query := "SELECT '" + hexTx + "' AS tx, 9::INTEGER AS log_index, TIMESTAMP '2025-01-02 03:04:05.678901' AS ts, '" + hexA + "' AS wallet, " +
 		"'maker' AS role, '" + maxToken + "' AS token, '" + hexC + "' AS condition, 1::TINYINT AS outcome, 'SELL' AS side, " +
@@ -154,9 +153,8 @@ func TestWhatTheTimeOfACanonicalResolutionComesFrom(t *testing.T) {
 	}
 }
 
-// TestJonBeckerFilesWithLess: a log without a fee, an index and a time is a fill with its
-// block; numbers that are text are numbers, and a block whose number or time cannot be read
-// is rejected.
+// TestJonBeckerFilesWithLess: a log without a fee, an index and a time is a fill with its block;
+// numbers may be text, and a block whose number or time cannot be read is rejected.
 func TestJonBeckerFilesWithLess(t *testing.T) {
 	c := read(t, parquetOf(t, "SELECT '60000001' AS block_number, '"+hexTx+"' AS transaction_hash, NULL::INTEGER AS log_index, '"+hexA+"' AS maker, '"+hexB+"' AS taker, "+
 		"'0' AS maker_asset_id, '7' AS taker_asset_id, '400000' AS maker_amount, '1000000' AS taker_amount"))

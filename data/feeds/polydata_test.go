@@ -28,8 +28,8 @@ func hash(c byte) data.Hash {
 
 const maxToken = "115792089237316195423570985008687907853269984665640564039457584007913129639935"
 
-// TestOrderFilledGivesTheMakersFill: one match of 1 token at 0.40, both of its
-// events, then one broken row of every kind.
+// TestOrderFilledGivesTheMakersFill reads both events of a match of 1 token at 0.40, and one
+// invalid row of every kind.
 func TestOrderFilledGivesTheMakersFill(t *testing.T) {
 	c := read(t, testfiles.Path("feeds", "orderFilled.csv"))
 	want := []numbered{

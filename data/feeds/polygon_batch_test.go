@@ -32,7 +32,7 @@ func rowsOf(t testing.TB, batches ...*polygon.Batch) *collect {
 	return c
 }
 
-// TestABatchGivesTheRowsOfTheFile, however often it is asked.
+// TestABatchGivesTheRowsOfTheFile, however often Rows is used.
 func TestABatchGivesTheRowsOfTheFile(t *testing.T) {
 	path := testfiles.Path("feeds", "whole", "logs.json")
 	text, err := os.ReadFile(path)
@@ -67,8 +67,8 @@ func TestABatchGivesTheRowsOfTheFile(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfLogsDoesNotMatter: neither for the rows nor for the digest, which of two
-// ranges together is the sum of theirs.
+// TestTheOrderOfLogsDoesNotMatter: neither for the rows nor for the digest. The digest of two
+// ranges together is the sum of their digests.
 func TestTheOrderOfLogsDoesNotMatter(t *testing.T) {
 	logs := []chainLog{soldV2(1, alice, bob, 6, 0), boughtV2(2, bob, exchangeV2, 6, 0), boughtV1(5, 1, alice, bob, 100, 10), boughtV1(6, 9, bob, exchangeV1, 100, 0),
 		refundV1(9, 1, alice, 71, 8, 2)}
@@ -111,8 +111,8 @@ func TestTheOrderOfLogsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestDoubtsAboutLogs: whatever shows that logs are missing, or are others than were asked
-// for, is said.
+// TestDoubtsAboutLogs: everything that shows that logs are missing, or are not the requested ones,
+// is a doubt.
 func TestDoubtsAboutLogs(t *testing.T) {
 	const block = 91660288
 	maker, taker := soldV2(5, alice, bob, 100, 0), boughtV2(8, bob, exchangeV2, 100, 0)
@@ -163,7 +163,7 @@ func TestDoubtsAboutLogs(t *testing.T) {
 	}
 }
 
-// TestUnreadableLogsAreRejected with the log itself, and what says nothing is counted.
+// TestUnreadableLogsAreRejected with their text, and logs with nothing to keep are counted.
 func TestUnreadableLogsAreRejected(t *testing.T) {
 	bad := soldV2(5, alice, bob, 100, 0)
 	bad.Data = "0x12"
@@ -173,7 +173,7 @@ func TestUnreadableLogsAreRejected(t *testing.T) {
 	}
 }
 
-// TestABatchIsEmptyBehindItsRelease, and what has its room next says nothing of its logs.
+// TestABatchIsEmptyBehindItsRelease: and the batch that uses its memory next has none of its logs.
 func TestABatchIsEmptyBehindItsRelease(t *testing.T) {
 	logs := []chainLog{soldV2(1, alice, bob, 6, 0), boughtV2(2, bob, exchangeV2, 6, 0), boughtV1(5, 1, alice, bob, 100, 10), boughtV1(6, 9, bob, exchangeV1, 100, 0),
 		refundV1(9, 1, alice, 71, 8, 2)}
@@ -191,7 +191,7 @@ func TestABatchIsEmptyBehindItsRelease(t *testing.T) {
 		part.Release()
 		again := batchOf(logs...)
 		if diff := cmp.Diff(want.fills, rowsOf(t, again).fills); diff != "" {
-			t.Errorf("in room that was used (-before +again):\n%s", diff)
+			t.Errorf("in memory that was used before (-before +again):\n%s", diff)
 		}
 		again.Release()
 	}

@@ -20,7 +20,7 @@ import (
 
 var negRiskModule = data.Address{0x20, 0, 0, 0x90, 0, 0x45, 0xe3, 0xb6, 0x25, 0x96, 0, 0x68, 0x27, 0x56, 0, 0x22, 0, 0x02, 0x89, 0x33}
 
-// groupOf is an event of protocol V2 with so many conditions.
+// groupOf returns an event of protocol V2 with its conditions.
 func groupOf(conditions int) (event data.Hash) {
 	event[0], event[1] = 2, 0xab
 	binary.BigEndian.PutUint16(event[17:], uint16(conditions))
@@ -52,8 +52,8 @@ func migrates(event data.Hash, number int) func(l *encode.Log) {
 	}
 }
 
-// saidOf are the payouts that logs give of an event's conditions, by number, with their sources,
-// and the notes.
+// saidOf formats the payouts that logs give for an event's conditions, by number, with their
+// sources, and the notes.
 func saidOf(logs ...string) string {
 	b := polygon.NewBatch(chain.Contracts())
 	for _, l := range logs {
@@ -76,8 +76,9 @@ func saidOf(logs ...string) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-// TestPayoutsThatFollow: where a condition of an event is reported to pay yes, and the same
-// transaction says that all that remain pay no, they do; "other" too. Nothing is guessed.
+// TestPayoutsThatFollow: if a condition of an event is reported to pay yes, and the same
+// transaction says that the event is decided, the others pay no, and so does "other". Nothing is
+// guessed.
 func TestPayoutsThatFollow(t *testing.T) {
 	e := groupOf(3)
 	for name, tc := range map[string]struct {
@@ -115,8 +116,8 @@ func TestPayoutsThatFollow(t *testing.T) {
 	}
 }
 
-// TestPayoutsThatFollowDoNotDependOnOrder: of the logs in a file or a batch, nor on how they are
-// spread over batches by transaction.
+// TestPayoutsThatFollowDoNotDependOnOrder of the logs in a file or a batch, nor on how transactions
+// are distributed over batches.
 func TestPayoutsThatFollowDoNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := groupOf(rapid.IntRange(2, 40).Draw(t, "conditions"))

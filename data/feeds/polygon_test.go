@@ -80,7 +80,7 @@ func soldV1(index, order int, wallet, taker string, shares, fee int) chainLog {
 	return newLog(index, exchangeV1, []any{topicFilledV1, order, wallet, taker}, 71, 0, shares, shares/2, fee)
 }
 
-// refundV1 gives amount back, so that charged remains.
+// refundV1 refunds amount, so that charged remains.
 func refundV1(index, order int, wallet string, token, amount, charged int) chainLog {
 	return newLog(index, feeModuleV1, []any{topicRefunded, order, wallet, charged}, token, amount)
 }
@@ -122,8 +122,8 @@ func readLogs(t *testing.T, content string) *collect {
 	return c
 }
 
-// TestLogsInEveryWrapping: however logs are wrapped, they are the same logs, and an answer
-// that has none is not silently left out.
+// TestLogsInEveryWrapping: the wrapping of logs makes no difference, and a response without logs is
+// counted.
 func TestLogsInEveryWrapping(t *testing.T) {
 	a, b := soldV2(5, alice, bob, 10, 0), boughtV2(6, bob, exchangeV2, 10, 0)
 	answer := func(id int, result string) string {
@@ -162,7 +162,7 @@ func TestLogsInEveryWrapping(t *testing.T) {
 	}
 }
 
-// TestLogsAreFills: the row's wallet is always whose order it is.
+// TestLogsAreFills: the wallet of a row is always the owner of the order.
 func TestLogsAreFills(t *testing.T) {
 	c := readLogs(t, list(soldV2(5, alice, bob, 10, 0), soldV2(6, bob, exchangeV2, 10, 3)))
 	wallet := func(s string) data.Address { a, _ := data.ParseAddress(s); return a }
@@ -176,7 +176,8 @@ func TestLogsAreFills(t *testing.T) {
 	}
 }
 
-// TestRefundsAreTakenOffFees: of v1 the fee of a fill is what a fee module leaves of it.
+// TestRefundsAreTakenOffFees: for v1, the fee of a fill is what remains after the refund of a fee
+// module.
 func TestRefundsAreTakenOffFees(t *testing.T) {
 	early := boughtV1(5, 1, alice, bob, 100, 10)
 	early.Block = "0x4000000"
@@ -217,7 +218,7 @@ func TestRefundsAreTakenOffFees(t *testing.T) {
 	}
 }
 
-// TestMatchesAreChecked: the makers of a match have the shares of its taker.
+// TestMatchesAreChecked: the makers of a match together have the taker's shares.
 func TestMatchesAreChecked(t *testing.T) {
 	other := soldV2(7, alice, bob, 50, 0)
 	other.Address = "0xe2222d279d744050d28e00520010520000310f59"
@@ -244,8 +245,8 @@ func TestMatchesAreChecked(t *testing.T) {
 	}
 }
 
-// TestRemovedLogsAreNoFills: what a reorganisation took back is not read, with the log that
-// it is said of; the log of another block stands.
+// TestRemovedLogsAreNoFills: a log that a reorganisation removed is not read, nor is the notice of
+// the removal; the log of another block is kept.
 func TestRemovedLogsAreNoFills(t *testing.T) {
 	log := func(hash any, removed bool) chainLog {
 		l := soldV2(5, alice, bob, 10, 0)
@@ -261,9 +262,9 @@ func TestRemovedLogsAreNoFills(t *testing.T) {
 		removed int
 	}{
 		"the notice alone":        {[]chainLog{log(1, true), other}, 1},
-		"behind the log":          {[]chainLog{log(1, false), log(1, true), other}, 2},
+		"after the log":           {[]chainLog{log(1, false), log(1, true), other}, 2},
 		"before the log":          {[]chainLog{log(1, true), log(1, false), other}, 2},
-		"of a block without name": {[]chainLog{log(nil, true), log(1, false), log(2, false), other}, 3},
+		"of a block without hash": {[]chainLog{log(nil, true), log(1, false), log(2, false), other}, 3},
 		"of another block":        {[]chainLog{log(1, true), log(1, false), log(2, false), other}, 2},
 		"of both blocks":          {[]chainLog{log(1, false), log(1, true), log(2, false), log(2, true), other}, 4},
 	} {
@@ -274,8 +275,8 @@ func TestRemovedLogsAreNoFills(t *testing.T) {
 	}
 }
 
-// TestTimesOfLogs: a log without a time has that of its block in the file, else it waits
-// for the time of the block.
+// TestTimesOfLogs: a log without a time gets that of its block in the file, else it waits for the
+// block's time.
 func TestTimesOfLogs(t *testing.T) {
 	undated := func(index int, block string) chainLog {
 		l := soldV2(index, alice, bob, 10, 0)
@@ -300,7 +301,7 @@ func TestTimesOfLogs(t *testing.T) {
 	}
 }
 
-// TestOddLogsAreCounted: nothing of a file is silently left out.
+// TestOddLogsAreCounted: nothing in a file is dropped silently.
 func TestOddLogsAreCounted(t *testing.T) {
 	costly := newLog(5, exchangeV2, []any{topicFilledV2, 1, alice, bob}, 0, 71, 9_000_000, 1_000_000, 0, 0, 0)
 	wide := newLog(6, exchangeV2, []any{topicFilledV2, 1, alice, bob}, 0, 71, "ffffffffffffffff", 1, 0, 0, 0)
@@ -321,7 +322,7 @@ func TestOddLogsAreCounted(t *testing.T) {
 	}
 }
 
-// TestPositionsAndPayouts: the whole test files, of which one has a position of protocol V2.
+// TestPositionsAndPayouts reads the whole test files, one of which has a position of protocol V2.
 func TestPositionsAndPayouts(t *testing.T) {
 	c := read(t, testfiles.Path("feeds", "whole", "logs.json"))
 	condition, _ := data.ParseCondition("01" + strings.Repeat("5a", 16) + "0001" + strings.Repeat("00", 8) + "0089" + "0000")
@@ -337,7 +338,7 @@ func TestPositionsAndPayouts(t *testing.T) {
 	}
 }
 
-// TestABlockOfTooManyLogsIsRefused: the logs of a block are held in memory together.
+// TestABlockOfTooManyLogsIsRefused: the logs of a block are kept in memory together.
 func TestABlockOfTooManyLogsIsRefused(t *testing.T) {
 	var b strings.Builder
 	line := soldV2(5, alice, bob, 10, 0).json() + "\n"

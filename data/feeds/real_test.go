@@ -127,8 +127,8 @@ func walletFiles(t *testing.T) {
 	}
 }
 
-// weatherSnapshots: raw event lines whose markets have no condition id are
-// read and their markets refused one by one, not the file.
+// weatherSnapshots: lines of events whose markets have no condition id are read. Their markets are
+// rejected one by one, not the file.
 func weatherSnapshots(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots"), "*"))
 	if err != nil || len(files) == 0 {
@@ -148,9 +148,8 @@ func weatherSnapshots(t *testing.T) {
 	}
 }
 
-// midterms compares the 27 market files with an independent normalisation of
-// them. That one keeps what this feed rejects: 199 rows of no size and two rows
-// with a user name where the address should be.
+// midterms compares the 27 market files with an independent normalisation of them. It keeps rows
+// that this feed rejects: 199 rows with size 0 and two rows with a user name instead of an address.
 func midterms(t *testing.T) {
 	dir := testfiles.Captured(t, "A_trades", "midterms2022_fpmm")
 	files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
@@ -207,7 +206,7 @@ func normalisedMidterms(t *testing.T) map[string]int {
 			t.Fatal(err1, err2)
 		}
 		wallet := r[2]
-		if !strings.HasPrefix(wallet, "0x") { // a user name where the address should be
+		if !strings.HasPrefix(wallet, "0x") { // a user name instead of an address
 			wallet = data.SyntheticAddress(fpmm.Space, wallet).String()
 		}
 		out[strings.Join([]string{r[0], r[1], wallet, r[3], fpmm.Label(r[4]), usd.String(), shares.String()}, ",")]++
@@ -215,5 +214,5 @@ func normalisedMidterms(t *testing.T) map[string]int {
 	return out
 }
 
-// utc writes unix µs as the captured tables do.
+// utc formats unix µs as in the captured tables.
 func utc(us int64) string { return time.UnixMicro(us).UTC().Format(time.DateTime) }

@@ -18,7 +18,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	fifo, socket := filepath.Join(dir, "fifo"), filepath.Join(dir, "s")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Skipf("no pipes here: %v", err)
+		t.Skipf("pipes are not supported here: %v", err)
 	}
 	l, err := net.Listen("unix", socket)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"pmx/data/reference"
 )
 
-// broken is a file of one good row of a feed, and what costs it that row: each change of
-// old to new has its reason.
+// broken is a file with one valid row of a feed, and changes of old to new that each make the row
+// invalid for a reason.
 type broken struct {
 	feed    string
 	format  data.Format
@@ -113,13 +113,13 @@ var brokenRows = []broken{
 		{`"latitude":40.76809`, `"latitude":10`, "far_from_station"}, {`{"latitude"`, `{"error":true,"latitude"`, "source_error"}}},
 }
 
-// TestEveryBadFieldCostsItsRow: a row with a field that cannot be read is rejected with a
-// reason, and nothing of it is given.
+// TestEveryBadFieldCostsItsRow: a row with an invalid field is rejected with a reason, and nothing
+// of it is passed on.
 func TestEveryBadFieldCostsItsRow(t *testing.T) {
 	for _, b := range brokenRows {
 		good := b.read(t, b.good)
 		if len(good.rejects) != 0 || len(good.facts()) == 0 {
-			t.Errorf("%s: the good row gives %s", b.feed, good.said())
+			t.Errorf("%s: the valid row gives %s", b.feed, good.said())
 		}
 		for _, c := range b.changes {
 			text := strings.Replace(b.good, c[0], c[1], 1)
@@ -128,10 +128,10 @@ func TestEveryBadFieldCostsItsRow(t *testing.T) {
 			}
 			got := b.read(t, text)
 			if diff := cmp.Diff(map[string]int{c[2]: 1}, got.reasons()); diff != "" {
-				t.Errorf("%s with %s in the place of %s: reasons (-want +got):\n%s", b.feed, c[1], c[0], diff)
+				t.Errorf("%s with %s instead of %s: reasons (-want +got):\n%s", b.feed, c[1], c[0], diff)
 			}
 			if given := got.facts(); len(given) > 0 && c[2] != "bad_json" {
-				t.Errorf("%s with %s in the place of %s still gives %v", b.feed, c[1], c[0], given)
+				t.Errorf("%s with %s instead of %s still gives %v", b.feed, c[1], c[0], given)
 			}
 		}
 	}
@@ -151,8 +151,8 @@ func (b broken) read(t *testing.T, text string) *collect {
 	return c
 }
 
-// TestARowOfAnotherKindIsRejected: a number, a text or a list where a record should be
-// costs a row of every feed that reads JSON.
+// TestARowOfAnotherKindIsRejected: all feeds that read JSON reject a number, a text or a list in
+// the place of a record.
 func TestARowOfAnotherKindIsRejected(t *testing.T) {
 	for _, f := range feeds.All() {
 		if f.Read == nil || !slices.Contains(f.Formats, data.NDJSON) {

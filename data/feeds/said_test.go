@@ -10,16 +10,16 @@ import (
 	"pmx/data"
 )
 
-// said writes everything that a feed gave, one row a line and in the order in which it
-// came, for comparison with what a file is known to hold.
+// said formats everything that a feed gave, one row per line and in the same order, for comparison
+// with the expected contents of a file.
 func (c *collect) said() string {
 	var out []string
 	for _, f := range c.fills {
 		out = append(out, fmt.Sprintf("fill %d: ", f.Row)+c.fill(f))
 	}
-	var inPassing []string // a statement gives these in no order
+	var inPassing []string // a statement returns these in any order
 	for i, m := range c.markets {
-		m.Resolution = nil // among the resolutions
+		m.Resolution = nil // part of the resolutions
 		if i < len(c.lines) {
 			out = append(out, fmt.Sprintf("market %d:", c.lines[i])+fieldsOf(m))
 		} else {
@@ -87,8 +87,8 @@ func instant(us int64) string {
 	return time.UnixMicro(us).UTC().Format(time.RFC3339Nano)
 }
 
-// fieldsOf writes the fields of a row that say something: those that are not zero, and
-// always an outcome, a metric and a value.
+// fieldsOf formats the fields of a row that are not zero, and always an outcome, a metric and a
+// value.
 func fieldsOf(row any) string {
 	v := reflect.ValueOf(row)
 	var b strings.Builder
@@ -105,7 +105,7 @@ func fieldsOf(row any) string {
 	return b.String()
 }
 
-// written gives a value with its unit. Whole numbers of these names are times.
+// written formats a value with its unit. Whole numbers with these names are times.
 func written(name string, value any) string {
 	switch v := value.(type) {
 	case time.Time:

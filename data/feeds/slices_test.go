@@ -16,9 +16,9 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestEverySliceSaysWhatItHolds: testdata/feeds/slices has small files of every feed, in
-// the exact shape of its source. Each is known by its content, and gives the rows that
-// testdata/golden/slices lists. A feed without such a file fails.
+// TestEverySliceSaysWhatItHolds: testdata/feeds/slices has small files of every feed, in the exact
+// shape of its source. Each is detected by its content and gives the rows listed in
+// testdata/golden/slices. The test fails for a feed without such a file.
 func TestEverySliceSaysWhatItHolds(t *testing.T) {
 	for _, feed := range feeds.All() {
 		names := slicesOf(t, feed.Name)
@@ -49,7 +49,7 @@ func TestEverySliceSaysWhatItHolds(t *testing.T) {
 	}
 }
 
-// knows checks that h is taken for a file of feed, or for one that could be of it.
+// knows checks that h is detected as a file of feed, or as one of several feeds including it.
 func knows(t *testing.T, feed data.Feed, h data.Head) {
 	t.Helper()
 	found, err := feeds.Detect(h)
@@ -62,11 +62,11 @@ func knows(t *testing.T, feed data.Feed, h data.Head) {
 	case err != nil:
 		t.Error(err)
 	case found.Name != feed.Name:
-		t.Errorf("it is taken for %s", found.Name)
+		t.Errorf("it is detected as %s", found.Name)
 	}
 }
 
-// slicesOf gives the names of the small files of a feed.
+// slicesOf returns the names of the small files of a feed.
 func slicesOf(t *testing.T, feed string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(testfiles.Path("feeds", "slices", feed))
@@ -80,8 +80,8 @@ func slicesOf(t *testing.T, feed string) []string {
 	return names
 }
 
-// TestSlicesAndTheirTextsBelongTogether: no file stands below a feed that there is not,
-// and no text without its file.
+// TestSlicesAndTheirTextsBelongTogether: every folder of files belongs to a feed, and every text to
+// a file.
 func TestSlicesAndTheirTextsBelongTogether(t *testing.T) {
 	folders, err := os.ReadDir(testfiles.Path("feeds", "slices"))
 	if err != nil {

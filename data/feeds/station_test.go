@@ -21,11 +21,11 @@ import (
 	"pmx/data/testfiles"
 )
 
-// detectsEveryCapturedFileOfTheWeather: the longest pattern that fits a path says
-// what the file is taken for.
+// detectsEveryCapturedFileOfTheWeather: the longest pattern that matches a path gives the expected
+// feed.
 func detectsEveryCapturedFileOfTheWeather(t *testing.T) {
 	root := testfiles.Captured(t)
-	const either = "could be any of openmeteo-forecast, openmeteo-archive: say which with --as"
+	const either = "could be any of openmeteo-forecast, openmeteo-archive: name one with --as"
 	patterns := map[string]string{
 		"C_weather_markets/*/*": "unknown", "C_weather_markets/seminar4_gamma_snapshots/*": "gamma-events",
 		"E_weather/captured_excerpts/aviationweather_*": "metar", "E_weather/captured_excerpts/openmeteo_error_*": "refused",
@@ -87,8 +87,8 @@ func TestReportsOfAirports(t *testing.T) {
 	}
 }
 
-// TestMetarRows: the tenths of the text go before the field, a report without a
-// temperature is no fault, and stations elsewhere are kept.
+// TestMetarRows: the tenths in the text take precedence over the field, a report without a
+// temperature is not an error, and rows of other stations are rejected.
 func TestMetarRows(t *testing.T) {
 	says(t, "", "metar.json", `[
 		{"icaoId":"KLGA","receiptTime":"2026-06-10T00:54:16.580Z","obsTime":1781052660,"temp":21.1,"metarType":"METAR","rawOb":"METAR KLGA 100051Z 21/15 A3004 RMK AO2 T02110150"},
@@ -108,9 +108,9 @@ reject 7 bad_temperature`)
 
 const nwsCell = `"geometry":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[-73.87,40.78]}]}`
 
-// TestTheWeatherServicesGrid: New York's 3 July lasts from 04:00Z to 04:00Z. The hours
-// give 70 … 75 °F, the office's own high is 77 °F; a day without hours has its high
-// only, and the low of a night is of two days.
+// TestTheWeatherServicesGrid: New York's 3 July lasts from 04:00Z to 04:00Z. The hours give 70 … 75
+// °F, the office's own high is 77 °F; a day without hours has only its high, and the low of a night
+// belongs to two days.
 func TestTheWeatherServicesGrid(t *testing.T) {
 	says(t, "", "grid.json", `{`+nwsCell+`,"properties":{"updateTime":"2026-07-02T13:00:00+00:00",
 		"maxTemperature":{"uom":"wmoUnit:degC","values":[{"validTime":"2026-07-03T12:00:00+00:00/PT13H","value":25},
@@ -136,7 +136,7 @@ nyc 2026-07-03 tmax nws_period issued 2026-07-02T13:00: 38.0
 reject 1 wrong_days
 reject 1 bad_time`)
 	var hours []string
-	for h := range 30 { // from 20:00 on 2 July: 3 July is whole, the others are not
+	for h := range 30 { // from 20:00 on 2 July: 3 July is complete, the others are not
 		hours = append(hours, fmt.Sprintf(`{"startTime":"2026-07-%02dT%02d:00:00-04:00","endTime":"2026-07-%02dT%02d:00:00-04:00","temperature":%d,"temperatureUnit":"F"}`,
 			2+(20+h)/24, (20+h)%24, 2+(21+h)/24, (21+h)%24, 60+h))
 	}
@@ -168,8 +168,8 @@ reject 8 bad_time`)
 		"miami KMIA nws 2026-07-02T10:53 0: 25.6")
 }
 
-// everyCapturedAnswerOfTheWeatherService is of places that are not on the desk:
-// each is read to its end, and every row of it told.
+// everyCapturedAnswerOfTheWeatherService reads responses for places that are not on the desk to
+// their end; every row must be accounted for.
 func everyCapturedAnswerOfTheWeatherService(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "nws_api_pynws_mit"), "*.json"))
 	if err != nil || len(files) < 20 {
@@ -214,9 +214,8 @@ reject 8 unknown_station`)
 	says(t, "", "asos2.csv", "station,valid,tmpf\nKLGA,2026-08-12 18:51,78.0\nKLGA,2026-08-12 19:51,null\n", "nyc KLGA iem 2026-08-12T18:51 0: 78.0")
 }
 
-// TestTheClimateNetwork: tenths of a degree, −9999 for nothing, a quality flag for
-// what failed a check, and an hour for days that do not end at midnight: both are
-// withdrawn.
+// TestTheClimateNetwork: tenths of a degree, −9999 for a missing value, and a quality flag for a
+// failed check or an hour for a day that does not end at midnight, whose values are withdrawn.
 func TestTheClimateNetwork(t *testing.T) {
 	line := func(cells ...string) string {
 		return "USW00014732202607TMAX" + strings.Join(cells, "") + strings.Repeat("-9999   ", 31-len(cells)) + "\n"
@@ -247,8 +246,8 @@ func februaryLows() []string {
 	return out
 }
 
-// aCenturyAndAHalfOfCentralPark: every highest and lowest temperature of 151
-// years, of which 2020 has three days.
+// aCenturyAndAHalfOfCentralPark reads all highest and lowest temperatures of 151 years, the last of
+// which, 2020, has three days.
 func aCenturyAndAHalfOfCentralPark(t *testing.T) {
 	c := read(t, testfiles.Captured(t, "E_weather", "ghcn_daily", "USW00094728.dly.gz"))
 	byMetric := map[data.Metric]int{}
@@ -283,7 +282,7 @@ reject 4 bad_date`)
 	}
 }
 
-// TestUSNormals: padded cells, and codes for what is missing.
+// TestUSNormals: padded cells, and codes for missing values.
 func TestUSNormals(t *testing.T) {
 	const header = `"STATION","DATE","DLY-TMAX-NORMAL","years_DLY-TMAX-NORMAL","DLY-TMAX-STDDEV","DLY-TMIN-NORMAL"` + "\n"
 	says(t, "", "n.csv", header+`"USW00014732","02-28","    43.3","30","     9.9","   -7777"`+"\n"+`"USW00014732","03-01","    43.9","28","    10.1"," -9999.0"`+"\n"+
@@ -314,8 +313,7 @@ func capturedNormals(t *testing.T) {
 	}
 }
 
-// FuzzWeatherText: no text makes a feed of the weather panic, and what it gives
-// keeps its promises.
+// FuzzWeatherText: feeds of the weather do not panic on any text, and give valid rows.
 func FuzzWeatherText(f *testing.F) {
 	names := []string{"ghcn-dly", "ghcn-daily", "iem-daily", "iem-asos", "hko-daily", "ncei-normals", "metar", "nws-gridpoints", "nws-forecast", "nws-observations", "pmx-forecasts"}
 	f.Add(0, []byte("USW00014732202607TMAX  394  D"))
@@ -339,7 +337,7 @@ func FuzzWeatherText(f *testing.F) {
 		_ = feed.Read(context.Background(), src, bytes.NewReader(content), c)
 		for _, r := range c.rejects {
 			if r.Detail == "" && shape.Detail(r.Reason) == "" {
-				t.Errorf("the reason %q has no sentence", r.Reason)
+				t.Errorf("the reason %q has no explanation", r.Reason)
 			}
 		}
 		for _, a := range c.actuals {

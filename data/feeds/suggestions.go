@@ -8,17 +8,17 @@ import (
 	"pmx/data"
 )
 
-// nearest is how many feeds a refusal names.
+// nearest is the number of feeds that an error suggests.
 const nearest = 3
 
-// nearestNames returns the names of feeds that are most similar to name.
+// nearestNames returns the names of the feeds with the most similar names.
 func nearestNames(name string) []string {
 	names := Names()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:nearest]
 }
 
-// distance is how many letters must be added, removed or changed to turn a into b.
+// distance is the number of letters that must be added, removed or changed to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -39,8 +39,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// nearestFeeds returns the feeds that have the most names of columns or keys in common with a head,
-// according to their declarations; none if there are fewer than two such names.
+// nearestFeeds returns the feeds whose declared columns or keys have the most names in common with
+// a head; none if fewer than two names are in common.
 func nearestFeeds(h data.Head) []string {
 	seen := map[string]bool{}
 	for _, names := range [][]string{h.Columns, h.Keys} {

@@ -7,12 +7,12 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// TestTimeInSQLAndGo: the two readers of times agree, whatever zone the session
-// is in. 1767658669 is 2026-01-06 00:17:49 UTC.
+// TestTimeInSQLAndGo: SQL and Go parse times alike, whatever the session's zone. 1767658669 is
+// 2026-01-06 00:17:49 UTC.
 func TestTimeInSQLAndGo(t *testing.T) {
 	db := openDB(t)
 	if _, err := db.Exec("SET TimeZone = 'America/New_York'"); err != nil {
-		t.Logf("no time zones in this DuckDB: %v", err)
+		t.Logf("this DuckDB has no time zones: %v", err)
 	}
 	stmt := "SELECT " + shape.Time("x") + " FROM (SELECT ?::VARCHAR AS x)"
 	for in, want := range map[string]int64{

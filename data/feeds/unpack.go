@@ -12,13 +12,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How the compressed files begin that are unpacked.
+// The first bytes of the supported compressed files.
 var (
 	gzipMagic = []byte{0x1F, 0x8B}
 	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 )
 
-// unpacked is a decompressor together with its input.
+// unpacked is a decompressor with its input.
 type unpacked struct {
 	io.Reader
 	close []func() error
@@ -60,8 +60,8 @@ func unpack(file *os.File) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// errBehind is the error of a compressed file with data after its end.
-var errBehind = errors.New("something else follows it")
+// errBehind is the error of a compressed file that is followed by other data.
+var errBehind = errors.New("other data follows it")
 
 // gunzip reads the members of a gzip file one after another. It distinguishes a truncated file from
 // one with other data after its end, which the standard reader takes for another member.
@@ -85,13 +85,13 @@ func (g *gunzip) Read(p []byte) (int, error) {
 		if !errors.Is(err, io.EOF) {
 			return n, err
 		}
-		if n > 0 { // the next call looks at what follows
+		if n > 0 { // the next call reads what follows
 			return n, nil
 		}
 		next, err := g.from.Peek(len(gzipMagic))
 		switch {
 		case len(next) == 0 && err != nil:
-			return 0, err // io.EOF: the last member is read
+			return 0, err // io.EOF: that was the last member
 		case !bytes.Equal(next, gzipMagic):
 			return 0, errBehind
 		}
@@ -105,20 +105,20 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	}
 }
 
-// named puts the errors of a decompressor into words.
+// named replaces the errors of a decompressor with a packError.
 type named struct {
 	format string
 	r      io.Reader
 }
 
-// Read reads on.
+// Read implements io.Reader.
 func (u named) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	return n, packedError(u.format, err)
 }
 
-// packedError says what is wrong with a compressed file. Errors of the system stay what
-// they are.
+// packedError returns an error that explains what is wrong with a compressed file. Errors of the
+// system are returned unchanged.
 func packedError(format string, err error) error {
 	var system *fs.PathError
 	what := format + " data is damaged"
@@ -126,23 +126,23 @@ func packedError(format string, err error) error {
 	case err == nil || errors.Is(err, io.EOF) || errors.As(err, &system):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		what = "file ends inside its " + format + " data: it was cut off, or a few bytes too many are at its end"
+		what = "file ends inside its " + format + " data: it was truncated, or has extra bytes at its end"
 		if format == "gzip" {
-			what = "file ends inside its gzip data: it was cut off"
+			what = "file ends inside its gzip data: it was truncated"
 		}
 	case errors.Is(err, errBehind), errors.Is(err, zstd.ErrMagicMismatch):
-		what = format + " data is whole, but something else follows it: the file is damaged, or two were put together"
+		what = format + " data is complete, but other data follows it: the file is damaged, or two files were concatenated"
 	}
 	return &packError{"the " + what, err}
 }
 
-// packError is what is wrong with a compressed file.
+// packError describes what is wrong with a compressed file.
 type packError struct {
 	what  string
 	cause error
 }
 
-// Error says what is wrong in words of its own.
+// Error returns the description.
 func (e *packError) Error() string { return e.what }
 
 // Unwrap returns the error of the decompressor.

@@ -52,18 +52,18 @@ func TestAReplacedFileIsReadAsPlannedOrRefused(t *testing.T) {
 		"compressed by now":    {file: "f.csv", planned: header + fill("taker"), now: pressed(t, header+fill("taker")), rows: 1},
 		"compressed before":    {file: "f.csv.gz", planned: pressed(t, header+fill("taker")), now: header + fill("taker"), rows: 1},
 		"other columns":        {file: "t.parquet", planned: trades, now: v.table(wide), rows: 2},
-		"another feed":         {file: "f.csv", planned: header + fill("taker"), now: mappedHeader + hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n", refused: "it is not of pmx-fills: by its shape it is of pmx-markets"},
-		"another feed, Go":     {file: "m.csv", planned: mappedHeader + hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n", now: header + fill("taker"), refused: "it is not of pmx-markets: by its shape it is of pmx-fills"},
+		"another feed":         {file: "f.csv", planned: header + fill("taker"), now: mappedHeader + hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n", refused: "it is not a file of pmx-fills: it has the shape of pmx-markets"},
+		"another feed, Go":     {file: "m.csv", planned: mappedHeader + hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n", now: header + fill("taker"), refused: "it is not a file of pmx-markets: it has the shape of pmx-fills"},
 		"no known feed":        {file: "f.csv", planned: header + fill("taker"), now: list, refused: "the file no longer has the shape of pmx-fills"},
 		"another format":       {file: "f.csv", planned: header + fill("taker"), now: lineCase{file: "canonical-1/fills.ndjson"}.content(t), refused: "it was csv and is ndjson"},
 		"empty":                {file: "f.csv", planned: header + fill("taker"), now: "", refused: "the file no longer has the shape of pmx-fills"},
 		"an archive":           {file: "f.csv", planned: header + fill("taker"), now: "PK\x03\x04", refused: "this is a zip archive"},
-		"another Parquet feed": {file: "t.parquet", planned: trades, now: blocks, refused: "it is not of jonbecker-trades: by its shape it is of jonbecker-blocks"},
+		"another Parquet feed": {file: "t.parquet", planned: trades, now: blocks, refused: "it is not a file of jonbecker-trades: it has the shape of jonbecker-blocks"},
 		"text for Parquet":     {file: "t.parquet", planned: trades, now: header + fill("taker"), refused: "it was parquet and is csv"},
 		"broken Parquet":       {file: "t.parquet", planned: trades, now: "PAR1 no more", refused: "parquet footer"},
 		"gone":                 {file: "t.parquet", planned: trades, gone: true, refused: "no such file"},
 		"named":                {file: "l.csv", as: "pmx-fills", planned: list, now: header + fill("taker"), rows: 1},
-		"named, another feed":  {file: "l.csv", as: "pmx-fills", planned: list, now: mappedHeader, refused: "it is not of pmx-fills: by its shape it is of pmx-markets"},
+		"named, another feed":  {file: "l.csv", as: "pmx-fills", planned: list, now: mappedHeader, refused: "it is not a file of pmx-fills: it has the shape of pmx-markets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v.empty()

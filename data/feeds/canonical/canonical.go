@@ -1,6 +1,5 @@
-// Package canonical reads pmx's own files: fills, markets, resolutions and the
-// weather as CSV, NDJSON or Parquet with the columns that README.md in this folder
-// lists.
+// Package canonical reads pmx's own files: fills, markets, resolutions and the weather as CSV,
+// NDJSON or Parquet. Their columns are listed in README.md in this folder.
 package canonical
 
 import (
@@ -22,10 +21,9 @@ import (
 // Feeds returns the feeds of this package.
 func Feeds() []data.Feed { return append([]data.Feed{fills(), markets(), resolutions()}, weather()...) }
 
-// fillNames are the columns of a canonical file of fills, each with the names it may
-// have: the first one is written, the others were in earlier versions. address,
-// token_id, side, shares, usd and one of ts and block must be there, any other may be
-// missing or empty.
+// fillNames are the columns of a canonical file of fills with their names. The first one is
+// written, the others were used by earlier versions. address, token_id, side, shares, usd and one
+// of ts and block are required; any other may be missing or empty.
 var fillNames = map[string][]string{
 	"tx": {"transaction_hash", "tx"}, "log_index": {"log_index"}, "block": {"block"}, "ts": {"ts", "timestamp"},
 	"wallet": {"address", "wallet"}, "role": {"role"}, "token": {"token_id", "token"}, "condition": {"condition_id", "condition"},
@@ -47,7 +45,7 @@ func fills() data.Feed {
 	return data.Feed{
 		Name:  "pmx-fills",
 		About: "pmx's own fills: ts, address, token_id, side, shares, usd and more (see docs/import.md)",
-		Rule: "a log index tells a fill from every other; without one, equal rows within the file are separate fills " +
+		Rule: "a fill is identified by its log index; without one, equal rows within the file are separate fills " +
 			"and across files the larger count stands",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
@@ -126,8 +124,8 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q)}, nil
 }
 
-// texts returns q in parts; nil for text formats, and if a column has a type that is read
-// differently.
+// texts returns q in parts; nil for text formats, and if a column has a type that is not read as
+// text.
 func texts(t shape.Table, src data.Source, q shape.FillSQL) *data.Texts {
 	outcome, whole, _ := t.Number(fillNames["outcome"]...)
 	if src.Format != data.Parquet || !t.IsText(fillNames["wallet"]...) || !t.IsText(fillNames["token"]...) || !whole && slices.ContainsFunc(fillNames["outcome"], t.Has) {
@@ -144,7 +142,8 @@ func noOutcome(t shape.Table, given string) string {
 	return shape.OutOfRange(given, 127)
 }
 
-// labels returns what the rows of q call the outcomes of their tokens; "" if none can.
+// labels returns the labels that the rows of q give to the outcomes of their tokens; "" if they
+// have none.
 func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label string) string {
 	if src.Format != data.NDJSON && !shape.HasAny(h, fillNames["label"]...) {
 		return ""
@@ -167,7 +166,7 @@ func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label 
 	return shape.StubSQL(map[string]string{"condition": condition, "token": q.Token, "label": label}, from)
 }
 
-// sources names where a resolution was read.
+// sources are the names of sources of resolutions.
 var sources = map[string]data.ResolutionSource{
 	"": data.ResolvedByMap, "map": data.ResolvedByMap, "prices": data.ResolvedByPrices, "winner": data.ResolvedByWinner,
 	"api": data.ResolvedByAPI, "derived": data.ResolvedDerived, "chain": data.ResolvedOnChain,
@@ -227,8 +226,8 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 	})
 }
 
-// resolvedAt parses when a market was resolved and the source of that time. A list of winners has
-// such a time only if it says where the time comes from.
+// resolvedAt parses the time of a resolution and the source of that time. The time in a list of
+// winners counts only if the list says where it comes from.
 func resolvedAt(text, by, source string) (at time.Time, from data.TimeSource, err error) {
 	from, known := data.ParseTimeSource(strings.ToLower(by))
 	if by != "" && !known {
@@ -243,7 +242,7 @@ func resolvedAt(text, by, source string) (at time.Time, from data.TimeSource, er
 	return at, from, nil
 }
 
-// payouts reads at least two decimals between 0 and 1 that add up to 1, else nil.
+// payouts parses at least two decimals between 0 and 1 that sum to 1, else nil.
 func payouts(texts []string) []data.Micro {
 	out, sum := make([]data.Micro, len(texts)), data.Micro(0)
 	for i, s := range texts {

@@ -157,7 +157,8 @@ func (r *market) market() (data.Market, error) {
 	return m, nil
 }
 
-// untaken is why prices that look final are not taken as payouts: files of this feed have none.
+// untaken returns why prices that look final are not taken as payouts: files of this feed have no
+// such prices.
 func untaken(m *data.Market, prices []string) data.Untaken {
 	switch decided := polymarket.Decided(m.Prices); {
 	case polymarket.Misfit(m, prices, false):
@@ -170,13 +171,13 @@ func untaken(m *data.Market, prices []string) data.Untaken {
 	return ""
 }
 
-// givenText is text of a column, and whether the record has the column at all.
+// givenText is the text of a column, and whether the record has the column.
 type givenText struct {
 	shape.Text
 	given bool
 }
 
-// UnmarshalJSON is called for null too, and not for what is left out.
+// UnmarshalJSON is called for null, but not for a missing member.
 func (g *givenText) UnmarshalJSON(b []byte) error {
 	g.given = true
 	return g.Text.UnmarshalJSON(b)
@@ -188,20 +189,20 @@ type lists struct {
 	prices           []data.Micro
 }
 
-// lists returns the lists that match each other in length. Records written by pmx, which have
-// mapped_tokens, are taken as stored: sources may have given lists of different lengths.
+// lists returns the lists whose lengths match. Records written by pmx, which have mapped_tokens,
+// are used as stored, because sources may have given lists of different lengths.
 func (r *market) lists() (l lists) {
 	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	tokens, prices := n, n
 	if r.Mapped != nil {
 		tokens, prices = len(r.Tokens), len(r.Prices)
 	} else if n == 0 {
-		prices = len(r.Prices) // nothing that they could contradict
+		prices = len(r.Prices) // nothing to contradict
 	}
 	return lists{outcomes, polymarket.Tokens(r.Tokens, tokens), polymarket.Prices(r.Prices, prices)}
 }
 
-// mapped reads mapped_tokens; false if one of them cannot be read, or stands for two outcomes.
+// mapped parses mapped_tokens; false if one cannot be parsed, or is given for two outcomes.
 func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
 	if r.Mapped == nil {
 		return nil, true

@@ -21,7 +21,7 @@ func (r *market) versions(m *data.Market) error {
 			Liquidity shape.Text `json:"liquidity"`
 		}
 		if json.Unmarshal([]byte(text), &q) != nil {
-			return shape.Bad("bad_json", "hidden_quote is no JSON object")
+			return shape.Bad("bad_json", "hidden_quote is not a JSON object")
 		}
 		var f shape.Fields
 		m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = f.Amount("best_bid", q.Bid), f.Amount("best_ask", q.Ask), f.Amount("last_price", q.Last), f.Amount("liquidity", q.Liquidity)
@@ -35,7 +35,7 @@ func (r *market) versions(m *data.Market) error {
 	}
 	var versions map[string]*int64
 	if json.Unmarshal([]byte(text), &versions) != nil {
-		return shape.Bad("bad_json", "field_versions is no JSON object of whole numbers")
+		return shape.Bad("bad_json", "field_versions is not a JSON object of whole numbers")
 	}
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
 		v := data.Unsaid

@@ -38,7 +38,7 @@ func weather() []data.Feed {
 	}
 }
 
-// weatherRow is a row of any of the four; columns that one does not have are empty.
+// weatherRow is a row of any of the four. Columns that a feed does not have are empty.
 type weatherRow struct {
 	City        shape.Text `json:"city"`
 	Station     shape.Text `json:"station"`
@@ -215,12 +215,12 @@ func observation(r *weatherRow, line int64, sink data.Sink) error {
 	return sink.Observation(line, o)
 }
 
-// derived is how the sources of normals begin that follow from other rows.
+// derived is the prefix of sources of normals that are computed from other rows.
 const derived = "derived:"
 
 func normal(r *weatherRow, line int64, sink data.Sink) error {
 	if strings.HasPrefix(r.Source.Trim(), derived) {
-		return shape.Bad("bad_source", "derived normals follow from the reanalysis: import that")
+		return shape.Bad("bad_source", "derived normals are computed from the reanalysis: import that instead")
 	}
 	n := data.Normal{City: r.City.Trim(), Source: r.Source.Trim(), Station: r.Station.Trim(), Period: r.Period.Trim(),
 		Value: r.value}
@@ -254,12 +254,13 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 	return sink.Normal(line, n)
 }
 
-// shift reads by how many seconds a day begins after the city's own, 0 if the row does not say.
+// shift parses how many seconds after the city's day the source's day begins; 0 if the row does not
+// say.
 func (r *weatherRow) shift() (int32, error) {
 	text, before := strings.CutPrefix(r.Shift.Trim(), "-")
 	n, err := shape.Text(text).Whole("shift")
 	if err != nil || before && text == "" || n > maxShift {
-		return 0, shape.Bad("bad_number", "the shift %q is not whole seconds of at most a day", r.Shift)
+		return 0, shape.Bad("bad_number", "the shift %q is not a whole number of seconds of at most a day", r.Shift)
 	}
 	if before {
 		n = -n
@@ -267,5 +268,5 @@ func (r *weatherRow) shift() (int32, error) {
 	return n, nil
 }
 
-// maxShift is the most seconds that a day may begin before or after another.
+// maxShift is the maximum number of seconds by which a day may begin before or after the city's.
 const maxShift = 86_400

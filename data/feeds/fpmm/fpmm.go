@@ -52,7 +52,7 @@ type row struct {
 	Timestamp, Account, Type, Outcome, Amount, Shares shape.Text
 }
 
-// maxOutcomes is how many outcomes a market of a file may have.
+// maxOutcomes is the maximum number of outcomes of a market.
 const maxOutcomes = 100
 
 // readTrades first reads the whole file for its labels, because the order of the outcomes depends
@@ -93,7 +93,7 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 	})
 }
 
-// labelsIn returns the labels that the usable rows of a file have.
+// labelsIn returns the labels of the usable rows of a file.
 func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.Hash) (labels []string, err error) {
 	err = shape.Reading{Sink: shape.Discard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var said struct{ Outcome shape.Text }
@@ -105,7 +105,7 @@ func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.
 			return nil //nolint:nilerr // the row is rejected when it is read again
 		}
 		if len(labels) == maxOutcomes {
-			return fmt.Errorf("line %d: more than %d outcomes: the file is not of one market", line, maxOutcomes)
+			return fmt.Errorf("line %d: more than %d outcomes: the file is not about a single market", line, maxOutcomes)
 		}
 		labels = append(labels, label)
 		return nil
@@ -176,7 +176,7 @@ func question(key string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// MarketKey returns the market a file is about: its base name without extensions.
+// MarketKey returns the market of a file: its base name without extensions.
 func MarketKey(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	for {
@@ -204,7 +204,7 @@ func Label(s string) string {
 	return s
 }
 
-// pairs are the outcomes of markets that have exactly two, in payout order.
+// pairs are the outcomes of markets with exactly two, in payout order.
 var pairs = [][]string{{"Democrat", "Republican"}, {"No", "Yes"}}
 
 // Outcomes returns the outcomes of a market whose trades have these labels, in payout order, which

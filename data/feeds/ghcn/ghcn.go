@@ -37,7 +37,7 @@ func Feeds() []data.Feed {
 	}
 }
 
-// element returns the metric of an element; false for precipitation and all else.
+// element returns the metric of an element; false for precipitation and all others.
 func element(s string) (data.Metric, bool) {
 	switch s {
 	case "TMAX":
@@ -55,12 +55,12 @@ type value struct {
 	day                        data.Date
 	tenths                     int // of a degree Celsius
 	seen                       int64
-	bad                        error // why it cannot be used, nil where it may
+	bad                        error // why it cannot be used; nil if it can
 }
 
-// emit passes v to the sink. A value that failed one of the network's checks is withdrawn, and so
-// is one of a day that did not end at midnight, because it covers two calendar days: an earlier
-// file may have had either as good. Days are in standard time.
+// emit passes v to the sink. A value that failed one of the network's checks is withdrawn, because
+// an earlier file may have had it as valid. So is the value of a day that did not end at midnight,
+// because it covers two calendar days. Days are in standard time.
 func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Sink) error {
 	station, city, ok := cities.Station(v.station)
 	if !ok {
@@ -79,7 +79,7 @@ func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Si
 	return sink.Actual(line, a)
 }
 
-// noValue is what a .dly file has if there is no value.
+// noValue stands for a missing value in a .dly file.
 const noValue = -9999
 
 // The columns of a .dly line: id, year, month, element, then for each of 31 days a
@@ -129,8 +129,8 @@ func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
-// fixedLine passes on the values of a month, each of which is a row of its own. If the line cannot
-// be parsed it is rejected as a whole, before any value is passed on.
+// fixedLine passes on the values of a month as a row each. If the line cannot be parsed, it is
+// rejected as a whole, before any value is passed on.
 func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	values, err := month(text, seen)
 	if err == nil && len(values) > 0 {
@@ -160,10 +160,10 @@ func unknownStation(id string) error {
 	return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", id)
 }
 
-// month parses the values that a line has; none if it is about another element. The error is a
+// month parses the values of a line; none if the line has another element. The error is a
 // *shape.RowError.
 func month(text string, seen int64) (values []value, err error) {
-	bad := shape.Bad("bad_row", "the line is not of the columns of a .dly file")
+	bad := shape.Bad("bad_row", "the line does not have the columns of a .dly file")
 	if len(text) < headWidth || len(text) > lineWidth {
 		return nil, bad
 	}
@@ -214,7 +214,7 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 func csvRow(row []string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	raw := strings.Join(row, ",")
 	if len(row) < 4 || len(row) > 8 {
-		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_row", "the row has %d cells where 8 should be", len(row)))
+		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_row", "the row has %d cells instead of 8", len(row)))
 	}
 	metric, ok := element(row[2])
 	if !ok {

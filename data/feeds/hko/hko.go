@@ -1,5 +1,5 @@
-// Package hko reads the Hong Kong Observatory's series of daily extremes (CLMMAXT,
-// CLMMINT), as its open data service gives them in JSON or CSV.
+// Package hko reads the Hong Kong Observatory's series of daily extremes (CLMMAXT, CLMMINT), in the
+// JSON or CSV format of its open data service.
 package hko
 
 import (
@@ -34,12 +34,12 @@ func match(h data.Head) bool {
 	return strings.Contains(text, "Daily M") && strings.Contains(text, "Temperature") && strings.Contains(text, "/Year")
 }
 
-// places are the stations by their names in titles of series.
+// places are the stations with their names in titles of series.
 var places = []struct{ name, station string }{
 	{"Hong Kong International Airport", "HKA"}, {"Hong Kong Observatory", "HKO"},
 }
 
-// series is what a title says: which extreme, of which station.
+// series is a parsed title: an extreme and a station.
 type series struct {
 	metric  data.Metric
 	station string
@@ -142,7 +142,7 @@ const rowCells = 4
 func (s series) row(cells []string, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	raw := []byte(strings.Join(cells, ","))
 	if len(cells) < rowCells {
-		return shape.Reject(sink, line, raw, shape.Bad("bad_row", "the row has %d cells where 5 should be", len(cells)))
+		return shape.Reject(sink, line, raw, shape.Bad("bad_row", "the row has %d cells instead of 5", len(cells)))
 	}
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])

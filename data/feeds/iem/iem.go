@@ -1,5 +1,5 @@
-// Package iem reads CSV files of the Iowa Environmental Mesonet: daily summaries
-// of airports, with the normals beside them, and single reports.
+// Package iem reads CSV files of the Iowa Environmental Mesonet: daily summaries of airports with
+// normals, and single reports.
 package iem
 
 import (
@@ -34,7 +34,7 @@ func Feeds() []data.Feed {
 	}
 }
 
-// isReports also recognises files that begin with remarks.
+// isReports also accepts files that begin with remarks.
 func isReports(h data.Head) bool {
 	if shape.HasColumns(h, "station", "valid", "tmpf") || shape.HasColumns(h, "station", "valid", "metar") {
 		return true
@@ -82,7 +82,7 @@ func (in daily) emit(cities *data.Gazetteer, seen, line int64, sink data.Sink) e
 	if err != nil {
 		return err
 	}
-	var values [4]*data.Temp // all are parsed before the first is passed on: a row is rejected as a whole or not at all
+	var values [4]*data.Temp // all are parsed before any is passed on: a row is rejected as a whole or not at all
 	for i, text := range []shape.Text{in.Max, in.Min, in.High, in.Low} {
 		if values[i], err = missing(text).TempPtr(data.Fahrenheit); err != nil {
 			return err
@@ -136,7 +136,7 @@ func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 	})
 }
 
-// withoutRemarks leaves out the lines that begin with # before the header.
+// withoutRemarks skips lines that begin with # before the header.
 func withoutRemarks(r io.Reader) (rest io.Reader, skipped int64) {
 	br := bufio.NewReaderSize(shape.SkipBOM(r), 1<<16)
 	for {
@@ -151,7 +151,7 @@ func withoutRemarks(r io.Reader) (rest io.Reader, skipped int64) {
 	}
 }
 
-// validForm is IEM's time of a report: UTC unless another zone was asked for.
+// validForm is the format of IEM's times of reports: UTC unless another zone was requested.
 const validForm = "2006-01-02 15:04"
 
 func (in report) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {

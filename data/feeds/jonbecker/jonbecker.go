@@ -26,7 +26,7 @@ func trades() data.Feed {
 	return data.Feed{
 		Name:     "jonbecker-trades",
 		About:    "prediction-market-analysis polymarket/trades Parquet: OrderFilled logs with log index and fee",
-		Rule:     "a fill is one log of a transaction: its log index tells it from every other",
+		Rule:     "a fill is one log of a transaction, identified by its log index",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.Parquet},
@@ -64,7 +64,7 @@ func (c columns) text(name string) string {
 	return shape.Ident(name) + "::VARCHAR"
 }
 
-// whole returns a whole number from 0 to most. Integers need no parsing.
+// whole returns a whole number from 0 to most. Integer columns need no parsing.
 func (c columns) whole(name string, most int64) string {
 	leaf, _, ok := shape.LeafOf(c.file, name)
 	if ok && leaf.IsInteger() {
@@ -113,7 +113,7 @@ func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 	return data.Query{Fills: fills.String()}, nil
 }
 
-// roleSQL returns 2 (taker) where the BLOB taker is an exchange of the venue, else 1 (maker).
+// roleSQL returns 2 (taker) if the BLOB taker is an exchange of the venue, else 1 (maker).
 func roleSQL(taker string) string {
 	var list []string
 	for _, a := range reference.Exchanges() {

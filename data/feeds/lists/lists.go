@@ -31,8 +31,8 @@ func resolutionMap() data.Feed {
 	}
 }
 
-// readMap takes what a row says about its market as well as its payout. An unresolved row is not an
-// error: it is passed on as a market.
+// readMap reads the market of a row as well as its payout. An unresolved row is not an error: it is
+// passed on as a market.
 func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Lists: []string{"resolutions"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
@@ -55,8 +55,9 @@ func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 	})
 }
 
-// mapRow is a row of such a file. Its resolved_at is ignored: in known files it is when the list
-// was fetched, or when the market was due to end, and the row does not say which.
+// mapRow is a row of a resolution map. Its resolved_at is ignored: in known files it is either the
+// time when the list was fetched or the scheduled end of the market, and the row does not say
+// which.
 type mapRow struct {
 	ConditionID shape.Text `json:"condition_id"`
 	MarketID    shape.Text `json:"market_id"`
@@ -149,7 +150,7 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 	})
 }
 
-// agrees reports whether the named winner is the one the prices name.
+// agrees reports whether the named winner is the one that follows from the prices.
 func agrees(m data.Market, winner string) bool {
 	for i, p := range m.Resolution.Payouts {
 		if p == data.One {
@@ -187,7 +188,7 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 		}
 		a, b := fpmm.Label(row.A.Trim()), fpmm.Label(row.B.Trim())
 		if row.Key.Trim() == "" || a == "" || b == "" || a == b {
-			return shape.Reject(sink, line, raw, shape.Bad("bad_market", "the row names no market or not two outcomes"))
+			return shape.Reject(sink, line, raw, shape.Bad("bad_market", "the row has no market, or not two outcomes"))
 		}
 		labels := fpmm.Outcomes([]string{a, b})
 		m := fpmm.Market(row.Key.Trim(), labels)
@@ -205,9 +206,9 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 			}
 		}
 		if payouts[0]+payouts[1] != data.One {
-			return shape.Reject(sink, line, raw, shape.Bad("bad_payout", "the winner %q is neither outcome", row.Winner.Trim()))
+			return shape.Reject(sink, line, raw, shape.Bad("bad_payout", "the winner %q is not one of the outcomes", row.Winner.Trim()))
 		}
-		// The time of the last trade, which the row has, is not that of the resolution.
+		// The row has the time of the last trade, which is not that of the resolution.
 		m.Resolution = &data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap}
 		return sink.Market(line, m)
 	})

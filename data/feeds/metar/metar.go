@@ -1,5 +1,5 @@
-// Package metar reads weather reports of airports: the text of a METAR or SPECI,
-// and rows of the aviation weather service that hold one each.
+// Package metar reads weather reports of airports: the text of a METAR or SPECI, and rows of the
+// aviation weather service with a report each.
 package metar
 
 import (
@@ -13,11 +13,11 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Report is what a report's text says about the temperature.
+// Report is the temperature in the text of a report.
 type Report struct {
 	Kind  data.Report
 	Whole *data.Temp // the group of whole degrees Celsius; nil if it is missing
-	Exact *data.Temp // tenths of a degree Celsius from the remarks; nil without
+	Exact *data.Temp // tenths of a degree Celsius from the remarks; nil if missing
 	// Correction is the number of the correction: 1 for COR and CCA, 2 for CCB; 0 for none.
 	Correction int8
 }
@@ -39,8 +39,8 @@ var (
 	exactForm      = regexp.MustCompile(`\sT([01])(\d{3})(?:[01]\d{3})?(?:\s|=|\$|$)`)
 )
 
-// Parse reads the text of a report. Whole degrees are searched before the remarks, tenths after
-// RMK; M05 is −5 and T10330350 is −3.3.
+// Parse parses the text of a report. Whole degrees are before the remarks, tenths after RMK; M05 is
+// −5 and T10330350 is −3.3.
 func Parse(text string) Report {
 	text = strings.TrimSpace(text)
 	var r Report
@@ -106,9 +106,9 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 	})
 }
 
-// observation returns the row's temperature, the tenths of its text before the field, which some
-// services round; false if the report has none. A correction without one withdraws the report's
-// value.
+// observation returns the row's temperature; false if the report has none. The tenths in its text
+// take precedence over the field, which some services round. A correction without a temperature
+// withdraws the report's value.
 func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(r.Station.Trim())
 	if !known {

@@ -1,5 +1,5 @@
-// Package ncei reads the U.S. climate normals of 1991 to 2020 that the National
-// Centers for Environmental Information give by station and day.
+// Package ncei reads the U.S. climate normals of 1991 to 2020 by station and day, as published by
+// the National Centers for Environmental Information.
 package ncei
 
 import (
@@ -50,7 +50,7 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 	})
 }
 
-// short is what is kept of a rejected row: there are up to 293 columns.
+// short shortens a rejected row, which may have 293 columns.
 func short(in row) []byte {
 	return []byte(strings.Join([]string{in.Station.Trim(), in.Date.Trim(), in.Max.Trim(), in.Min.Trim()}, ","))
 }
@@ -67,7 +67,7 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	if err1 != nil || err2 != nil || !ok {
 		return shape.Bad("bad_date", "%q is not a day of the year as MM-DD", in.Date.Trim())
 	}
-	var normals []data.Normal // passed on when all are parsed: a row is rejected as a whole or not at all
+	var normals []data.Normal // passed on once all are parsed: a row is rejected as a whole or not at all
 	for metric, texts := range [2][3]shape.Text{{in.Max, in.MaxDev, in.MaxN}, {in.Min, in.MinDev, in.MinN}} {
 		value, err := given(texts[0]).TempPtr(data.Fahrenheit)
 		if err != nil {

@@ -1,6 +1,5 @@
-// Package nws reads answers of the National Weather Service's API at
-// api.weather.gov: gridpoint forecasts, forecasts by the hour and by half-days, and
-// observations of stations.
+// Package nws reads responses of the National Weather Service's API at api.weather.gov: gridpoint
+// forecasts, forecasts by hour and by half-day, and observations of stations.
 package nws
 
 import (
@@ -35,7 +34,7 @@ func Feeds() []data.Feed {
 	}
 }
 
-// each reads a file of answers, one record each.
+// each reads a file with one response per record.
 func each(f func(a answer, line int64, src data.Source, sink data.Sink) error) func(context.Context, data.Source, io.Reader, data.Sink) error {
 	return func(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 		return shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
@@ -79,10 +78,10 @@ type period struct {
 	Unit    shape.Text `json:"temperatureUnit"`
 }
 
-// quantity is a number, or an object that holds one and its unit.
+// quantity is a number, or an object with a number and its unit.
 type quantity struct{ Value, Unit shape.Text }
 
-// UnmarshalJSON takes a number, text, null, or {"value", "unitCode"}.
+// UnmarshalJSON accepts a number, text, null, or {"value", "unitCode"}.
 func (q *quantity) UnmarshalJSON(b []byte) error {
 	var o struct {
 		Value shape.Text `json:"value"`
@@ -96,11 +95,11 @@ func (q *quantity) UnmarshalJSON(b []byte) error {
 	return q.Value.UnmarshalJSON(b)
 }
 
-// cellLimit is how far from a city's station the middle of a grid cell may lie, in
-// kilometres: cells are 2.5 km wide.
+// cellLimit is the maximum distance of the middle of a grid cell from a city's station, in
+// kilometres. Cells are 2.5 km wide.
 const cellLimit = 15
 
-// about finds an answer's city and when it was issued.
+// about returns the city of a response and when it was issued.
 func (a *answer) about(cities *data.Gazetteer) (c data.City, issued int64, err error) {
 	lat, lon, ok := middle(a.Geometry)
 	if !ok {
@@ -151,7 +150,7 @@ func middle(geometry json.RawMessage) (lat, lon float64, ok bool) {
 	return sum[1] / float64(max(n, 1)), sum[0] / float64(max(n, 1)), n > 0
 }
 
-// reading is a temperature for a span of time.
+// reading is a temperature for a period.
 type reading struct {
 	from, to time.Time
 	value    data.Temp
@@ -159,7 +158,7 @@ type reading struct {
 
 var spanForm = regexp.MustCompile(`^(.+)/P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,3})M)?)?$`)
 
-// readings parses the values that a layer has.
+// readings parses the values of a layer.
 func (l layer) readings() ([]reading, error) {
 	if len(l.Values) == 0 {
 		return nil, nil
@@ -187,7 +186,7 @@ func (l layer) readings() ([]reading, error) {
 		}
 		minutes := 0
 		for i, of := range []int{24 * 60, 60, 1} {
-			n, _ := strconv.Atoi(m[2+i]) // the form accepts digits only
+			n, _ := strconv.Atoi(m[2+i]) // the pattern accepts digits only
 			minutes += n * of
 		}
 		to := from.Add(time.Duration(minutes) * time.Minute)
@@ -196,8 +195,8 @@ func (l layer) readings() ([]reading, error) {
 	return out, nil
 }
 
-// extremes are the highest and lowest reading of each day of the city that the
-// readings, in order of time, cover without a gap.
+// extremes returns the highest and lowest reading of each day of the city that the readings cover
+// without a gap. They must be in order of time.
 func extremes(c data.City, all []reading) map[data.Date][2]data.Temp {
 	out := map[data.Date][2]data.Temp{}
 	if len(all) == 0 {
@@ -223,7 +222,7 @@ func extremes(c data.City, all []reading) map[data.Date][2]data.Temp {
 	return out
 }
 
-// source is the office's own forecast, whichever way it was requested; half is its forecast by
+// source is the office's forecast, whichever way it was requested; half is its forecast by
 // half-days, which is a different one.
 const (
 	source = "nws"
@@ -243,9 +242,9 @@ func emit(days map[data.Date][2]data.Temp, c data.City, issued int64, line int64
 	return nil
 }
 
-// readGrid reads a raw grid: days are made from hourly temperatures, and a day's high is the
-// office's own if that is higher. The office's low is that of a night, which belongs to two days:
-// without hours it is rejected.
+// readGrid reads a raw grid. Days are computed from hourly temperatures, and a day's high is the
+// office's own if that is higher. The office's low is for a night, which belongs to two days;
+// without hourly temperatures it is rejected.
 func readGrid(a answer, line int64, src data.Source, sink data.Sink) error {
 	c, issued, err := a.about(src.Cities)
 	if err != nil {
@@ -271,15 +270,15 @@ func readGrid(a answer, line int64, src data.Source, sink data.Sink) error {
 		if _, ok := days[c.DateOf(r.to)]; ok {
 			continue
 		}
-		if err := shape.Reject(sink, line, nil, shape.Bad("wrong_days", "the low of a night is of two days: ask for the temperature by the hour")); err != nil {
+		if err := shape.Reject(sink, line, nil, shape.Bad("wrong_days", "the low of a night belongs to two days: request the hourly temperature")); err != nil {
 			return err
 		}
 	}
 	return emit(days, c, issued, line, sink)
 }
 
-// readPeriods reads a forecast: from hours it makes days, from half-days it takes the highs of
-// days.
+// readPeriods reads a forecast. From hours it computes days, and from half-days it takes the highs
+// of days.
 func readPeriods(a answer, line int64, src data.Source, sink data.Sink) error {
 	c, issued, err := a.about(src.Cities)
 	if err != nil {
@@ -330,14 +329,14 @@ func (p period) reading() (r reading, ok bool, err error) {
 	return r, ok, err
 }
 
-// halfDay takes the high of a day; the low of a night belongs to two days.
+// halfDay passes on the high of a day. The low of a night belongs to two days and is rejected.
 func (p period) halfDay(r reading, c data.City, issued, line int64, sink data.Sink) error {
 	var f shape.Fields
 	if f.Flag("isDaytime", p.Daytime); f.Err != nil {
 		return shape.Reject(sink, line, nil, f.Err)
 	}
 	if !p.Daytime.True() {
-		return shape.Reject(sink, line, nil, shape.Bad("wrong_days", "the low of a night is of two days: ask for the forecast by the hour"))
+		return shape.Reject(sink, line, nil, shape.Bad("wrong_days", "the low of a night belongs to two days: request the hourly forecast"))
 	}
 	return sink.Forecast(line, data.Forecast{City: c.Slug, Target: c.DateOf(r.from), Metric: data.TMax, Source: half, IssuedAt: issued, Value: r.value})
 }

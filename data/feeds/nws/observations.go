@@ -57,8 +57,8 @@ func readObservations(ctx context.Context, src data.Source, r io.Reader, sink da
 	})
 }
 
-// observation returns the temperature of a feature; false if it has none. One that failed a check
-// is withdrawn, because before the check it was published as good.
+// observation returns the temperature of a feature; false if it has none. A temperature that failed
+// a check is withdrawn, because it was published as valid before the check.
 func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	p := f.Properties
 	id := stationID(cmp.Or(p.StationID.Trim(), p.Station.Trim()))

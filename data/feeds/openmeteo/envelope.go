@@ -11,7 +11,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// envelope is an answer, with or without a note of what was requested when.
+// envelope is a response, with or without a note about the request and its time.
 type envelope struct {
 	Meta     meta            `json:"_meta"`
 	Response json.RawMessage `json:"response"`
@@ -37,8 +37,8 @@ type meta struct {
 	URL       shape.Text `json:"url"`
 }
 
-// answer is an answer of Open-Meteo. Keys of the tables are variables, followed by the model if
-// several models cover the place.
+// answer is a response of Open-Meteo. The keys of its tables are variables, followed by the model
+// if several models cover the place.
 type answer struct {
 	Latitude   *float64                  `json:"latitude"`
 	Longitude  *float64                  `json:"longitude"`
@@ -54,7 +54,7 @@ type answer struct {
 	Reason shape.Text `json:"reason"`
 }
 
-// cell is the middle of the grid cell that the values are of.
+// cell is the middle of the grid cell of the values.
 func (a *answer) cell() (lat, lon float64, ok bool) {
 	if a.Latitude == nil || a.Longitude == nil {
 		return 0, 0, false
@@ -65,7 +65,7 @@ func (a *answer) cell() (lat, lon float64, ok bool) {
 // column is one list of values over the times of a table; a null is "".
 type column []shape.Text
 
-// UnmarshalJSON takes an array; anything else is no column.
+// UnmarshalJSON accepts an array; anything else is an empty column.
 func (c *column) UnmarshalJSON(b []byte) error {
 	var list []shape.Text
 	if json.Unmarshal(b, &list) == nil {
@@ -104,7 +104,7 @@ func (m meta) kind() kind {
 	return unknown
 }
 
-// models are the requested models; told is false if there is no note of the request.
+// models returns the requested models; told is false if there is no note about the request.
 func (m meta) models() (names []string, told bool) {
 	text := m.Models.Trim()
 	if text == "" {
@@ -138,8 +138,8 @@ func (m meta) point(i int) (lat, lon float64, ok bool) {
 	return out[0], out[1], true
 }
 
-// seen is when the answer was fetched, unix µs: by the note, else by its block of current values,
-// else by the name of its file; 0 if unknown.
+// seen is when the response was fetched, unix µs: from the note, else from its block of current
+// values, else from the name of the file; 0 if unknown.
 func (m meta) seen(a *answer, file string) (int64, error) {
 	for _, text := range []shape.Text{m.FetchedZ, m.FetchedAt} {
 		if text.Trim() != "" {
@@ -153,8 +153,7 @@ func (m meta) seen(a *answer, file string) (int64, error) {
 	return shape.Stamp(file), nil
 }
 
-// instant reads a time of a table: local time at a fixed offset from UTC, or unix
-// seconds.
+// instant parses a time of a table: local time at a fixed offset from UTC, or unix seconds.
 func instant(s string, offset int64) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.Unix(n, 0).UTC(), nil
@@ -166,13 +165,13 @@ func instant(s string, offset int64) (time.Time, error) {
 	return t.Add(-time.Duration(offset) * time.Second), nil
 }
 
-// cellLimit is how far from a city's station, in kilometres, the grid cell of an answer may be. The
-// middle of a cell of a quarter of a degree is up to 20 km from the requested point.
+// cellLimit is the maximum distance of a response's grid cell from a city's station, in kilometres.
+// The middle of a cell of a quarter of a degree is up to 20 km from the requested point.
 const cellLimit = 20
 
-// place finds the city of an answer by its grid cell, with or without a note: the values are those
-// of the cell, wherever the requested point is. That point is used if the answer does not name its
-// cell.
+// place finds the city of a response by its grid cell, with or without a note: the values are those
+// of the cell, wherever the requested point is. That point is used if the response does not have
+// its cell.
 func (m meta) place(cities *data.Gazetteer, a *answer, i int) (data.City, error) {
 	lat, lon, ok := a.cell()
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // name is a parsed key of a table.
 type name struct {
 	daily    string // "max" or "min"; "" for an hourly value
-	previous int    // predicted so many days before it came true; 0: the newest run
+	previous int    // predicted so many days ahead; 0: the newest run
 	member   int    // member of an ensemble; 0: the control run, or no ensemble
 	model    string // canonical name; "" if the key has none
 }
@@ -32,7 +32,7 @@ func parseName(key string) (name, bool) {
 	return n, true
 }
 
-// aliases are the names that Open-Meteo has given the same model over the years.
+// aliases are other names that Open-Meteo has used for the same model.
 var aliases = map[string]string{
 	"ncep_hrrr_conus": "gfs_hrrr", "ncep_hrrr_us_conus": "gfs_hrrr", "cmc_gem_gdps": "gem_global", "cmc_gem_rdps": "gem_regional",
 	"cmc_gem_hrdps": "gem_hrdps_continental", "ecmwf_aifs025": "ecmwf_aifs025_single", "nbm_conus": "ncep_nbm_conus",
@@ -57,8 +57,8 @@ func isReanalysis(model string) bool {
 	return strings.HasPrefix(model, "era5") || slices.Contains([]string{"archive_best_match", "cerra", "ecmwf_ifs_analysis_long_window"}, model)
 }
 
-// unattributed stands for a model that the answer does not name: the only one of several requested
-// models that covers the place.
+// unattributed stands for a model that the response does not name: the only one of several
+// requested models that covers the place.
 const unattributed = "unattributed"
 
 // source returns the source of values whose key has no model. asked are the requested models; told

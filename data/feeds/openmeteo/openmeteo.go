@@ -1,6 +1,6 @@
-// Package openmeteo reads answers of Open-Meteo: forecasts of one model or many, at one place or
-// many, ensembles, previous runs and the archive, as received, or with a note of what was requested
-// when.
+// Package openmeteo reads responses of Open-Meteo: forecasts of one or more models for one or more
+// places, ensembles, previous runs and the archive, as received or with a note about the request
+// and its time.
 package openmeteo
 
 import (
@@ -15,7 +15,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// kind says which of the services an answer is from. They all answer in the same shape.
+// kind is the service of a response. All services have the same response format.
 type kind int
 
 const (
@@ -24,13 +24,13 @@ const (
 	archive
 	previousRuns
 	ensemble
-	stitched // the historical-forecast service: first hours of run after run
+	stitched // the historical-forecast service: the first hours of consecutive runs
 )
 
 // Feeds returns the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{
-		feed("openmeteo", "answers of Open-Meteo that tell what they are: kept with their time of fetching, ensembles, previous runs",
+		feed("openmeteo", "answers of Open-Meteo that say what they are: saved with their time of fetching, ensembles, previous runs",
 			unknown, func(h data.Head) bool { return isAnswer(h) && tells(h) }),
 		feed("openmeteo-forecast", "bare answers of Open-Meteo's forecast service", forecast,
 			func(h data.Head) bool { return isAnswer(h) && !tells(h) }),
@@ -47,17 +47,17 @@ func feed(name, about string, usual kind, match func(data.Head) bool) data.Feed 
 		}}
 }
 
-// wraps are the paths an answer may lie under.
+// wraps are the paths that may contain a response.
 var wraps = []string{"", "response.", "response[].", "archive_actuals.", "historical_forecast."}
 
-// isAnswer recognises an answer by its place and its table of values.
+// isAnswer recognises a response by its coordinates and its table of values.
 func isAnswer(h data.Head) bool {
 	for _, p := range wraps {
 		if shape.HasKeys(h, p+"latitude", p+"longitude") && shape.HasAny(h, p+"daily", p+"hourly", p+"daily_units", p+"hourly_units") {
 			return true
 		}
 	}
-	// The first of several answers may be an error.
+	// The first of several responses may be an error.
 	return shape.HasKeys(h, "_meta", "response") && bytes.Contains(h.Bytes, []byte("open-meteo"))
 }
 
@@ -79,8 +79,8 @@ type reader struct {
 	usual kind
 }
 
-// record reads one record: an answer, a list of them with a note, or the history file of a seminar,
-// which has two.
+// record reads one record: a response, a list of them with a note, or the history file of a
+// seminar, which has two.
 func (rd *reader) record(line int64, raw json.RawMessage) error {
 	var e envelope
 	if json.Unmarshal(raw, &e) != nil {
@@ -114,7 +114,7 @@ func (rd *reader) wrapped(line int64, e envelope) error {
 	return nil
 }
 
-// answer reads one answer, the i-th of its request.
+// answer reads one response, the i-th of its request.
 func (rd *reader) answer(line int64, raw json.RawMessage, m meta, i int, is kind) error {
 	if len(raw) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func (rd *reader) answer(line int64, raw json.RawMessage, m meta, i int, is kind
 	return shape.Reject(rd.sink, line, clipped(raw), err)
 }
 
-// clipped keeps the raw text of a refused answer short: it may be megabytes.
+// clipped shortens the raw text of a rejected response, which may be megabytes.
 func clipped(raw []byte) []byte {
 	const limit = 2000
 	if len(raw) <= limit {

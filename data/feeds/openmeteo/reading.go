@@ -9,7 +9,7 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// reading is one answer while it is turned into rows.
+// reading is a response while it is converted to rows.
 type reading struct {
 	answer
 	meta meta
@@ -24,8 +24,8 @@ type reading struct {
 	told   bool
 }
 
-// prepare finds out the answer's service, place and time. The error is a *RowError for an answer
-// that cannot be used.
+// prepare determines the service, place and time of the response. The error is a *RowError for a
+// response that cannot be used.
 func (r *reading) prepare(rd *reader, i int) (err error) {
 	if r.city, err = r.meta.place(rd.src.Cities, &r.answer, i); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (r *reading) kindOfKeys() kind {
 	return unknown
 }
 
-// published is how long after the start of a run its values are published, at the latest.
+// published is the maximum time from the start of a run until its values are published.
 const published = 8 * time.Hour
 
 // runTime is the model run that was requested by name, 0 if none was.
@@ -119,7 +119,7 @@ type dayValues struct {
 	last   time.Time // the last hour it is made from; zero for a daily value
 }
 
-// emit passes the rows of the answer to the sink.
+// emit passes the rows of the response to the sink.
 func (r *reading) emit() error {
 	all, err := r.gather()
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *reading) emit() error {
 
 func (r *reading) row(s *series, d data.Date, v *dayValues) error {
 	if v.shift > maxShift || v.shift < -maxShift {
-		return r.refuse(shape.Bad("wrong_days", "%s of %s begins %d seconds off the city's day: ask with the city's time zone",
+		return r.refuse(shape.Bad("wrong_days", "%s of %s does not begin with the city's day but %d seconds off: request it with the city's time zone",
 			d, r.city.Title, v.shift))
 	}
 	if _, ok := v.values[0]; !ok && r.kind != ensemble {
@@ -168,8 +168,8 @@ func (r *reading) row(s *series, d data.Date, v *dayValues) error {
 	return r.sink.Forecast(r.line, f)
 }
 
-// previousPrefix marks sources whose days are put together from hours predicted a
-// fixed time ahead: no run ever gave such a day as a whole.
+// previousPrefix marks sources whose days are composed of hours predicted a fixed time ahead: no
+// single run predicted such a day.
 const previousPrefix = "previous:"
 
 func (r *reading) sourceOf(s *series) string {
@@ -190,8 +190,8 @@ func (r *reading) sourceOf(s *series) string {
 	return model
 }
 
-// settledAfter is after how many days the archive no longer changes a day: ERA5 replaces the
-// forecast model's analysis after five.
+// settledAfter is the number of days after which the archive no longer changes a day: ERA5 replaces
+// the forecast model's analysis after five.
 const settledAfter = 7
 
 func (r *reading) actual(s *series, d data.Date, v *dayValues) error {

@@ -21,8 +21,8 @@ type seriesKey struct {
 	metric   data.Metric
 }
 
-// gather reads the tables: days as given, and days made from hours if they are not given, or do not
-// match the city's days.
+// gather reads the tables: days as given, and days computed from hours if they are missing or do
+// not match the city's days.
 func (r *reading) gather() ([]*series, error) {
 	all := map[seriesKey]*series{}
 	if err := r.hours(all); err != nil {
@@ -71,8 +71,8 @@ func keysOf(table map[string]column, units map[string]shape.Text, hourly bool) (
 	return out, nil
 }
 
-// days reads the daily table. A day that was made from hours stands, unless the table's day matches
-// the city's.
+// days reads the daily table. A day that was computed from hours is kept, unless the table's day
+// matches the city's.
 func (r *reading) days(all map[seriesKey]*series) error {
 	keys, err := keysOf(r.Daily, r.DailyUnit, false)
 	if err != nil || len(keys) == 0 {
@@ -121,8 +121,7 @@ func (s *series) put(d data.Date, shift int32, member int, v data.Temp, unit dat
 	day.values[member] = v
 }
 
-// dates returns the days of the daily table, and by how many seconds each begins after the city's
-// own.
+// dates returns the days of the daily table, and how many seconds after the city's day each begins.
 func (r *reading) dates() ([]data.Date, []int32, error) {
 	dates, shifts := make([]data.Date, len(r.Daily["time"])), make([]int32, len(r.Daily["time"]))
 	for i, text := range r.Daily["time"] {
@@ -140,7 +139,7 @@ func (r *reading) dates() ([]data.Date, []int32, error) {
 	return dates, shifts, nil
 }
 
-// date reads a day: YYYY-MM-DD, or unix seconds of its beginning.
+// date parses a day: YYYY-MM-DD, or unix seconds of its beginning.
 func (r *reading) date(text shape.Text) (data.Date, error) {
 	if n, err := strconv.ParseInt(text.Trim(), 10, 64); err == nil {
 		if r.Offset == nil {
@@ -151,8 +150,8 @@ func (r *reading) date(text shape.Text) (data.Date, error) {
 	return text.Date()
 }
 
-// begin is when the answer's day begins: it uses the offset at the time of the request, in winter
-// and summer alike.
+// begin returns when a day of the response begins. Open-Meteo uses the offset at the time of the
+// request for all days, in winter and summer.
 func (r *reading) begin(d data.Date) (time.Time, error) {
 	if r.Offset != nil {
 		return d.Time().Add(-time.Duration(*r.Offset) * time.Second), nil
@@ -169,7 +168,7 @@ func (r *reading) begin(d data.Date) (time.Time, error) {
 	return start, nil
 }
 
-// hours makes days from the hourly table: the extremes of all hours of the city's own day, whatever
+// hours computes days from the hourly table: the extremes of all hours of the city's day, whatever
 // the table's offset. A day with a missing hour is left out.
 func (r *reading) hours(all map[seriesKey]*series) error {
 	keys, err := keysOf(r.Hourly, r.HourlyUnit, true)
@@ -192,7 +191,7 @@ func (r *reading) hours(all map[seriesKey]*series) error {
 	for _, key := range keys {
 		n, _ := parseName(key)
 		if r.kind == previousRuns && n.previous == 0 {
-			continue // the newest run: how long before is not known
+			continue // the newest run: how far ahead is not known
 		}
 		unit, err := r.HourlyUnit[key].Unit()
 		if err != nil {
@@ -207,7 +206,7 @@ func (r *reading) hours(all map[seriesKey]*series) error {
 	return nil
 }
 
-// span puts the extremes of one day's hours into the series of both metrics.
+// span adds the extremes of one day's hours to the series of both metrics.
 func (r *reading) span(all map[seriesKey]*series, n name, unit data.Unit, hours column, d data.Date, last time.Time) error {
 	var low, high data.Temp
 	for i, text := range hours {

@@ -95,7 +95,7 @@ func readMissing(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		if g.ConditionID.Trim() == "" {
-			g.ConditionID = g.ID // version 2 writes the condition id there
+			g.ConditionID = g.ID // version 2 has the condition id there
 		}
 		g.Lacks = polymarket.Lacks(src.Format, raw)
 		return polymarket.Emit(sink, line, raw, &g)

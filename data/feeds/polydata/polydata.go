@@ -1,6 +1,6 @@
-// Package polydata reads the files that poly_data writes: OrderFilled events and
-// matches with the fields its scan keeps, and its market tables, in both of the
-// project's versions (github.com/warproxxx/poly_data).
+// Package polydata reads the files that poly_data writes: OrderFilled events and matches with the
+// fields that its scan keeps, and its market tables, in both versions
+// (github.com/warproxxx/poly_data).
 package polydata
 
 import (
@@ -61,7 +61,7 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 	return data.Query{Fills: q.String()}, nil
 }
 
-// roleSQL returns 2 (taker) where the VARCHAR taker is an exchange of the venue, else 1 (maker).
+// roleSQL returns 2 (taker) if the VARCHAR taker is an exchange of the venue, else 1 (maker).
 func roleSQL(taker string) string {
 	var list []string
 	for _, a := range reference.Exchanges() {

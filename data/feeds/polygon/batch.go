@@ -18,18 +18,18 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// Batch holds the decoded logs of a range of blocks in memory, some 300 bytes per log. It yields
-// the same rows as a file of these logs. It is for one goroutine at a time.
+// Batch holds the decoded logs of a range of blocks in memory, some 300 bytes per log. It gives the
+// same rows as a file of these logs. It must be used by one goroutine at a time.
 type Batch struct {
 	decoder *chain.Decoder
 	since   int64    // the first block of a fee module
 	chunks  []*chunk // in order of arrival
 	count   int
-	order   []int32 // of the entries, in the order of the chain, once it is known
+	order   []int32 // indexes of the entries in chain order, once it is known
 	passed  map[string]int64
 	passes  int64
 	faults  []Fault
-	// Of the entries, each log once; valid when order is.
+	// Logs and fills, each counted once; valid if order is.
 	unique, fills int64
 	digest        uint64
 }
@@ -40,19 +40,19 @@ type Fault struct {
 	Raw    string // the log
 }
 
-// Doubt is something about the logs that shows that they are not complete.
+// Doubt is a reason to assume that the logs are incomplete.
 type Doubt struct {
 	Block int64
 	Tx    data.Hash
 	Why   string // short and stable, such as "maker_without_taker"
 }
 
-// The doubts besides those of matches.
+// Doubts other than those about matches.
 const (
 	Unreadable = "unreadable_log"
 	Removed    = "removed_log"
 	Outside    = "log_outside" // logs outside of the range
-	OtherBlock = "other_block" // two logs name different blocks of one number
+	OtherBlock = "other_block" // two logs have the same block number and different block hashes
 	OtherEnd   = "other_end"   // a log of the last block has another block hash than the header
 )
 
@@ -116,8 +116,8 @@ func (b *Batch) each(f func(e *entry)) {
 	}
 }
 
-// Release frees the memory of the events; the batch has none from here on. Its counts of skipped
-// logs, and its faults, stay.
+// Release frees the memory of the events; afterwards the batch has none. Its counts of skipped logs
+// and its faults remain.
 func (b *Batch) Release() {
 	for _, c := range b.chunks {
 		clear(c[:]) // what the events point to
@@ -126,7 +126,7 @@ func (b *Batch) Release() {
 	b.chunks, b.order, b.count, b.digest, b.unique, b.fills = nil, nil, 0, 0, 0, 0
 }
 
-// sort puts the entries into the order in which a file of logs is read.
+// sort sorts the entries in the order in which a file of logs is read.
 func (b *Batch) sort() {
 	if b.order != nil || b.count == 0 {
 		return
@@ -158,22 +158,22 @@ func (b *Batch) sort() {
 	}
 }
 
-// Logs is how many logs were added, each counted once, whether or not they were usable.
+// Logs is the number of logs that were added, each counted once, usable or not.
 func (b *Batch) Logs() int64 {
 	b.sort()
 	return b.unique + int64(len(b.faults)) + b.passes
 }
 
-// Events is how many events there are, including repeats.
+// Events is the number of events, including repeats.
 func (b *Batch) Events() int { return b.count }
 
-// Fills is how many fills there are, each once.
+// Fills is the number of fills, each counted once.
 func (b *Batch) Fills() int64 {
 	b.sort()
 	return b.fills
 }
 
-// Resolved are the conditions whose payouts are in the logs, or follow from them.
+// Resolved returns the conditions whose payouts are in the logs or follow from them.
 func (b *Batch) Resolved() (out []data.Hash) {
 	b.each(func(e *entry) {
 		switch e.Kind {
@@ -187,7 +187,7 @@ func (b *Batch) Resolved() (out []data.Hash) {
 }
 
 // Digest identifies a set of logs: the sum of the hashes of transaction and log index, each log
-// once. The digest of two ranges together is the sum of theirs.
+// once. The digest of two ranges together is the sum of their digests.
 func (b *Batch) Digest() uint64 {
 	b.sort()
 	return b.digest
@@ -199,8 +199,8 @@ func (b *Batch) Faults() []Fault { return b.faults }
 // Passed counts logs with nothing to keep, by reason.
 func (b *Batch) Passed() map[string]int64 { return b.passed }
 
-// Undated are the blocks of logs without a block time, each once, with the block's hash in the
-// logs; the zero hash if they have none.
+// Undated returns the blocks of logs without a block time, with the block hash in the logs; the
+// zero hash if they have none.
 func (b *Batch) Undated() map[int64]data.Hash {
 	out := map[int64]data.Hash{}
 	b.each(func(e *entry) {
@@ -211,7 +211,7 @@ func (b *Batch) Undated() map[int64]data.Hash {
 	return out
 }
 
-// Date sets the time of logs without one to that of their block, by its number, in unix seconds.
+// Date sets the time of logs without one. times are unix seconds by block number.
 func (b *Batch) Date(times map[int64]int64) {
 	b.each(func(e *entry) {
 		if e.Time == 0 {
@@ -220,15 +220,15 @@ func (b *Batch) Date(times map[int64]int64) {
 	})
 }
 
-// unheard is the sink of a pass over logs whose rows are not needed yet.
+// unheard is the sink of a pass over logs that only looks for doubts.
 type unheard struct{ data.Sink }
 
 // Pass drops the log.
 func (unheard) Pass(int64, data.Passed) error { return nil }
 
-// Doubts returns why these cannot be all the logs of the blocks from … to, the last of which has
-// the hash end (zero: not known): an incomplete match, logs outside the range or of another chain,
-// logs that were removed, or that cannot be read.
+// Doubts returns the reasons why these cannot be all the logs of the blocks from … to: an
+// incomplete match, logs outside the range or of another chain, logs that were removed or that
+// cannot be read. end is the hash of the last block; zero if not known.
 func (b *Batch) Doubts(from, to int64, end data.Hash) (out []Doubt) {
 	b.sort()
 	for range b.faults {
@@ -297,9 +297,9 @@ func tooManyLogs(block int64) error {
 	return fmt.Errorf("block %d has more than %d logs", block, mostLogs)
 }
 
-// Rows returns a function that passes the rows of batches to a sink, each time it is called. The
-// batches must be of ranges that do not overlap, in order; none may be changed while the function
-// is in use.
+// Rows returns a function that passes the rows of batches to a sink. It may be called more than
+// once. The batches must be in order and their ranges must not overlap; none may be changed while
+// the function is in use.
 func Rows(batches []*Batch) func(ctx context.Context, sink data.Sink) error {
 	return func(ctx context.Context, sink data.Sink) error {
 		r := reader{sink: sink}
@@ -344,7 +344,7 @@ func (b *Batch) oddRows(sink data.Sink) error {
 // Feed is the feed of the rows of batches.
 func Feed() data.Feed { return Feeds()[0] }
 
-// Join adds the logs of another Batch for the same contracts, which must not be used afterwards.
+// Join adds the logs of other, a Batch for the same contracts. other must not be used afterwards.
 func (b *Batch) Join(other *Batch) {
 	other.each(func(e *entry) {
 		e.Line = int64(b.count + 1)

@@ -9,8 +9,8 @@ import (
 	"pmx/data/chain"
 )
 
-// mostLogs is how many logs of a block are processed together. The gas limit of a block does not
-// allow as many.
+// mostLogs is the maximum number of logs of a block. The gas limit of a block does not allow as
+// many.
 const mostLogs = 1 << 16
 
 // eachBlock passes on the spilled events, block by block.
@@ -68,7 +68,7 @@ func eachTransaction(logs []entry, f func(logs []entry) error) error {
 	return nil
 }
 
-// transaction passes on the logs of a transaction in a block of the given time, 0: unknown.
+// transaction passes on the logs of a transaction. at is the time of its block; 0: unknown.
 func (r *reader) transaction(logs []entry, at int64) error {
 	rows, err := r.standing(logs)
 	if err != nil {
@@ -104,9 +104,9 @@ func (r *reader) transaction(logs []entry, at int64) error {
 	return nil
 }
 
-// standing returns the logs of each index, without those removed by a reorganisation: both the log
-// and the log that says it was removed. A log of that index in another block stands. They are valid
-// until the next call.
+// standing returns the logs by log index, without those removed by a reorganisation: both the log
+// and the one that says that it was removed are left out. A log with the same index in another
+// block is kept. The result is valid until the next call.
 func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	rows = r.rows[:0]
 	defer func() { r.rows = rows[:0] }()
@@ -132,7 +132,7 @@ func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 	return rows, nil
 }
 
-// takenBack returns the logs without those of a removed block, whose hash may be unknown.
+// takenBack returns the logs except for those of a removed block, whose hash may be unknown.
 func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err error) {
 	for _, e := range same {
 		if e.BlockHash != block && !e.BlockHash.IsZero() && !block.IsZero() {
@@ -146,9 +146,9 @@ func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err err
 
 // refund subtracts from the fees of fills what a fee module refunded: the refund of the same order
 // and wallet, in the asset of the fee, whose refunded and remaining amounts sum to the fee. Each
-// refund belongs to one fill, and rows that repeat a fill get its fee. Since there are fee modules,
-// the exchange takes the maximum fee that the order allows, next to nothing of which may remain:
-// without its refund, which may be in another file, the fee is not known.
+// refund belongs to one fill, and rows that repeat a fill get its fee. Since the first fee module,
+// the exchange takes the maximum fee that the order allows, and nearly all of it may be refunded.
+// So without its refund, which may be in another file, the fee is unknown.
 func (r *reader) refund(rows [][]entry) {
 	given := map[data.Hash][]*entry{} // by order
 	for _, same := range rows {
@@ -202,16 +202,17 @@ const (
 	matchDiffers = "match_differs"
 )
 
-// match has the rows of a match that an exchange has written so far: the makers'.
+// match has the rows of a match before the taker's row: those of the makers.
 type match struct {
 	makers int
 	shares data.Micro
 	last   *entry
 }
 
-// broken calls f with a row of every incomplete match of a transaction, and the reason: an exchange
-// writes the rows of the makers and then the taker's, which has as many shares, give or take a
-// millionth of a share per maker. On the first exchange the taker's may have more.
+// broken calls f with a row of every incomplete match of a transaction, and the reason. An exchange
+// writes the rows of the makers and then the taker's, which has as many shares as all makers
+// together, within a millionth of a share per maker. On the first exchange the taker's row may have
+// more.
 func broken(rows [][]entry, f func(row *entry, why string)) {
 	open := map[data.Address]match{}
 	for _, same := range rows {
@@ -238,7 +239,7 @@ func broken(rows [][]entry, f func(row *entry, why string)) {
 	}
 }
 
-// note counts what is odd about a log.
+// note counts what is unusual about a log.
 func (r *reader) note(e *entry, at int64) {
 	if e.Kind == chain.Resolved && at == 0 {
 		r.sink.Note("undated_payouts")

@@ -7,24 +7,24 @@ import (
 	"pmx/data/chain"
 )
 
-// mostSiblings is how many conditions an event may have whose payouts are derived: protocol V1
-// allowed a quarter as many.
+// mostSiblings is the maximum number of conditions of an event whose payouts are derived. Protocol
+// V1 allowed a quarter as many.
 const mostSiblings = 1024
 
-// Reasons why payouts cannot be derived from a log that says that they follow. The data API has
-// them.
+// Reasons why payouts cannot be derived from a log about an event. Such payouts are in the data
+// API.
 const (
 	noWinner   = "remaining_without_winner" // the log that says which condition pays yes is not in the transaction
-	otherWins  = "remaining_of_other"       // whether the event was migrated from protocol V1 is not known
+	otherWins  = "remaining_of_other"       // it is unknown whether the event was migrated from protocol V1
 	manyRemain = "remaining_of_many"
-	noneRemain = "winner_without_remaining" // a condition pays yes, and the log of its event is missing
+	noneRemain = "winner_without_remaining" // a condition pays yes, but the log of its event is missing
 )
 
-// remaining passes on what follows from the log that an event of protocol V2 is decided. It is in
-// the transaction in which the same contract reports that one of its conditions pays yes: then
-// every other condition, and "other", pays no unless something else was stored for it. For an event
-// that was migrated from protocol V1, as the transaction says, this holds only for "other": the
-// others get the payouts of V1 once somebody migrates them.
+// remaining passes on the payouts that follow from the log that an event of protocol V2 is decided.
+// In the same transaction, the same contract reports that one of the event's conditions pays yes.
+// All other conditions, and "other", then pay no unless something else was stored for them. If the
+// transaction says that the event was migrated from protocol V1, this holds only for "other": the
+// other conditions get the payouts of V1 when they are migrated.
 func (r *reader) remaining(e *entry, at int64, rows [][]entry) error {
 	winner, migrated, found := 0, false, false
 	for _, same := range rows {
@@ -74,8 +74,8 @@ func (e *entry) paysYes() bool {
 	return e.Kind == chain.Resolved && !e.Derived && len(e.paid) == 2 && e.paid[0] == data.One
 }
 
-// undecided notes conditions that pay yes in an event with several, if the log about the event is
-// missing: then the payouts of the others do not follow.
+// undecided counts conditions that pay yes in an event with several conditions if the log about the
+// event is missing: the payouts of the others are then unknown.
 func (r *reader) undecided(rows [][]entry) {
 	for _, same := range rows {
 		e := &same[0]

@@ -9,7 +9,7 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-// entry is an event that is not in chain order yet.
+// entry is an event before it is put into chain order.
 type entry struct {
 	block int64
 	tx    data.Hash
@@ -19,7 +19,7 @@ type entry struct {
 	paid []data.Micro // of payouts
 }
 
-// stored are the fields that are spilled as they are.
+// stored has the fields that are spilled as they are.
 type stored struct {
 	Line, Time int64
 	BlockHash  data.Hash
@@ -33,12 +33,12 @@ type stored struct {
 	Outcome                 int8
 	FeeIn                   chain.Asset
 	Refundable, Derived     bool
-	Shares, USD, Fee        data.Micro // of a refund: Shares is the refunded amount, Fee what remains
+	Shares, USD, Fee        data.Micro // of a refund: Shares is the refunded amount, Fee the remaining one
 }
 
 const keyBytes = 8 + 32 + 4
 
-// entryOf keeps what an event says beyond the next call of Decode.
+// entryOf copies an event, which is valid only until the next call of Decode.
 func entryOf(line int64, e *chain.Event) entry {
 	out := entry{block: e.Log.Block, tx: e.Log.Tx, index: e.Log.Index,
 		stored: stored{Line: line, Time: e.Log.Time, BlockHash: e.Log.BlockHash, Kind: e.Kind, Removed: e.Log.Removed, Emitter: e.Log.Address}}
@@ -63,7 +63,7 @@ func entryOf(line int64, e *chain.Event) entry {
 	return out
 }
 
-// put spills an event, by its place in the chain.
+// put spills an event, with its position in the chain as key.
 func (r *reader) put(line int64, event *chain.Event) error {
 	e := entryOf(line, event)
 	var err error
@@ -83,7 +83,7 @@ func (r *reader) put(line int64, event *chain.Event) error {
 	return r.entries.Add(r.key, r.value)
 }
 
-// take reads what put has spilled.
+// take decodes an event that put has spilled.
 func take(key, value []byte) (e entry, err error) {
 	if len(key) != keyBytes {
 		return e, spill.ErrDamaged

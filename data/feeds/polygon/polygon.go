@@ -21,8 +21,8 @@ import (
 func Feeds() []data.Feed {
 	return []data.Feed{{
 		Name:     "polygon-logs",
-		About:    "answers of eth_getLogs of Polygon: one, a batch, an array or NDJSON of logs with address, topics, data, transactionHash, logIndex",
-		Rule:     "a fill is one log of a transaction: its log index tells it from every other",
+		About:    "responses of eth_getLogs of Polygon: one, a batch, an array or NDJSON of logs with address, topics, data, transactionHash, logIndex",
+		Rule:     "a fill is one log of a transaction, identified by its log index",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.JSON, data.NDJSON},
@@ -31,8 +31,8 @@ func Feeds() []data.Feed {
 	}}
 }
 
-// isLogs recognises a log by its keys. The first answer of a batch may be an error, or have no
-// logs: then there must be logs further on in the first bytes.
+// isLogs recognises a log by its keys. The first response of a batch may be an error, or have no
+// logs: then there must be logs later in the head.
 func isLogs(h data.Head) bool {
 	for _, p := range []string{"", "result[]."} {
 		if shape.HasKeys(h, p+"address", p+"topics", p+"data", p+"transactionHash") {
@@ -42,8 +42,8 @@ func isLogs(h data.Head) bool {
 	return shape.HasKeys(h, "jsonrpc") && bytes.Contains(h.Bytes, []byte(`"topics"`))
 }
 
-// reader processes the logs of a file in chain order, whatever their order in the file, because the
-// refund of a fee is in another log than the fill.
+// reader processes the logs of a file in chain order, whatever their order in the file, because a
+// fill and the refund of its fee are in different logs.
 type reader struct {
 	sink    data.Sink
 	decoder *chain.Decoder
@@ -54,7 +54,7 @@ type reader struct {
 	texts   map[data.Hash]string
 	mapped  shape.RecentSet
 	rows    [][]entry // memory for the rows of a transaction
-	aside   bool      // a part of the current record was spilled
+	aside   bool      // a log of the current record was spilled
 	// refunded is the first block of a fee module.
 	refunded int64
 }
@@ -65,7 +65,7 @@ type lines struct {
 	r *reader
 }
 
-// Lines reports what lines are.
+// Lines counts lines by kind.
 func (l *lines) Lines(kind data.LineKind, n int64) error {
 	if kind == data.LineRecord && l.r.aside {
 		l.r.aside, kind = false, data.LineLater
@@ -95,10 +95,10 @@ func refundedSince(contracts []chain.Contract) int64 {
 	return first
 }
 
-// result is the key of an answer's logs.
+// result is the key of a response's logs.
 const result = "result"
 
-// record reads a log, or an answer within a batch.
+// record reads a log, or a response within a batch.
 func (r *reader) record(line int64, raw []byte) error {
 	e, err := r.decoder.Decode(raw)
 	if !errors.Is(err, chain.BadLog) {
@@ -121,7 +121,7 @@ func (r *reader) record(line int64, raw []byte) error {
 	return shape.Reject(r.sink, line, raw, shape.Known(string(chain.BadLog)))
 }
 
-// noLogs counts an answer to another request than one for logs.
+// noLogs counts a response to a request that was not for logs.
 func (r *reader) noLogs(line int64) error { return r.sink.Pass(line, "no_logs") }
 
 func (r *reader) log(line int64, raw []byte, e *chain.Event, err error) error {
@@ -154,7 +154,8 @@ func check(e *chain.Event) error {
 	return shape.Check(data.Fill{TokenID: "0", Shares: e.Fill.Shares, USD: e.Fill.USD})
 }
 
-// mostTexts is how many texts of tokens are kept: many of a day's fills are in the same few tokens.
+// mostTexts is the maximum number of token texts that are kept. Many of a day's fills are of the
+// same few tokens.
 const mostTexts = 1 << 14
 
 // tokenID is the decimal text of a token.

@@ -138,8 +138,8 @@ func (c *CLOB) outcomes(m *data.Market) error {
 	return nil
 }
 
-// resolution reads the winner flags of a market that is not said to be open; a half
-// payout has no winner, but a flag of its own.
+// resolution reads the winner flags of a market, unless the record says that it is open. A payout
+// of halves has no winner but a flag of its own.
 func (c *CLOB) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	if len(c.Tokens) < 2 {
 		return nil, ""

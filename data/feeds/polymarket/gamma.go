@@ -63,7 +63,7 @@ type Gamma struct {
 	FlatEventTitle        shape.Text   `json:"event_title"`
 	SeriesSlug            shape.Text   `json:"seriesSlug"`
 	AutomaticallyResolved shape.Text   `json:"automaticallyResolved"`
-	// Lacks are the fields of the quote that the page never has.
+	// Lacks are the fields of the quote for which the source has no column.
 	Lacks data.QuoteFields `json:"-"`
 }
 
@@ -83,7 +83,7 @@ type Event struct {
 // Events is a list of short events, also as a string that holds JSON.
 type Events []Event
 
-// UnmarshalJSON never fails on odd content: it leaves the list empty.
+// UnmarshalJSON does not fail on invalid content: it leaves the list empty.
 func (e *Events) UnmarshalJSON(b []byte) error {
 	var list []Event
 	*e = nil
@@ -97,7 +97,7 @@ func (e *Events) UnmarshalJSON(b []byte) error {
 // also as a string that holds JSON.
 type Tags []string
 
-// UnmarshalJSON never fails on odd content: it leaves the list empty.
+// UnmarshalJSON does not fail on invalid content: it leaves the list empty.
 func (t *Tags) UnmarshalJSON(b []byte) error {
 	var list []struct {
 		Slug  shape.Text `json:"slug"`
@@ -175,7 +175,7 @@ func (g *Gamma) Market() (data.Market, error) {
 		return data.Market{}, f.Err
 	}
 	if m.Closed == nil && !m.ClosedAt.IsZero() {
-		closed := true // what has a time of closing is closed
+		closed := true // a market with a closing time is closed
 		m.Closed = &closed
 	}
 	m.Resolution, m.Untaken = g.resolution(&m, settled)
@@ -188,7 +188,7 @@ func Lacks(format data.Format, raw []byte) data.QuoteFields {
 	return shape.LacksQuote(format, raw, []string{"bestBid", "bestAsk"}, []string{"lastTradePrice"}, []string{"liquidity", "liquidityNum"})
 }
 
-// gammaID returns the decimal id, and "" if a dump put something else there.
+// gammaID returns the decimal id, and "" if the dump has something else there.
 func gammaID(s string) string {
 	if id, ok := shape.TokenID(s); ok && len(id) < 20 {
 		return id
@@ -196,8 +196,8 @@ func gammaID(s string) string {
 	return ""
 }
 
-// outcomes fills labels, tokens and prices, and leaves out tokens and prices
-// that are not one per outcome.
+// outcomes sets labels, tokens and prices. Tokens and prices are left out if there is not exactly
+// one per outcome.
 func (g *Gamma) outcomes(m *data.Market) {
 	labels, n := Labels(g.Outcomes, g.ClobTokenIDs)
 	m.Outcomes = labels
@@ -205,8 +205,8 @@ func (g *Gamma) outcomes(m *data.Market) {
 	m.Prices = Prices(g.OutcomePrices, n)
 }
 
-// Labels returns the labels of a market's outcomes, nil if the list is empty, and how many outcomes
-// there are: without labels as many as tokens.
+// Labels returns the labels of a market's outcomes, nil if the list is empty, and the number of
+// outcomes: without labels, that of the tokens.
 func Labels(labels, tokens []string) ([]string, int) {
 	if len(labels) > 0 {
 		return labels, len(labels)
@@ -214,7 +214,7 @@ func Labels(labels, tokens []string) ([]string, int) {
 	return nil, len(tokens)
 }
 
-// Tokens returns n normalised token ids, and nil if they are not n good ones.
+// Tokens returns n normalised token ids, and nil if there are not exactly n valid ones.
 func Tokens(ids []string, n int) []string {
 	if len(ids) != n || n == 0 {
 		return nil
@@ -241,13 +241,13 @@ func CheckLists(labels, tokens, prices []string) error {
 		case !ok && shape.Text(s).Trim() != "":
 			return shape.Known("bad_token")
 		case seen[id] && ok:
-			return shape.Bad("bad_token", "the token %s stands for two outcomes", id)
+			return shape.Bad("bad_token", "the token %s is listed for two outcomes", id)
 		case ok:
 			seen[id] = true
 		}
 	}
 	if len(labels) > 0 && len(seen) > 0 && len(labels) != len(tokens) {
-		return shape.Bad("bad_outcome", "the labels of outcomes are %d and the tokens %d", len(labels), len(tokens))
+		return shape.Bad("bad_outcome", "there are %d labels of outcomes and %d tokens", len(labels), len(tokens))
 	}
 	var f shape.Fields
 	for _, s := range prices {
@@ -259,7 +259,7 @@ func CheckLists(labels, tokens, prices []string) error {
 	return nil
 }
 
-// Prices returns n prices between 0 and 1, and nil if they are not n good ones.
+// Prices returns n prices between 0 and 1, and nil if there are not exactly n valid ones.
 func Prices(texts []string, n int) []data.Micro {
 	if len(texts) != n || n == 0 {
 		return nil
@@ -286,7 +286,7 @@ func (g *Gamma) event(m *data.Market, f *shape.Fields) {
 	}
 }
 
-// inherit copies to m what its event says and the market itself does not.
+// inherit copies to m the fields of its event that the market itself does not have.
 func (e *Event) inherit(g *Gamma, m *data.Market, f *shape.Fields) {
 	m.EventID = first(m.EventID, e.ID.Trim())
 	m.EventSlug = first(m.EventSlug, e.Slug.Trim())
@@ -305,14 +305,14 @@ func (e *Event) inherit(g *Gamma, m *data.Market, f *shape.Fields) {
 	g.Category = first(g.Category, e.Category)
 }
 
-// category uses the tags by the fixed table, else the field of old markets, else the beginning of
-// the slug.
+// category uses the fixed table of tags, else the field of old markets, else the beginning of the
+// slug.
 func (g *Gamma) category(m *data.Market) {
 	m.Category, m.CategorySource = Category(m.Tags, g.Category.Trim(), m.EventSlug, m.Slug)
 }
 
-// Category returns the category of a market and what it came from ("tag", "field", "slug"); both
-// are "" if unknown.
+// Category returns the category of a market and its origin ("tag", "field", "slug"); both are "" if
+// unknown.
 func Category(tags []string, field string, slugs ...string) (category, source string) {
 	if c := reference.CategoryOf(tags); c != "" {
 		return c, "tag"
@@ -328,11 +328,11 @@ func Category(tags []string, field string, slugs ...string) (category, source st
 	return "", ""
 }
 
-// resolution derives the payouts from the outcome prices, for a closed market whose oracle has
-// answered, or for one from before the oracle had a status if its prices leave no doubt. Everything
-// else is unresolved: a closed market may still be disputed. If the oracle has answered and the
-// record does not say whether the market is closed, it is closed. The reason is why prices that
-// look final are not taken.
+// resolution derives the payouts from the outcome prices. The market must be closed and its oracle
+// must have answered; for markets from before the oracle had a status, unambiguous prices are
+// enough. All others are unresolved: a closed market may still be disputed. If the oracle has
+// answered and the record does not say whether the market is closed, it counts as closed. The
+// second result is why prices that look final are not used.
 func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution, data.Untaken) {
 	status := strings.ToLower(g.UMAResolutionStatus.Trim())
 	final := status == "resolved" || status == "settled"
@@ -355,8 +355,8 @@ func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
-// Misfit reports whether texts look like the final prices of m but are not usable, because they are
-// not one from 0 to 1 for each outcome.
+// Misfit reports whether texts look like the final prices of m but cannot be used, because there is
+// not exactly one from 0 to 1 per outcome.
 func Misfit(m *data.Market, texts []string, final bool) bool {
 	given := slices.ContainsFunc(texts, func(s string) bool { return shape.Text(s).Trim() != "" })
 	if !given || len(m.Prices) > 0 {
@@ -368,8 +368,8 @@ func Misfit(m *data.Market, texts []string, final bool) bool {
 	return *m.Closed
 }
 
-// Decided reports whether one price is 1 and all others are 0, which does not happen in a market
-// that is being traded.
+// Decided reports whether one price is 1 and all others are 0, which does not occur while a market
+// is traded.
 func Decided(prices []data.Micro) bool {
 	ones := 0
 	for _, p := range prices {
@@ -381,8 +381,8 @@ func Decided(prices []data.Micro) bool {
 	return ones == 1 && len(prices) > 1
 }
 
-// Payouts returns the payouts that final prices stand for: one outcome at 0.99 or more with all
-// others at 0.01 or less, or, where halves is set, two at a half. nil if they stand for none.
+// Payouts returns the payouts that follow from final prices: one outcome at 0.99 or more and all
+// others at 0.01 or less, or, if halves is set, two at a half. It returns nil for other prices.
 func Payouts(prices []data.Micro, halves bool) []data.Micro {
 	out := make([]data.Micro, len(prices))
 	winners := 0

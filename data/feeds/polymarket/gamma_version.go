@@ -9,9 +9,8 @@ import (
 )
 
 // protocol moves tokens and oracle status of protocol V2 to the fields of V1. The field version
-// says which of the two a record means; records of either version may have both. Without a version
-// they are those of V1. An unknown version, and tokens of V2 that do not belong to the condition,
-// are a *shape.RowError.
+// decides, because records of either version may have both; the default is V1. An unknown version,
+// or tokens of V2 that do not belong to the condition, are a *shape.RowError.
 func (g *Gamma) protocol(condition data.Hash) error {
 	switch version := strings.ToLower(g.Version.Trim()); version {
 	case "", "v1":
@@ -23,8 +22,8 @@ func (g *Gamma) protocol(condition data.Hash) error {
 	return shape.Bad("bad_version", "the version %q of the protocol is neither v1 nor v2", g.Version.Trim())
 }
 
-// checkPositions returns a *shape.RowError if a token is not the one that V2 computes from the
-// condition: its 31 bytes, followed by the place of the outcome.
+// checkPositions returns a *shape.RowError if a token is not the one that V2 derives from the
+// condition: the first 31 bytes of its id, followed by the index of the outcome.
 func (g *Gamma) checkPositions(condition data.Hash) error {
 	for i, s := range g.ClobTokenIDs {
 		if shape.Text(s).Trim() == "" {
@@ -36,7 +35,7 @@ func (g *Gamma) checkPositions(condition data.Hash) error {
 		}
 		want[len(want)-1] = byte(i)
 		if id, ok := shape.TokenID(s); ok && id != new(big.Int).SetBytes(want[:]).String() {
-			return shape.Bad("bad_token", "the position at place %d does not belong to the market's condition", i)
+			return shape.Bad("bad_token", "position %d does not belong to the market's condition", i)
 		}
 	}
 	return nil

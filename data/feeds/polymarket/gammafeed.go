@@ -44,7 +44,7 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 	})
 }
 
-// Emit passes the market of g to sink, or the reason why there is none.
+// Emit passes the market of g to sink, or rejects the record if it has none.
 func Emit(sink data.Sink, line int64, raw []byte, g *Gamma) error {
 	m, err := g.Market()
 	if err != nil {
@@ -107,7 +107,7 @@ func readGammaEvents(ctx context.Context, src data.Source, r io.Reader, sink dat
 func marketList() data.Feed {
 	return data.Feed{
 		Name:    "market-list",
-		About:   "a thin list of markets: id (a condition id), question, endDate, closed, volume",
+		About:   "a short list of markets: id (a condition id), question, endDate, closed, volume",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.JSON, data.NDJSON, data.CSV},
 		Match: func(h data.Head) bool {

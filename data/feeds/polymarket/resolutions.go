@@ -13,7 +13,7 @@ import (
 func resolutions() data.Feed {
 	return data.Feed{
 		Name:    "polymarket-resolutions",
-		About:   "data API /v2/resolutions by condition: payouts of what is resolved, reported or derived",
+		About:   "data API /v2/resolutions by condition: payouts of resolved conditions, reported or derived",
 		Kind:    data.KindResolutions,
 		Formats: []data.Format{data.JSON, data.NDJSON},
 		Match: func(h data.Head) bool {
@@ -64,7 +64,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 	})
 }
 
-// millionths reads at least two whole numbers of millionths that add up to One, else nil.
+// millionths parses at least two whole numbers of millionths that sum to One, else nil.
 func millionths(texts []string) []data.Micro {
 	out, sum := make([]data.Micro, len(texts)), data.Micro(0)
 	for i, s := range texts {

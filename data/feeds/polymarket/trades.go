@@ -13,8 +13,8 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-const tradesRule = "pages overlap, so equal rows are one fill; a row is the taker's fill, as the API gives unless asked otherwise, " +
-	"but where rows of one transaction name several wallets their roles are unknown"
+const tradesRule = "pages overlap, so equal rows are one fill; a row is the taker's fill, as is the API's default, " +
+	"but if rows of one transaction name several wallets, their roles are unknown"
 
 func trades() data.Feed {
 	return data.Feed{
@@ -38,7 +38,7 @@ func trades() data.Feed {
 	}
 }
 
-// trade is a row of /trades in its two spellings.
+// trade is a row of /trades with the field names of both versions.
 type trade struct {
 	Wallet1    shape.Text `json:"proxyWallet"`
 	Wallet2    shape.Text `json:"proxy_wallet"`
@@ -68,7 +68,7 @@ type trade struct {
 func (t *trade) wallet() string { return first(t.Wallet1, t.Wallet2).Trim() }
 func (t *trade) tx() string     { return first(t.Tx1, t.Tx2).Trim() }
 
-// fill returns the fill of a row, as a taker's; the error is a *shape.RowError.
+// fill returns the fill of a row, with the role taker. The error is a *shape.RowError.
 func (t *trade) fill() (data.Fill, error) {
 	f := data.Fill{LogIndex: data.NoIndex, Role: data.Taker, Name: t.Name.Trim()}
 	var err error
@@ -106,8 +106,8 @@ func (t *trade) fill() (data.Fill, error) {
 	return f, shape.Check(f)
 }
 
-// time prefers the unix time: the datetime column of the platform tape was made
-// from it, in places with the wrong unit.
+// time prefers the unix time: the datetime column of the platform tape was derived from it,
+// sometimes with the wrong unit.
 func (t *trade) time() (int64, error) {
 	if s := t.Timestamp.Trim(); s != "" {
 		return shape.FillTime(s)
@@ -122,8 +122,7 @@ func (t *trade) usd() (data.Micro, error) {
 	return data.ParseMicro(t.Cost.Trim())
 }
 
-// maxOutcome is the largest outcome index that is accepted; the API writes noOutcome for an unknown
-// one.
+// maxOutcome is the largest valid outcome index; the API writes noOutcome for an unknown one.
 const maxOutcome, noOutcome = 99, 999
 
 func (t *trade) market(f data.Fill) data.Market {
@@ -131,8 +130,7 @@ func (t *trade) market(f data.Fill) data.Market {
 		EventSlug: first(t.EventSlug1, t.EventSlug2).Trim(), Stub: true}
 }
 
-// tradeReader passes on the fills of a file, and, about once each, what they say about their
-// markets and tokens.
+// tradeReader passes on the fills of a file, and their markets and tokens about once each.
 type tradeReader struct {
 	sink    data.Sink
 	several *spill.Rows
@@ -213,8 +211,8 @@ func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
 	return tx, wallet, err == nil
 }
 
-// severalWallets returns the numbers of the rows of transactions that have rows of more than one
-// wallet in the file.
+// severalWallets returns the numbers of rows whose transaction has rows of more than one wallet in
+// the file.
 func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
 	parties := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, parties.Close()) }()
@@ -241,8 +239,8 @@ func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *sp
 	return rows, nil
 }
 
-// shared puts the rows of transactions of several wallets into rows. One cursor runs a transaction
-// ahead of the other, to find out how many wallets it has.
+// shared adds the rows of transactions of several wallets to rows. One cursor is a transaction
+// ahead of the other, to find out how many wallets the transaction has.
 func shared(parties *spill.Sorter, rows *spill.Rows) error {
 	ahead, err := parties.Sorted()
 	if err != nil {
@@ -275,7 +273,7 @@ func shared(parties *spill.Sorter, rows *spill.Rows) error {
 	}
 }
 
-// take reads the next count rows, and puts them into rows if all is set.
+// take reads the next count rows, and adds them to rows if all is set.
 func take(c *spill.Cursor, rows *spill.Rows, count int, all bool) error {
 	for range count {
 		_, value, err := c.Next()

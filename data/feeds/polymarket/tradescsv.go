@@ -24,8 +24,8 @@ func tradesCSV() data.Feed {
 	}
 }
 
-// queryTrades reads rows as trade.fill does, and knows the transactions of several wallets from a
-// first pass over the two columns.
+// queryTrades reads rows like trade.fill. Transactions of several wallets are known from a first
+// pass over the two columns.
 func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h)
 	wallet, tx := t.Col("proxyWallet", "proxy_wallet"), t.Col("transactionHash", "transaction_hash")

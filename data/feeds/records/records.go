@@ -1,5 +1,5 @@
 // Package records splits CSV files into records. A stray quote affects only its own line: a quoted
-// cell ends on its line, or, if cells may have line ends in them, a record has a length limit and
+// cell ends on its line, or, if cells may contain line ends, a record has a maximum length and
 // contains no other record. Reading continues at the next line, and every line of the file is in
 // some record.
 package records
@@ -19,12 +19,12 @@ const Limit = 2 << 20
 var (
 	// ErrTooLong is the error of a line of more than Limit bytes.
 	ErrTooLong = fmt.Errorf("the line is longer than %d MB", Limit>>20)
-	// ErrQuote is the error of a line with a quote that opens a cell and is not closed: not on its
-	// line, or, if cells may have line ends in them, not within the limit, not with the header's
-	// number of cells, or only after other records.
+	// ErrQuote is the error of a line with a quote that opens a cell and is not closed on that
+	// line. If cells may contain line ends, it is not closed within the limit, not with the
+	// header's number of cells, or only after other records.
 	ErrQuote = errors.New("a quote opens a cell that does not end")
-	// ErrCut is the error of the last line of a file without a line end: it may be the beginning of
-	// a longer one.
+	// ErrCut is the error of the last line of a file if it has no line end: it may be the beginning
+	// of a longer line.
 	ErrCut = errors.New("the file ends inside this row: no line end follows it")
 	// ErrWidth is the error of a record that does not have the header's number of cells.
 	ErrWidth = errors.New("the row does not have the header's number of cells")
@@ -32,53 +32,52 @@ var (
 
 // Record is one record of a file, or an invalid line.
 type Record struct {
-	Line  int64    // 1-based line that it begins at
-	Lines int64    // how many lines it has: more than one if a quoted cell has line ends in it
+	Line  int64    // 1-based line at which it begins
+	Lines int64    // number of lines: more than one if a quoted cell contains line ends
 	Cells []string // valid until the next Read
 	Raw   string   // if Err is set: the line as it is, or its beginning
 	Err   error    // why it cannot be used: one of the errors above; nil if it can
 }
 
-// Reader reads the records of a CSV file. A quote inside an unquoted cell is taken literally, and
-// so is one inside a quoted cell that no comma or line end follows, but only on the line on which
-// the cell begins. Empty lines are skipped.
+// Reader reads the records of a CSV file. A quote inside an unquoted cell is taken literally. So is
+// one inside a quoted cell that is not followed by a comma or line end, but only on the line on
+// which the cell begins. Empty lines are skipped.
 type Reader struct {
-	// AnyWidth lets records differ in their number of cells. Without it, all have as many as the
-	// first.
+	// AnyWidth allows records to differ in their number of cells. Without it, all must have as many
+	// as the first.
 	AnyWidth bool
-	// LineEnds lets quoted cells contain line ends, but not whole records: see swallows. Without
-	// it, a quoted cell ends on the line on which it begins.
+	// LineEnds allows quoted cells to contain line ends, but not whole records: see swallows.
+	// Without it, a quoted cell ends on the line on which it begins.
 	LineEnds bool
-	// Remark, if set, recognises lines of text around the rows: at the end of a file such a line
-	// does not count as a row that was cut off.
+	// Remark, if set, recognises lines of text around the rows. At the end of a file such a line
+	// does not count as a truncated row.
 	Remark func(cells []string) bool
 	// Longest is the maximum size of a record in bytes; 0, or more than Limit: Limit.
 	Longest int
 
 	src   io.Reader
 	buf   []byte
-	start int   // start of what was not returned yet
-	eof   bool  // src has ended
+	start int   // start of the bytes that were not returned yet
+	eof   bool  // src is at its end
 	line  int64 // lines returned
-	blank int64 // how many of them are empty
+	blank int64 // number of empty lines among them
 	width int   // of the header; 0 before it
 
-	out   []byte // cells of the current record, one after another
+	out   []byte // concatenated cells of the current record
 	ends  []int
 	cells []string
 }
 
-// NewReader reads src, in which a byte-order mark was skipped.
+// NewReader returns a Reader of src, whose byte-order mark must have been skipped.
 func NewReader(src io.Reader) *Reader { return &Reader{src: src} }
 
-// Above says that n lines of the file come before what is read here. It must be called before the
-// first Read.
+// Above says that src begins after n lines of the file. It must be called before the first Read.
 func (r *Reader) Above(n int64) { r.line += n }
 
-// Blank is how many empty lines were skipped so far.
+// Blank is the number of empty lines skipped so far.
 func (r *Reader) Blank() int64 { return r.blank }
 
-// clipped is how much of a line too long to be kept is shown.
+// clipped is how many bytes are shown of a line that is too long.
 const clipped = 2000
 
 // Read returns the next record; io.EOF after the last one, or an error of the source.
@@ -101,8 +100,8 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// lineEnd returns the end of the line that begins at from, including its line break: from itself at
-// the end of the file, -1 for a line that exceeds the limit.
+// lineEnd returns the end of the line that begins at from, including its line break. It is from at
+// the end of the file and -1 for a line that exceeds the limit.
 func (r *Reader) lineEnd(from int) (int, error) {
 	offset, seen := from-r.start, from-r.start
 	for {
@@ -132,10 +131,10 @@ func (r *Reader) longest() int {
 	return Limit
 }
 
-// chunk is how much is read at once.
+// chunk is the number of bytes that are read at once.
 const chunk = 256 << 10
 
-// fill reads on. Offsets from r.start stay; r.start itself moves.
+// fill reads more of src. Offsets relative to r.start stay valid; r.start itself moves.
 func (r *Reader) fill() error {
 	if r.start > 0 && len(r.buf)+chunk > cap(r.buf) {
 		r.buf = r.buf[:copy(r.buf, r.buf[r.start:])]
@@ -152,7 +151,7 @@ func (r *Reader) fill() error {
 	return err
 }
 
-// skipLong skips a line that is longer than the limit without keeping it.
+// skipLong skips a line that is longer than the limit without keeping it in memory.
 func (r *Reader) skipLong() (Record, error) {
 	r.line++
 	rec := Record{Line: r.line, Lines: 1, Err: ErrTooLong, Raw: strings.ToValidUTF8(string(r.buf[r.start:][:clipped]), "") + "…"}
@@ -171,13 +170,13 @@ func (r *Reader) skipLong() (Record, error) {
 	}
 }
 
-// body is a line without its line break.
+// body returns a line without its line break.
 func body(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// record parses the record whose first line ends at end. If it cannot be used, only the first line
-// is returned, and reading continues after it.
+// record parses the record whose first line ends at end. If it is invalid, only its first line is
+// returned, and reading continues after that line.
 func (r *Reader) record(end int) (Record, error) {
 	first := end - r.start
 	length, lines, err := r.parse(first)
@@ -226,10 +225,10 @@ func (r *Reader) texts() []string {
 }
 
 // parse parses the record at r.start, whose first line is first bytes long. It returns the length
-// of the record, -1 if a quote is not closed, and how many lines it has.
+// of the record, -1 if a quote is not closed, and its number of lines.
 func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	r.out, r.ends = r.out[:0], r.ends[:0]
-	end, at := first, 0 // from r.start: end of the current line, and the current place
+	end, at := first, 0 // from r.start: end of the current line, and the current position
 	lines = 1
 	for {
 		text := body(r.buf[r.start+at : r.start+end])
@@ -257,8 +256,8 @@ func (r *Reader) parse(first int) (length int, lines int64, err error) {
 	}
 }
 
-// quoted reads a cell after its opening quote; at becomes -1 if it does not end. more reports
-// whether another cell follows.
+// quoted parses a cell after its opening quote. at becomes -1 if the cell does not end. more
+// reports whether another cell follows.
 func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	for {
 		text := body(r.buf[r.start+*at : r.start+*end])
@@ -301,7 +300,7 @@ func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	}
 }
 
-// whole reports whether the last cell of a file is evidently complete: a hexadecimal value with the
+// whole reports whether the last cell of a file is certainly complete: a hexadecimal value with the
 // length of an address or a hash. A closing quote proves nothing: it may be the first of two.
 func whole(cells []string) bool {
 	if len(cells) == 0 {

@@ -42,8 +42,8 @@ func all(t interface{ Fatal(...any) }, text string, anyWidth bool) (out []row) {
 	}
 }
 
-// TestAStrayQuoteCostsItsLine: whatever stands behind it, reading goes on at the
-// next line, and line numbers stay right.
+// TestAStrayQuoteCostsItsLine: whatever follows it, reading continues at the next line, and line
+// numbers are correct.
 func TestAStrayQuoteCostsItsLine(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -64,7 +64,7 @@ func TestAStrayQuoteCostsItsLine(t *testing.T) {
 		"width": {"a,b\n1\n1,2,3\n", []row{{1, []string{"a", "b"}, nil}, {2, []string{"1"}, records.ErrWidth},
 			{3, []string{"1", "2", "3"}, records.ErrWidth}}},
 		"cut": {"a,b\n1,2\n3,4", []row{{1, []string{"a", "b"}, nil}, {2, []string{"1", "2"}, nil}, {3, []string{"3,4"}, records.ErrCut}}},
-		"cut behind a hash": {"a,b\n1,0x" + strings.Repeat("1f", 32), []row{{1, []string{"a", "b"}, nil},
+		"cut after a hash": {"a,b\n1,0x" + strings.Repeat("1f", 32), []row{{1, []string{"a", "b"}, nil},
 			{2, []string{"1", "0x" + strings.Repeat("1f", 32)}, nil}}},
 	} {
 		if diff := cmp.Diff(tc.want, all(t, tc.text, false), cmpopts.EquateErrors()); diff != "" {
@@ -73,7 +73,7 @@ func TestAStrayQuoteCostsItsLine(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrittenIsRead: any table that encoding/csv writes is read as it was.
+// TestWhatIsWrittenIsRead: any table that encoding/csv writes is read unchanged.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(2, 4).Draw(t, "width")
@@ -98,8 +98,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-// TestEveryLineIsInARecord: any text at all is read to its end, and no line is in
-// two records or in none.
+// TestEveryLineIsInARecord: any text is read to its end, and every line is in exactly one record.
 func TestEveryLineIsInARecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([ab",]{0,5}\r?\n){0,12}[a"]{0,3}`).Draw(t, "text")
@@ -120,7 +119,7 @@ func TestEveryLineIsInARecord(t *testing.T) {
 	})
 }
 
-// endless gives the same bytes over and over.
+// endless repeats the same bytes.
 type endless struct {
 	text string
 	left int
@@ -138,7 +137,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestMemoryIsBounded: neither a line nor a cell of 100 MB is kept.
+// TestMemoryIsBounded: a line or a cell of 100 MB is not kept in memory.
 func TestMemoryIsBounded(t *testing.T) {
 	for name, src := range map[string]io.Reader{
 		"a line without end": io.MultiReader(strings.NewReader("a,b\n1,"), &endless{strings.Repeat("0123456789", 1000), testfiles.Cases(4_000, 10_000)}, strings.NewReader("\n3,4\n")),
@@ -175,8 +174,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestAQuotedCellEndsOnItsLine: of two stray quotes, each costs at most its own line, also
-// where the cells between them come to the right number.
+// TestAQuotedCellEndsOnItsLine: each of two stray quotes affects at most its own line, even if the
+// number of cells between them is right.
 func TestAQuotedCellEndsOnItsLine(t *testing.T) {
 	var got []string
 	r := records.NewReader(strings.NewReader("a,b,c\n1,\"Bob,2\n3,x,4\n5,Al\",6\n7,\"y, z\",8\n"))
@@ -199,9 +198,9 @@ func TestAQuotedCellEndsOnItsLine(t *testing.T) {
 	}
 }
 
-// TestAQuotedCellHoldsNoRecords: where cells may hold line ends, a quote that swallows
-// records costs its own line, wherever the identifiers stand; a description of several
-// lines stays, also one with as many commas as the header.
+// TestAQuotedCellHoldsNoRecords: if cells may contain line ends, a quote that swallows records
+// affects only its own line, wherever the identifiers are. A description of several lines is kept,
+// even one with as many commas as the header.
 func TestAQuotedCellHoldsNoRecords(t *testing.T) {
 	id := func(n int) string { return "0x" + strings.Repeat(string(rune('a'+n)), 64) }
 	for name, tc := range map[string]struct {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// swallows reports whether a record of several lines has others inside: of two stray quotes, the
-// first opens a cell that the second closes many lines later, and the number of cells comes out
-// right. A line is such a record if it alone has the header's number of cells, with an identifier
-// (0x and 40 or more hexadecimal digits) in a cell in which the whole record has one.
+// swallows reports whether a record of several lines contains other records: if there are two stray
+// quotes, the first opens a cell that the second closes many lines later, and the number of cells
+// may be right. A line inside is a record if it alone has the header's number of cells, and an
+// identifier (0x and 40 or more hexadecimal digits) in a cell in which the whole record has one.
 //
-// The last line of a description may have as many commas by chance, and the cells after the
-// description are as expected. So the last line counts only if its identifier comes before the cell
-// that continues over lines, or if the first line is also a record once its quote is taken
-// literally.
+// The last line of a description may have as many commas by chance, followed by valid cells. So the
+// last line counts only if its identifier comes before the cell that continues over lines, or if
+// the first line is also a record once its quote is taken literally.
 func (r *Reader) swallows(cells []string, length int) bool {
 	ids := identifiers(cells)
 	if r.width < 2 || len(ids) == 0 {
@@ -36,8 +35,8 @@ func (r *Reader) swallows(cells []string, length int) bool {
 	return false
 }
 
-// isRecord returns the first of the places in ids at which cells, which are those of one line, have
-// an identifier; -1 if they are not a record.
+// isRecord returns the first index in ids at which cells, those of one line, have an identifier; -1
+// if the line is not a record.
 func (r *Reader) isRecord(cells []string, ids []int) int {
 	if len(cells) != r.width {
 		return -1
@@ -50,7 +49,7 @@ func (r *Reader) isRecord(cells []string, ids []int) int {
 	return -1
 }
 
-// identifiers returns the places of the cells that are identifiers.
+// identifiers returns the indexes of the cells that are identifiers.
 func identifiers(cells []string) (at []int) {
 	for i, c := range cells {
 		if identifier(c) {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// ErrTime is returned for text that is no time this package can read.
+// ErrTime is returned for text that is not a time in a known format.
 var ErrTime = errors.New("not a unix time, an RFC 3339 time or a date")
 
-// layouts are tried in order. Zoneless text is taken as UTC: the sources that
-// leave the zone out write UTC.
+// layouts are tried in order. Text without a zone is taken as UTC, because the sources that omit
+// the zone write UTC.
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05.999999999Z07:00",
@@ -29,9 +29,9 @@ var layouts = []string{
 	"January 2, 2006",
 }
 
-// ParseTime reads unix time as a number, whose size tells the unit (below 1e11
-// seconds, 1e14 milliseconds, 1e17 microseconds, else nanoseconds), or a time as
-// text in the forms the sources use. ErrTime for anything else, "" included.
+// ParseTime parses unix time as a number, whose size determines the unit (below 1e11 seconds, below
+// 1e14 milliseconds, below 1e17 microseconds, else nanoseconds), or a time as text in the formats
+// that sources use. The error is ErrTime for anything else, including "".
 func ParseTime(s string) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if t, ok := parseUnix(s); ok {
@@ -67,7 +67,7 @@ func parseUnix(s string) (time.Time, bool) {
 	return time.UnixMicro(int64(math.Round(f * scale))).UTC(), true
 }
 
-// UnixMicro returns n in microseconds, taking its unit from its size.
+// UnixMicro returns n in microseconds. Its unit follows from its size, as in ParseTime.
 func UnixMicro(n int64) int64 {
 	switch {
 	case n < 1e11:
@@ -81,15 +81,15 @@ func UnixMicro(n int64) int64 {
 	}
 }
 
-// The years a fill may lie in, in unix µs: the venue began in 2020, and a time
-// after 2035 is a wrong unit.
+// Limits of the times of fills, unix µs. The venue began in 2020, and a time after 2035 has a wrong
+// unit.
 const (
 	FirstMicro = 1577836800_000000
 	LastMicro  = 2082758400_000000 - 1
 )
 
-// FillTime reads the time of a fill: as ParseTime, and within 2020 to 2035. The
-// error is a *RowError.
+// FillTime parses the time of a fill like ParseTime. It must be within 2020 to 2035. The error is a
+// *RowError.
 func FillTime(s string) (int64, error) {
 	t, err := ParseTime(s)
 	if err != nil {
@@ -98,7 +98,7 @@ func FillTime(s string) (int64, error) {
 	if us := t.UnixMicro(); us >= FirstMicro && us <= LastMicro {
 		return us, nil
 	}
-	return 0, Bad("bad_time", "the time %q lies outside 2020 to 2035", clip(s, 40))
+	return 0, Bad("bad_time", "the time %q is outside 2020 to 2035", clip(s, 40))
 }
 
 func clip(s string, n int) string {

@@ -6,8 +6,8 @@ import (
 	"pmx/data"
 )
 
-// Fields reads fields that a record may leave out. One that is there and cannot be read is
-// not taken for one that is left out: Err, a *RowError, names the first of them.
+// Fields parses optional fields of a record. A field that is present but cannot be parsed does not
+// count as missing: Err, a *RowError, has the first of these.
 type Fields struct{ Err error }
 
 func (f *Fields) bad(reason, field string, t Text, what string) {
@@ -16,7 +16,7 @@ func (f *Fields) bad(reason, field string, t Text, what string) {
 	}
 }
 
-// Time returns the time of t, the zero time if it is empty.
+// Time returns the time of t; the zero time if t is empty.
 func (f *Fields) Time(field string, t Text) time.Time {
 	if t.Trim() == "" {
 		return time.Time{}
@@ -29,8 +29,8 @@ func (f *Fields) Time(field string, t Text) time.Time {
 	return at
 }
 
-// Version returns the time that reports which of two records is newer, the zero time where t is
-// empty. None is before 1970.
+// Version returns the time that decides which of two records is newer; the zero time if t is empty.
+// It must not be before 1970.
 func (f *Fields) Version(field string, t Text) time.Time {
 	at := f.Time(field, t)
 	if at.UnixMicro() <= 0 && !at.IsZero() {
@@ -39,7 +39,7 @@ func (f *Fields) Version(field string, t Text) time.Time {
 	return at
 }
 
-// Flag returns true or false, nil where t is empty.
+// Flag returns true or false; nil if t is empty.
 func (f *Fields) Flag(field string, t Text) *bool {
 	flag := t.Bool()
 	if flag == nil && t.Trim() != "" {
@@ -48,7 +48,7 @@ func (f *Fields) Flag(field string, t Text) *bool {
 	return flag
 }
 
-// Amount returns the amount, nil where t is empty.
+// Amount returns the amount; nil if t is empty.
 func (f *Fields) Amount(field string, t Text) *data.Micro {
 	m, ok := t.Micro()
 	if !ok {

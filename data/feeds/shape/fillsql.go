@@ -8,15 +8,14 @@ import (
 	"pmx/data"
 )
 
-// FillSQL names the expressions of the fill columns over one record; an empty
-// one is NULL.
+// FillSQL has the SQL expressions of the columns of a fill; an empty one is NULL.
 type FillSQL struct {
 	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
 
-	// Given are the columns that a row may leave empty, as the file has them.
+	// Given has the columns that may be empty, as they are in the file.
 	Given Given
 
-	// Row is the record's number; empty: NULL, the place in the result.
+	// Row is the record's number; empty: NULL, which means the position in the result.
 	Row string
 	// Bad is the condition under which the whole record is unusable; empty: never.
 	Bad string
@@ -28,16 +27,17 @@ type FillSQL struct {
 	texts bool // wallet and token are texts
 }
 
-// Given names the columns behind what may be left empty; "" for what the feed does not
-// have. A field that is there and could not be read is no empty one: without it the
-// fill would count as another, so its row is rejected.
+// Given has the columns of optional values; "" for those that the feed does not have. If such a
+// field is present but cannot be parsed, the row is rejected: without its value the fill could be
+// taken for a different one.
 type Given struct{ Tx, LogIndex, Block, TS, Taker, Condition, Outcome, Fee string }
 
-// field is one of them: its expression, that of the value, and the reject reason.
+// field is an optional value: the expression of the column, that of the value, and the reject
+// reason.
 type field struct{ name, given, value, reason string }
 
-// The taker only tells the role, so its length is enough: reading it would cost as
-// much as reading the wallet.
+// The taker is needed only for the role, so its length is checked and no more: parsing it would
+// cost as much as parsing the wallet.
 func (g Given) fields() []field {
 	all := []field{
 		{"tx", g.Tx, "tx", "bad_hash"}, {"log_index", g.LogIndex, "log_index", "bad_log_index"},
@@ -48,14 +48,13 @@ func (g Given) fields() []field {
 	return slices.DeleteFunc(all, func(f field) bool { return f.given == "" || strings.HasPrefix(f.given, "NULL::") })
 }
 
-// absent reports whether text, already trimmed, is one of the words that sources write for a missing value,
-// as Text.Trim knows them.
+// absent is SQL that reports whether trimmed text is one of the words that sources write for a
+// missing value; see Text.Trim.
 func absent(text string) string {
 	return Among(text, "''", "'nan'", "'NaN'", "'NA'", "'None'", "'null'", "'NULL'")
 }
 
-// String returns the SELECT of data.FillColumns, with a reject reason for every record that cannot
-// be a fill.
+// String returns a SELECT of data.FillColumns, with a reject reason for every invalid record.
 func (q FillSQL) String() string {
 	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
 		q.Side, q.Shares, q.USD, q.Fee, q.Name}
@@ -82,8 +81,8 @@ func (q FillSQL) String() string {
 		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
 }
 
-// Texts gives q in parts: wallet, token and condition are the columns that hold texts of these, and outcome
-// that of whole numbers, "" where there is none.
+// Texts returns q in parts. wallet, token and condition are columns of texts, and outcome is one of
+// whole numbers; "" if there is none.
 func (q FillSQL) Texts(wallet, token, condition, outcome string) *data.Texts {
 	from := fmt.Sprintf("min(%s) AS first_row\n  FROM %s\n  GROUP BY ALL", q.Row, q.From)
 	tokens := fmt.Sprintf("SELECT text, %s AS token, %s AS condition, CASE WHEN said_outcome BETWEEN 0 AND 127 THEN said_outcome END::TINYINT AS outcome,\n"+
@@ -107,8 +106,8 @@ func orElse(s, other string) string {
 	return s
 }
 
-// rejectSQL is Check in SQL, and that of the fields that may be absent. The first
-// condition is what nearly every row takes; it spares the others.
+// rejectSQL is Check in SQL, plus the checks of optional fields. Nearly every row meets the first
+// condition, so the others need not be evaluated.
 func rejectSQL(fields []field, bad string) string {
 	fine, unread := "", ""
 	for _, f := range fields {

@@ -11,7 +11,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// endless gives a beginning, then n letters, then an end, without holding them.
+// endless reads as begin, n letters and end, without having them in memory.
 func endless(begin string, n int64, end string) io.Reader {
 	return io.MultiReader(strings.NewReader(begin), io.LimitReader(letters{}, n), strings.NewReader(end))
 }
@@ -25,7 +25,7 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// rejections counts what is rejected; no other method is called.
+// rejections counts rejected rows; no other method is called.
 type rejections struct {
 	data.Sink
 	lines  []int64
@@ -40,8 +40,8 @@ func (r *rejections) Reject(line int64, reason, _, raw string) error {
 
 func (*rejections) Lines(data.LineKind, int64) error { return nil }
 
-// TestARecordOfJSONHasALimit: a line beyond it is rejected and the next is read; an
-// array with such a record is refused; one just below the limit is read.
+// TestARecordOfJSONHasALimit: a longer line is rejected and the next one is read; an array with a
+// longer record is refused; a record just below the limit is read.
 func TestARecordOfJSONHasALimit(t *testing.T) {
 	const around = int64(len(`{"a":""}`))
 	for _, tc := range []struct {
@@ -53,7 +53,7 @@ func TestARecordOfJSONHasALimit(t *testing.T) {
 		fails  bool
 	}{
 		{"a long line", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", shape.MaxRecord, "\"}\n{\"a\":2}\n"), 2, 1, false},
-		{"a quote nobody closes", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", int64(testfiles.Cases(1, 3))*shape.MaxRecord, ""), 1, 1, false},
+		{"an unclosed quote", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", int64(testfiles.Cases(1, 3))*shape.MaxRecord, ""), 1, 1, false},
 		{"a line of the limit", data.NDJSON, endless("{\"a\":\"", shape.MaxRecord-around-1, "\"}\n{\"a\":2}\n"), 2, 0, false},
 		{"a long record of an array", data.JSON, endless(`[{"a":1},{"a":"`, shape.MaxRecord+(1<<20), `"},{"a":2}]`), 1, 0, true},
 		{"a record of an array below the limit", data.JSON, endless(`[{"a":1},{"a":"`, shape.MaxRecord-(1<<20), `"},{"a":2}]`), 3, 0, false},

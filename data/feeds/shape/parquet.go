@@ -20,7 +20,7 @@ import (
 )
 
 // Parquet opens the footer of a Parquet file: r itself if it can be read at an offset, else the
-// file at src.Path. The caller closes what it gets.
+// file at src.Path. The caller must close the Closer.
 func Parquet(src data.Source, r io.Reader) (*parquet.File, io.Closer, error) {
 	if at, ok := r.(io.ReaderAt); ok && src.Size > 0 {
 		f, err := parquet.OpenFile(at, src.Size)
@@ -40,8 +40,8 @@ func Parquet(src data.Source, r io.Reader) (*parquet.File, io.Closer, error) {
 	return nil, nil, errors.Join(fmt.Errorf("parquet footer: %w", err), file.Close())
 }
 
-// EachRow walks the rows of a Parquet file in file order; row is 1-based. The
-// values are only good until fn returns.
+// EachRow calls fn with the rows of a Parquet file, in file order; row is 1-based. The values are
+// valid until fn returns.
 func EachRow(f *parquet.File, fn func(row int64, values parquet.Row) error) error {
 	n := int64(0)
 	for _, group := range f.RowGroups() {
@@ -73,7 +73,7 @@ func eachOf(rows parquet.Rows, n *int64, fn func(int64, parquet.Row) error) erro
 	}
 }
 
-// TextColumns reports every leaf column of a Parquet file whether it holds text.
+// TextColumns reports for each leaf column of a Parquet file whether it has text.
 func TextColumns(f *parquet.File) []bool {
 	var out []bool
 	for _, leaf := range leavesOf(f.Schema()) {
@@ -107,16 +107,15 @@ func eachParquet(src data.Source, r io.Reader, sink data.Sink, fn Record) (err e
 	})
 }
 
-// Leaf is a column of a Parquet file that can turn its values into text.
+// Leaf is a column of a Parquet file that can convert its values to text.
 type Leaf struct {
 	name     string
 	repeated bool
-	element  int // of a list, the definition level from which on there is an element
+	element  int // for lists: the definition level from which on there is an element
 	node     parquet.Node
 }
 
-// leavesOf returns the leaf columns in column order, each under the name of the top-level field it
-// lies in.
+// leavesOf returns the leaf columns in column order, each with the name of its top-level field.
 func leavesOf(s *parquet.Schema) []Leaf {
 	var out []Leaf
 	for _, path := range s.Columns() {
@@ -127,8 +126,8 @@ func leavesOf(s *parquet.Schema) []Leaf {
 	return out
 }
 
-// elementLevel returns the definition level at which the innermost list on the way to a leaf has an
-// element: every optional or repeated node up to it counts one.
+// elementLevel returns the definition level at which the innermost list that contains a leaf has an
+// element: each optional or repeated node up to it counts as one.
 // https://parquet.apache.org/docs/file-format/nestedencoding/
 func elementLevel(n parquet.Node, path []string) (element int) {
 	level := 0
@@ -148,20 +147,20 @@ func elementLevel(n parquet.Node, path []string) (element int) {
 	return element
 }
 
-// LeafOf returns the flat column of that name with its index, and false if the file has none.
+// LeafOf returns the flat column with that name and its index; false if the file has none.
 func LeafOf(f *parquet.File, name string) (Leaf, int, bool) {
 	col, ok := f.Schema().Lookup(name)
 	return Leaf{name: name, node: col.Node}, col.ColumnIndex, ok
 }
 
-// IsBinary reports whether the column holds bytes rather than text or numbers.
+// IsBinary reports whether the column has bytes, not text or numbers.
 func (l Leaf) IsBinary() bool {
 	k := l.node.Type().Kind()
 	return (k == parquet.ByteArray || k == parquet.FixedLenByteArray) && l.logical() == nil &&
 		l.node.Type().ConvertedType() == nil
 }
 
-// IsInteger reports whether the column holds plain integers.
+// IsInteger reports whether the column has plain integers.
 func (l Leaf) IsInteger() bool {
 	k := l.node.Type().Kind()
 	_, plain := l.logical().(*format.IntType)
@@ -169,7 +168,7 @@ func (l Leaf) IsInteger() bool {
 }
 
 // Value returns v as text that this package can read back (RFC 3339 for times, exact decimals, 0x
-// hex for bytes that are no text), a bool, or nil for null.
+// hex for bytes that are not text), a bool, or nil for null.
 func (l Leaf) Value(v parquet.Value) any {
 	if v.IsNull() {
 		return nil
@@ -192,7 +191,7 @@ func (l Leaf) Value(v parquet.Value) any {
 	}
 }
 
-// int96 reads the old timestamp: nanoseconds of the day and the Julian day.
+// int96 converts the deprecated timestamp type: nanoseconds of the day and the Julian day.
 func int96(v parquet.Value) time.Time {
 	i := v.Int96()
 	nanos := int64(i[1])<<32 | int64(i[0])
@@ -247,7 +246,7 @@ func (l Leaf) bytes(b []byte) string {
 	return string(b)
 }
 
-// scaled writes n / 10^scale exactly.
+// scaled formats n / 10^scale exactly.
 func scaled(n *big.Int, scale int) string {
 	if scale <= 0 {
 		return n.String()

@@ -18,29 +18,28 @@ import (
 	"pmx/data/feeds/records"
 )
 
-// Record is called with every record of a file as one JSON object, and the line
-// (CSV, NDJSON) or the record number it starts at. Its error ends the reading.
+// Record is called with every record of a file as one JSON object, and the line at which it starts
+// (CSV, NDJSON) or its number. An error ends the reading.
 type Record func(line int64, raw json.RawMessage) error
 
-// Reading is how a feed walks a file.
+// Reading describes how a feed reads a file.
 type Reading struct {
-	// Lists names the keys a page wraps its records in, such as "data". A JSON
-	// object that has one of them is a page, any other is a record itself.
+	// Lists are the keys under which a page has its records, such as "data". A JSON object with one
+	// of them is a page; any other is a record.
 	Lists []string
 	Sink  data.Sink
-	// NoList is called where something else than a list stands under one of Lists, and an
-	// object that has none of them; nil: it is no record.
+	// NoList is called if the value of one of Lists is not a list, and for an object without any of
+	// them; nil: the object is a record.
 	NoList func(line int64) error
-	// LineEnds is set for CSV files whose cells may hold line ends, such as descriptions.
+	// LineEnds is set for CSV files whose cells, such as descriptions, may contain line ends.
 	LineEnds bool
-	// Above is how many lines of the file were read before the header.
+	// Above is the number of lines before the header that were already read.
 	Above int64
 }
 
-// Each walks the records of r. A CSV or Parquet row becomes an object of its
-// columns. A line of NDJSON that is not JSON, or a CSV row that cannot be taken
-// apart, goes to the Sink's Reject; a broken JSON array is an error that names
-// the record.
+// Each calls fn with the records of r. A CSV or Parquet row becomes an object of its columns. A
+// line of NDJSON that is not JSON, or a CSV row that cannot be parsed, is passed to the sink's
+// Reject. A broken JSON array is an error with the number of the record.
 func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Record) error {
 	checked := func(line int64, raw json.RawMessage) error {
 		if err := ctx.Err(); err != nil {
@@ -88,9 +87,9 @@ func (rd Reading) eachCSV(ctx context.Context, r io.Reader, fn Record) error {
 	return EachCSV(ctx, cr, rd.Sink, header, func(rec records.Record) error { return csvRow(rec, keys, fn) })
 }
 
-// EachCSV walks the records of cr and tells sink what the lines are. header gets the first one; it
-// is nil if the file has none. What cannot be taken apart, or is not UTF-8, goes to sink's Reject,
-// all else but remarks to fn.
+// EachCSV reads the records of cr and reports to sink what the lines are. header is called with the
+// first record; it is nil if the file has no header. Records that cannot be parsed or are not UTF-8
+// are passed to sink's Reject, all others except remarks to fn.
 func EachCSV(ctx context.Context, cr *records.Reader, sink data.Sink, header func([]string) error, fn func(records.Record) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -125,12 +124,12 @@ func EachCSV(ctx context.Context, cr *records.Reader, sink data.Sink, header fun
 	}
 }
 
-// RejectRecord hands a record that cannot be used to sink.
+// RejectRecord passes an invalid record to sink.
 func RejectRecord(sink data.Sink, rec records.Record) error {
 	return sink.Reject(rec.Line, RecordReason(rec.Err), rec.Err.Error(), rec.Raw)
 }
 
-// RecordReason is the reject reason of an error of package records.
+// RecordReason returns the reject reason for an error of package records.
 func RecordReason(err error) string {
 	if errors.Is(err, records.ErrCut) {
 		return "cut_off"
@@ -163,7 +162,7 @@ func csvRow(rec records.Record, keys [][]byte, fn Record) error {
 	return fn(rec.Line, append(obj, '}'))
 }
 
-// MaxRecord is the most bytes that a record of JSON may have.
+// MaxRecord is the maximum size of a JSON record in bytes.
 const MaxRecord = 64 << 20
 
 func (rd Reading) eachLine(r io.Reader, fn Record) error {
@@ -187,7 +186,7 @@ func (rd Reading) eachLine(r io.Reader, fn Record) error {
 	return rd.Sink.Lines(data.LineBlank, blank)
 }
 
-// onLine is rd of the JSON of one line.
+// onLine returns rd for the JSON of a line.
 func (rd Reading) onLine(line int64) Reading {
 	if odd := rd.NoList; odd != nil {
 		rd.NoList = func(int64) error { return odd(line) }
@@ -195,9 +194,10 @@ func (rd Reading) onLine(line int64) Reading {
 	return rd
 }
 
-// EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is that of
-// the file. A line that is not one JSON object comes with the reason, and of one that is too long
-// the beginning. The text is good until fn returns. It returns how many lines are blank.
+// EachLine calls fn with the lines of NDJSON that are not blank. nth counts them from 1; line is
+// the line of the file. bad is the reason if a line is not one JSON object. Of a line that is too
+// long, text is the beginning. The text is valid until fn returns. EachLine returns the number of
+// blank lines.
 func EachLine(r io.Reader, fn func(line, nth int64, text []byte, bad *RowError) error) (blank int64, err error) {
 	nth := int64(0)
 	return lines(r, func(line int64, text []byte, bad *RowError) error {
@@ -234,8 +234,8 @@ func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) (
 	}
 }
 
-// unreadable reports why the text of JSON cannot be read, nil if it can: it is not UTF-8, or
-// escapes half of a surrogate pair. Readers of JSON put U+FFFD in the place of both without a word.
+// unreadable reports why JSON text is invalid, nil if it is valid: it is not UTF-8, or has an
+// escape of half a surrogate pair. JSON decoders silently replace both with U+FFFD.
 func unreadable(raw []byte) *RowError {
 	if !utf8.Valid(raw) {
 		return Known("bad_utf8")
@@ -257,8 +257,8 @@ func unreadable(raw []byte) *RowError {
 	}
 }
 
-// escaped reads the escape that text begins with: the code unit of one of the form
-// \uXXXX, else 0, and how long it is; 0 and 0 where text begins with none.
+// escaped parses the escape at the beginning of text. It returns the code unit of a \uXXXX escape,
+// else 0, and the length of the escape; 0 and 0 if there is none.
 func escaped(text []byte) (unit rune, n int) {
 	if len(text) == 0 || text[0] != '\\' {
 		return 0, 0
@@ -275,7 +275,7 @@ func escaped(text []byte) (unit rune, n int) {
 
 var errLong = fmt.Errorf("the record is longer than %d MB", MaxRecord>>20)
 
-// oneOf reads a line. Of one that is longer than MaxRecord it gives the beginning.
+// oneOf reads a line. If it is longer than MaxRecord, text is its beginning.
 func oneOf(br *bufio.Reader) (text []byte, long bool, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
@@ -323,12 +323,12 @@ func noEOF(err error) error {
 	return err
 }
 
-// fnError carries an error of the callback past the errors of the decoder.
+// fnError marks an error of the callback, so that it is not taken for one of the decoder.
 type fnError struct{ err error }
 
 func (e *fnError) Error() string { return e.err.Error() }
 
-// recordReader streams records out of arrays and page objects without holding a page.
+// recordReader reads records from arrays and page objects without having a whole page in memory.
 type recordReader struct {
 	dec    *json.Decoder
 	lists  []string
@@ -338,8 +338,8 @@ type recordReader struct {
 	limit  *lengthLimit
 }
 
-// lengthLimit ends the reading of a record that is too long, so that a quote nobody
-// closed does not bring the rest of the file into memory.
+// lengthLimit stops reading a record that is too long, so that an unclosed quote does not load the
+// rest of the file into memory.
 type lengthLimit struct {
 	r    io.Reader
 	left int
@@ -363,15 +363,15 @@ func (w *recordReader) emit(raw json.RawMessage) error {
 	return nil
 }
 
-// value reads the JSON value that begins with tok: the records of an array, the pages of an object,
-// or with top the object itself.
+// value reads the JSON value that begins with tok: the records of an array, the lists of a page,
+// or, if top is set, the object itself.
 func (w *recordReader) value(tok json.Token, top bool) error {
 	delim, ok := tok.(json.Delim)
 	if !ok {
 		if !top {
-			return w.odd() // a null where a list may stand
+			return w.odd() // null instead of a list
 		}
-		return errors.New("a bare value where a record should be")
+		return errors.New("a plain value instead of a record")
 	}
 	if delim == '[' {
 		return w.array()
@@ -393,8 +393,8 @@ func (w *recordReader) array() error {
 	return err
 }
 
-// object reads a page: the members named in lists hold records. With whole, an
-// object without any of them is a record, put together again from its members.
+// object reads a page, whose records are in the members named in lists. If whole is set, an object
+// without any of them is a record, which is put together again from its members.
 func (w *recordReader) object(whole bool) error {
 	obj, page := []byte{'{'}, false
 	for w.dec.More() {
@@ -441,7 +441,7 @@ func (w *recordReader) object(whole bool) error {
 	return w.emit(append(obj, '}'))
 }
 
-// odd counts what stands in the place of a list, where somebody wants to know.
+// odd calls NoList, if it is set, for a value that is not a list.
 func (w *recordReader) odd() error {
 	if w.noList == nil {
 		return nil
@@ -458,7 +458,7 @@ func SkipBOM(r io.Reader) io.Reader {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF {
 		if _, err := br.Discard(3); err != nil {
-			return br // cannot be: the three bytes were just seen
+			return br // cannot fail: the three bytes were just peeked
 		}
 	}
 	return br

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// Reopener returns what opens the file of r once more from its beginning, and r itself. If the
-// source has no path, r is read into memory for that.
+// Reopener returns a function that opens the file of r again from its beginning, and a reader that
+// replaces r. If the source has no path, r is read into memory.
 func Reopener(src data.Source, r io.Reader) (open func() (io.ReadCloser, error), first io.Reader, err error) {
 	if src.Path != "" {
 		return func() (io.ReadCloser, error) { return os.Open(src.Path) }, r, nil
@@ -18,27 +18,26 @@ func Reopener(src data.Source, r io.Reader) (open func() (io.ReadCloser, error),
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }, bytes.NewReader(b), err
 }
 
-// Discard is the sink of a first look at a file: what is rejected is rejected by the
-// second.
+// Discard is the sink of a first pass over a file: rows are rejected by the second pass.
 type Discard struct{ data.Sink }
 
-// Reject forgets the row.
+// Reject ignores the row.
 func (Discard) Reject(int64, string, string, string) error { return nil }
 
-// Lines counts nothing: the second look does.
+// Lines ignores the count.
 func (Discard) Lines(data.LineKind, int64) error { return nil }
 
-// recentBytes is how many bytes of texts a RecentSet remembers.
+// recentBytes is the maximum size of the texts in a RecentSet.
 const recentBytes = 8 << 20
 
-// RecentSet remembers texts, but not more of them than fit into a few megabytes: what rows
-// say over and over is handed on a few times then, instead of once.
+// RecentSet remembers texts up to a few megabytes. Beyond that, a text that rows repeat is passed
+// on more than once.
 type RecentSet struct {
 	texts map[string]struct{}
 	bytes int
 }
 
-// Add reports whether text is not remembered, and remembers it.
+// Add remembers text and reports whether it is new.
 func (r *RecentSet) Add(text string) bool {
 	if _, known := r.texts[text]; known {
 		return false

@@ -1,6 +1,6 @@
-// Package shape holds what the feeds share: records out of JSON, CSV and Parquet
-// files, lenient value types for foreign JSON, time rules, and the pieces of SQL
-// that read fills inside DuckDB. It knows no source by name.
+// Package shape has what the feeds share: reading records of JSON, CSV and Parquet files, lenient
+// types for values in JSON of others, rules for times, and parts of the SQL that reads fills inside
+// DuckDB. It is independent of any source.
 package shape
 
 import (
@@ -11,8 +11,8 @@ import (
 	"pmx/data"
 )
 
-// RowError tells why one record cannot be used. Reason is short and stable, for
-// counting; Detail is a sentence for people.
+// RowError says why a record cannot be used. Reason is short and stable, for counting; Detail is a
+// sentence for people.
 type RowError struct {
 	Reason string
 	Detail string
@@ -21,7 +21,7 @@ type RowError struct {
 // Error returns the reason and the sentence.
 func (e *RowError) Error() string { return e.Reason + ": " + e.Detail }
 
-// Bad makes a RowError with a formatted sentence.
+// Bad returns a RowError with a formatted sentence.
 func Bad(reason, format string, args ...any) *RowError {
 	return &RowError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
@@ -32,15 +32,15 @@ func HasColumns(h data.Head, names ...string) bool { return hasAll(h.Columns, na
 // HasKeys reports whether every name is a key path of a JSON or NDJSON head.
 func HasKeys(h data.Head, names ...string) bool { return hasAll(h.Keys, names) }
 
-// LacksColumns reports whether raw, a row of a table as JSON, is of one that has none of the
-// columns at all. Objects of JSON leave out what is empty: of them it is false.
+// LacksColumns reports whether raw, a row as JSON, is from a table that has none of the columns. It
+// is false for JSON records, which omit empty members.
 func LacksColumns(f data.Format, raw []byte, names ...string) bool {
 	return (f == data.CSV || f == data.Parquet) && !slices.ContainsFunc(names, func(n string) bool {
 		return bytes.Contains(raw, []byte(`"`+n+`":`))
 	})
 }
 
-// LacksQuote returns the fields of a quote that raw has no column of, as LacksColumns tells of the
+// LacksQuote returns the fields of a quote for which raw has no column, by LacksColumns of the
 // names of each.
 func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteFields) {
 	for fields, names := range map[data.QuoteFields][]string{data.QuoteBidAsk: book, data.QuoteLast: last, data.QuoteLiquidity: liquidity} {

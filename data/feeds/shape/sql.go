@@ -12,8 +12,8 @@ import (
 // Quote returns s as a SQL string literal.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Table is a CSV, NDJSON or Parquet file as DuckDB reads it: every cell VARCHAR, empty
-// cells NULL, nothing sniffed.
+// Table is a CSV, NDJSON or Parquet file as DuckDB reads it: every cell is VARCHAR, empty cells are
+// NULL, and nothing is detected automatically.
 type Table struct {
 	from  string
 	cols  map[string]string
@@ -23,16 +23,15 @@ type Table struct {
 	badReason string // "" is bad_row
 }
 
-// noCell is what no cell holds: DuckDB then keeps empty cells, and a NULL stands only for
-// cells that a row does not have.
+// noCell is a null string that no cell has. DuckDB then keeps empty cells, and NULL means that a
+// row does not have the cell.
 const noCell = "pmx: no cell"
 
-// CSVTable reads the CSV file of src. Cells are reached by the header names of h
-// but declared by position, so that empty and repeated names do no harm. A row of another
-// number of cells than the header is seen by Bad: DuckDB fills a short one up, and has a
-// column more for a long one. It is read on one thread unless Parallel is asked for: only
-// then quoted line breaks are allowed beside short rows
-// (https://duckdb.org/docs/stable/data/csv/overview, null_padding).
+// CSVTable reads the CSV file of src. Cells are found by the header names of h but declared by
+// position, so empty and repeated names do no harm. Bad finds rows whose number of cells differs
+// from the header's: DuckDB pads a short row, and there is an additional column for long ones. The
+// file is read on one thread except with Parallel: only then DuckDB allows both quoted line breaks
+// and short rows (https://duckdb.org/docs/stable/data/csv/overview, null_padding).
 func CSVTable(src data.Source, h data.Head) Table {
 	t := Table{cols: map[string]string{}, bad: "odd_width"}
 	n := len(h.Columns)
@@ -52,20 +51,19 @@ func CSVTable(src data.Source, h data.Head) Table {
 	return t
 }
 
-// Parallel lets every core read a CSV file, for feeds whose cells never hold
-// line breaks. Rows come in file order all the same.
+// Parallel lets all cores read a CSV file, for feeds whose cells never contain line breaks. Rows
+// still come in file order.
 func (t Table) Parallel() Table {
 	t.from = strings.Replace(t.from, "parallel = false", "parallel = true", 1)
 	return t
 }
 
-// NumberMember is the member that holds the number of its record in a file of NDJSON
-// which was made for DuckDB: it reads such a file in parts, and hands on whichever part
-// is ready first.
+// NumberMember is the member with the number of the record in an NDJSON file that was made for
+// DuckDB. DuckDB reads parts of the file in parallel and returns them in any order.
 const NumberMember = "pmx:record"
 
-// NDJSONTable reads the named members of every line of src, and NumberMember as a BIGINT.
-// A line that is not JSON has them all NULL, which is seen by Bad.
+// NDJSONTable reads the named members of every line of src, and NumberMember as a BIGINT. For a
+// line that is not JSON, all are NULL, which Bad finds.
 func NDJSONTable(src data.Source, names ...string) Table {
 	t := Table{cols: map[string]string{}, badReason: "bad_json"}
 	decl := make([]string, len(names), len(names)+1)
@@ -80,8 +78,8 @@ func NDJSONTable(src data.Source, names ...string) Table {
 	return t
 }
 
-// ParquetTable reads the columns of the Parquet file of src, beside
-// file_row_number: Col gives them as text, Native as they are.
+// ParquetTable reads the columns of the Parquet file of src and file_row_number. Col returns
+// columns as text, Native as they are.
 func ParquetTable(src data.Source, h data.Head) Table {
 	t := Table{cols: map[string]string{}, types: map[string]string{}, bad: "false"}
 	for i, name := range h.Columns {
@@ -94,7 +92,8 @@ func ParquetTable(src data.Source, h data.Head) Table {
 	return t
 }
 
-// ParquetFiles is the table function call that reads a Parquet file, and Source.Rest behind it.
+// ParquetFiles is the table function call that reads a Parquet file, followed by those of
+// Source.Rest.
 func ParquetFiles(src data.Source) string {
 	paths := make([]string, 0, len(src.Rest)+1)
 	for _, path := range append([]string{src.Path}, src.Rest...) {
@@ -117,17 +116,17 @@ func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // From is the table function call.
 func (t Table) From() string { return t.from }
 
-// Bad is the condition under which a record could not be taken apart.
+// Bad is the condition for a record that could not be parsed.
 func (t Table) Bad() string { return t.bad }
 
-// BadReason is the reject reason of such a record, "" if it is the usual one.
+// BadReason is the reject reason of such a record; "" for the usual one.
 func (t Table) BadReason() string { return t.badReason }
 
-// Has reports whether the file has a column of that name.
+// Has reports whether the file has a column with that name.
 func (t Table) Has(name string) bool { return t.cols[name] != "" }
 
-// Col returns the expression of the first of the named columns that is there, and a typed NULL if
-// none is.
+// Col returns the expression of the first of the named columns that exists, and a typed NULL if
+// none does.
 func (t Table) Col(names ...string) string {
 	for _, n := range names {
 		if c := t.cols[n]; c != "" {
@@ -146,8 +145,7 @@ func (t Table) AnyCol(names ...string) string {
 	return "coalesce(" + strings.Join(cols, ", ") + ")"
 }
 
-// Native returns a column as it is, with no detour through text, where its Parquet type begins with
-// one of kinds.
+// Native returns a column without conversion to text, if its Parquet type begins with one of kinds.
 func (t Table) Native(name string, kinds ...string) (string, bool) {
 	for _, k := range kinds {
 		if strings.HasPrefix(t.types[name], k) {
@@ -157,7 +155,7 @@ func (t Table) Native(name string, kinds ...string) (string, bool) {
 	return "", false
 }
 
-// IsText reports whether the first of the named columns that is there is text in a Parquet file.
+// IsText reports whether the first of the named columns that exists is text in a Parquet file.
 func (t Table) IsText(names ...string) bool {
 	for _, n := range names {
 		if t.cols[n] != "" {
@@ -175,8 +173,8 @@ func (t Table) Amount(name string) string {
 	return Decimal(t.Col(name))
 }
 
-// Number returns the first of the named columns that is there if it is a number in a Parquet file,
-// and whether it is a whole one.
+// Number returns the first of the named columns that exists if it is a number in a Parquet file,
+// and whether it is an integer.
 func (t Table) Number(names ...string) (c string, whole, ok bool) {
 	for _, name := range names {
 		if c, ok := t.Native(name, "INT", "UINT"); ok {
@@ -189,7 +187,7 @@ func (t Table) Number(names ...string) (c string, whole, ok bool) {
 	return "", false, false
 }
 
-// Micros returns the first of the named columns that is there, of times, as a BIGINT of unix µs.
+// Micros returns the first of the named columns that exists, a time, as a BIGINT of unix µs.
 func (t Table) Micros(names ...string) string {
 	for _, name := range names {
 		if c, ok := t.Native(name, "TIMESTAMP"); ok {
@@ -202,8 +200,9 @@ func (t Table) Micros(names ...string) string {
 	return Time(t.Col())
 }
 
-// Among reports whether c is one of some constants, NULL where c is. IN is the same, but DuckDB makes a join of
-// one with six constants and more, which every row goes through, also those that a CASE keeps it from.
+// Among is SQL that reports whether c is one of some constants; NULL if c is. IN means the same,
+// but DuckDB plans IN with six or more constants as a join, which every row goes through, even
+// inside a CASE that excludes the row.
 func Among(c string, constants ...string) string {
 	return fmt.Sprintf("list_contains([%s], %s)", strings.Join(constants, ", "), c)
 }
@@ -245,10 +244,10 @@ func Decimal(c string) string {
 // Units returns integer text in millionths as a BIGINT; NULL for anything else.
 func Units(c string) string { return Whole(c, math.MaxInt64) }
 
-// Whole returns text of a whole number from 0 to most as a BIGINT; NULL for anything else. It reads
-// what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2, 0x10 and 1_000. Text that
-// is just as the number is written, as nearly all is, needs no regular expression, which takes
-// six times as long.
+// Whole returns text of a whole number from 0 to most as a BIGINT; NULL for anything else. It
+// accepts the same as data.ParseWhole: casts of text would round 3.7 and accept -1, 1e2, 0x10 and
+// 1_000. Text in the canonical form of the number, as nearly all is, needs no regular expression,
+// which takes six times as long.
 func Whole(c string, most int64) string {
 	cast, whole := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c), fmt.Sprintf("TRY_CAST(split_part(trim(%s), '.', 1) AS BIGINT)", c)
 	return fmt.Sprintf("CASE WHEN %[3]s::VARCHAR = %[1]s AND %[3]s BETWEEN 0 AND %[4]d THEN %[3]s "+
@@ -267,8 +266,8 @@ func Token(c string) string {
 		"THEN CASE WHEN prefix(%[1]s, '0') THEN ltrim(%[1]s, '0') ELSE %[1]s END END", c)
 }
 
-// Label returns the label of an outcome, NULL if it is one of the words for a missing value, or
-// where the row names a market, given, that could not be read as condition.
+// Label returns the label of an outcome. It is NULL if the label is one of the words for a missing
+// value, or if the row has a market, given, that could not be parsed as condition.
 func Label(c, condition, given string) string {
 	return fmt.Sprintf("CASE WHEN NOT %s AND ((%s) IS NOT NULL OR %s) THEN %s END",
 		absent("trim("+c+")"), condition, absent("coalesce(trim("+given+"), '')"), c)
@@ -279,7 +278,7 @@ func Side(c string) string {
 	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
 }
 
-// OutOfRange returns an outcome index as text if it is none from 0 to most; NULL if it is.
+// OutOfRange returns an outcome index as text if it is not from 0 to most; NULL if it is.
 func OutOfRange(c string, most int) string {
 	if c == "" || strings.HasPrefix(c, "NULL::") {
 		return ""
@@ -292,9 +291,9 @@ func Seconds(c string) string {
 	return fmt.Sprintf("(%s) * 1000000", Whole(c, 99999999999))
 }
 
-// Time returns text in any form ParseTime takes as a BIGINT of unix µs. DuckDB drops the offset of
-// text cast to TIMESTAMP, and takes zoneless text cast to TIMESTAMPTZ for the session's zone, so
-// each form gets its own cast (https://duckdb.org/docs/stable/sql/data_types/timestamp).
+// Time returns text in any format of ParseTime as a BIGINT of unix µs. DuckDB drops the offset of
+// text cast to TIMESTAMP, and uses the session's zone for text without a zone cast to TIMESTAMPTZ,
+// so each format has its own cast (https://duckdb.org/docs/stable/sql/data_types/timestamp).
 func Time(c string) string {
 	whole, broken := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c), fmt.Sprintf("TRY_CAST(%s AS DOUBLE)", c)
 	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{6,19}') THEN CASE WHEN %[2]s < 100000000000 THEN %[2]s * 1000000 "+
@@ -305,8 +304,8 @@ func Time(c string) string {
 		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, whole, broken)
 }
 
-// StubSQL returns the SELECT of data.StubColumns over from: exprs by column name, a missing one is
-// NULL. A row without a condition may still name its token's outcome.
+// StubSQL returns the SELECT of data.StubColumns over from: exprs has expressions by column name; a
+// missing one is NULL. A row without a condition may still name its token's outcome.
 func StubSQL(exprs map[string]string, from string) string {
 	cols := make([]string, len(data.StubColumns))
 	for i, col := range data.StubColumns {

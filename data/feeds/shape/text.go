@@ -10,11 +10,11 @@ import (
 	"pmx/data"
 )
 
-// Text is a JSON string, number or boolean as its text; null is "". Token ids
-// and amounts come either way, and a float would lose digits of both.
+// Text is the text of a JSON string, number or boolean; null is "". Token ids and amounts may be
+// strings or numbers, and a float would lose digits.
 type Text string
 
-// UnmarshalJSON takes any scalar; an object or array is kept as its JSON.
+// UnmarshalJSON accepts any scalar; an object or array is kept as JSON.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte("null")):
@@ -35,8 +35,8 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// plainText returns what stands between the quotes of a JSON string if nothing in it is escaped,
-// which most texts are.
+// plainText returns the text between the quotes of a JSON string if nothing in it is escaped, as in
+// most strings.
 func plainText(b []byte) ([]byte, bool) {
 	if len(b) < 2 || b[len(b)-1] != '"' {
 		return nil, false
@@ -50,8 +50,8 @@ func plainText(b []byte) ([]byte, bool) {
 	return b, utf8.Valid(b)
 }
 
-// Trim returns the text without outer blanks, and "" for the words that sources write for a missing
-// value (nan, NA, None, null).
+// Trim returns the text without leading and trailing blanks, and "" for the words that sources
+// write for a missing value (nan, NA, None, null).
 func (t Text) Trim() string {
 	s := strings.TrimSpace(string(t))
 	switch s {
@@ -61,14 +61,14 @@ func (t Text) Trim() string {
 	return s
 }
 
-// Unescaped returns the text of which data.EscapeCell made a cell of CSV.
+// Unescaped returns the text from which data.EscapeCell made a CSV cell.
 func (t Text) Unescaped() Text { return Text(data.UnescapeCell(string(t))) }
 
-// Hash returns a hash that may be absent: the zero one if it is, and a *RowError if it is there and
-// cannot be read.
+// Hash parses an optional hash: the zero hash if it is missing, and a *RowError if it cannot be
+// parsed.
 func (t Text) Hash() (data.Hash, error) { return t.parsed("bad_hash", data.ParseHash) }
 
-// Condition is Hash of a condition id.
+// Condition is like Hash, for a condition id.
 func (t Text) Condition() (data.Hash, error) { return t.parsed("bad_condition", data.ParseCondition) }
 
 func (t Text) parsed(reason string, parse func(string) (data.Hash, error)) (data.Hash, error) {
@@ -83,8 +83,8 @@ func (t Text) parsed(reason string, parse func(string) (data.Hash, error)) (data
 	return h, nil
 }
 
-// Index reads an index that may be absent: data.NoIndex if it is, and a *RowError if it is there
-// and no whole number from 0 to most.
+// Index parses an optional index: data.NoIndex if it is missing, and a *RowError if it is not a
+// whole number from 0 to most.
 func (t Text) Index(most int) (int, error) {
 	s := t.Trim()
 	if s == "" {
@@ -97,7 +97,7 @@ func (t Text) Index(most int) (int, error) {
 	return int(n), nil
 }
 
-// Micro returns the amount and true, and false if there is none to read.
+// Micro returns the amount; false if there is none that can be parsed.
 func (t Text) Micro() (data.Micro, bool) {
 	s := t.Trim()
 	if s == "" {
@@ -107,7 +107,7 @@ func (t Text) Micro() (data.Micro, bool) {
 	return m, err == nil
 }
 
-// Bool reads true and false in the forms sources write; nil for anything else.
+// Bool parses true and false in the forms that sources write; nil for anything else.
 func (t Text) Bool() *bool {
 	v := false
 	switch strings.ToLower(t.Trim()) {
@@ -126,11 +126,11 @@ func (t Text) True() bool {
 	return b != nil && *b
 }
 
-// List is an array of texts: a JSON array, a string that holds a JSON array, a
-// list as Python prints it, or texts joined by "|". What is empty is nil.
+// List is an array of texts: a JSON array, a string with a JSON array, a list as Python prints it,
+// or texts joined by "|". An empty list is nil.
 type List []string
 
-// UnmarshalJSON takes every form List names; anything else is a *RowError.
+// UnmarshalJSON accepts all forms of List; anything else is a *RowError.
 func (l *List) UnmarshalJSON(b []byte) error {
 	*l = nil
 	var s Text
@@ -141,7 +141,7 @@ func (l *List) UnmarshalJSON(b []byte) error {
 	case bytes.Equal(b, []byte("null")):
 		return nil
 	case len(b) == 0 || b[0] != '"' || s.UnmarshalJSON(b) != nil:
-		return Bad("bad_json", "%q stands where a list should be", clip(string(b), 40))
+		return Bad("bad_json", "%q is not a list", clip(string(b), 40))
 	}
 	list, ok := parseList(s.Trim())
 	if !ok {
@@ -154,8 +154,8 @@ func (l *List) UnmarshalJSON(b []byte) error {
 // Labels is a List of the names of outcomes.
 type Labels []string
 
-// UnmarshalJSON is that of List, but a text that is no list is a *RowError too, and not
-// the name of one outcome.
+// UnmarshalJSON is like that of List, but a text that is not a list is a *RowError and not the name
+// of one outcome.
 func (l *Labels) UnmarshalJSON(b []byte) error {
 	list := (*List)(l)
 	if err := list.UnmarshalJSON(b); err != nil {
@@ -168,8 +168,8 @@ func (l *Labels) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Undecoded is why a record could not be decoded, by the error of it: that of a field that
-// has a reason of its own, else bad_json.
+// Undecoded returns the reason why a record could not be decoded: that of the field if err has one,
+// else bad_json.
 func Undecoded(err error) error {
 	var bad *RowError
 	if errors.As(err, &bad) {
@@ -178,7 +178,7 @@ func Undecoded(err error) error {
 	return Known("bad_json")
 }
 
-// parseList reads the text forms of a List; false where s is none.
+// parseList parses the text forms of a List; false if s is not one.
 func parseList(s string) (List, bool) {
 	switch {
 	case s == "":
@@ -204,7 +204,7 @@ func parseArray(b []byte) List {
 	return out
 }
 
-// parsePython reads ['Yes', "Won't", Decimal('0.5'), 1]: str() of a list.
+// parsePython parses str() of a list, such as ['Yes', "Won't", Decimal('0.5'), 1].
 func parsePython(s string) (List, bool) {
 	if !strings.HasSuffix(s, "]") {
 		return nil, false
@@ -233,7 +233,7 @@ func parsePython(s string) (List, bool) {
 	return out, quote == 0
 }
 
-// TokenID returns s as a decimal uint256 without leading zeros, and false if it is none: empty,
+// TokenID returns s as a decimal uint256 without leading zeros, and false if it is not one: empty,
 // zero, signed, a float, or longer than 78 digits.
 func TokenID(s string) (string, bool) {
 	s = strings.TrimLeft(strings.TrimSpace(s), "0")

@@ -11,8 +11,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// TestTextThatCannotBeReadCostsItsRow: bytes that are no UTF-8, and halves of surrogate
-// pairs, in every format; what only looks like one is read.
+// TestTextThatCannotBeReadCostsItsRow: rows with bytes that are not UTF-8, or with halves of
+// surrogate pairs, are rejected in every format. Text that only resembles an escape is read.
 func TestTextThatCannotBeReadCostsItsRow(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id"`

@@ -8,11 +8,11 @@ import (
 	"pmx/data"
 )
 
-// stampInName is a time as scripts put it into the names of the files they keep.
+// stampInName matches the time that scripts put into the names of saved files.
 var stampInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})T(\d{2})[-:]?(\d{2})[-:]?(\d{2})Z`)
 
-// Stamp returns the time in the name of a file that holds an answer as it was fetched, unix µs; 0
-// if the name has none.
+// Stamp returns the time in the name of a file with a response as it was fetched, unix µs; 0 if the
+// name has none.
 func Stamp(name string) int64 {
 	p := stampInName.FindStringSubmatch(name)
 	if p == nil {
@@ -25,15 +25,15 @@ func Stamp(name string) int64 {
 	return at.UnixMicro()
 }
 
-// StandardShift is by how many seconds a day on standard time begins after the
-// city's own: an hour in summer where clocks change.
+// StandardShift returns how many seconds after the city's day a day of standard time begins: an
+// hour in summer if the city has daylight saving time.
 func StandardShift(c data.City, d data.Date) int32 {
 	standard, _ := c.StandardDay(d)
 	own, _ := c.Day(d)
 	return int32(standard.Sub(own) / time.Second)
 }
 
-// Whole reads a whole number that may be absent: 0 if it is. The error, a *RowError, names the
+// Whole parses an optional whole number: 0 if it is missing. The error, a *RowError, names the
 // column.
 func (t Text) Whole(column string) (int32, error) {
 	s := t.Trim()
@@ -47,7 +47,7 @@ func (t Text) Whole(column string) (int32, error) {
 	return int32(n), nil
 }
 
-// Unit reads a temperature scale. The error is a *RowError.
+// Unit parses a temperature scale. The error is a *RowError.
 func (t Text) Unit() (data.Unit, error) {
 	u, ok := data.ParseUnit(t.Trim())
 	if !ok {
@@ -56,7 +56,7 @@ func (t Text) Unit() (data.Unit, error) {
 	return u, nil
 }
 
-// Temp reads a temperature of scale u; false if the source has no value. The error is a *RowError.
+// Temp parses a temperature of scale u; false if the source has no value. The error is a *RowError.
 func (t Text) Temp(u data.Unit) (v data.Temp, ok bool, err error) {
 	s := t.Trim()
 	if s == "" {
@@ -77,8 +77,8 @@ func (t Text) TempPtr(u data.Unit) (*data.Temp, error) {
 	return &v, nil
 }
 
-// DifferencePtr reads a difference between temperatures in degrees of u; nil for no
-// value. The error is a *RowError.
+// DifferencePtr parses a difference between temperatures in degrees of u; nil for no value. The
+// error is a *RowError.
 func (t Text) DifferencePtr(u data.Unit) (*data.Temp, error) {
 	v, err := t.TempPtr(u)
 	if v != nil {
@@ -87,7 +87,7 @@ func (t Text) DifferencePtr(u data.Unit) (*data.Temp, error) {
 	return v, err
 }
 
-// Date reads YYYY-MM-DD. The error is a *RowError.
+// Date parses YYYY-MM-DD. The error is a *RowError.
 func (t Text) Date() (data.Date, error) {
 	d, err := data.ParseDate(t.Trim())
 	if err != nil {
@@ -96,7 +96,7 @@ func (t Text) Date() (data.Date, error) {
 	return d, nil
 }
 
-// Micros reads a time in unix µs, 0 if there is none. The error is a *RowError.
+// Micros parses a time; the result is in unix µs, 0 if there is none. The error is a *RowError.
 func (t Text) Micros() (int64, error) {
 	s := t.Trim()
 	if s == "" {

@@ -11,16 +11,16 @@ import (
 	"io"
 )
 
-// Cursor walks the entries of a Sorter in order.
+// Cursor reads the entries of a Sorter in order.
 type Cursor struct {
-	list []entry // where all of them are in memory
+	list []entry // if all of them are in memory
 	runs merge
-	last *reader // the run that the entry given last is of
+	last *reader // the run of the entry that was returned last
 	buf  []byte
 }
 
-// Sorted returns a Cursor at the first entry; there may be several. Nothing may be added once there
-// is one.
+// Sorted returns a Cursor at the first entry. There may be several cursors. After the first call,
+// Add must not be called.
 func (s *Sorter) Sorted() (*Cursor, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -46,8 +46,8 @@ func (s *Sorter) Sorted() (*Cursor, error) {
 	return c, nil
 }
 
-// Each calls f with every entry in order, and ends with the first error. Key and value
-// are good until f returns. Nothing may be added any more.
+// Each calls f with every entry in order and stops at the first error. Key and value are valid
+// until f returns. Afterwards, Add must not be called.
 func (s *Sorter) Each(f func(key, value []byte) error) error {
 	c, err := s.Sorted()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Sorter) Each(f func(key, value []byte) error) error {
 	}
 }
 
-// Next returns the next entry, and io.EOF behind the last. Key and value are good until the next
+// Next returns the next entry, and io.EOF after the last. Key and value are valid until the next
 // call.
 func (c *Cursor) Next() (key, value []byte, err error) {
 	if len(c.list) > 0 {
@@ -93,7 +93,7 @@ func (c *Cursor) Next() (key, value []byte, err error) {
 	return c.last.key, c.buf, err
 }
 
-// advance adds a run that is at its first entry.
+// advance reads the next key of a run and adds the run to the heap.
 func (c *Cursor) advance(r *reader) error {
 	err := r.head()
 	if err == nil {
@@ -109,13 +109,13 @@ func (c *Cursor) advance(r *reader) error {
 type reader struct {
 	nth   int
 	r     *bufio.Reader
-	left  int64 // bytes of the run that are not read
+	left  int64 // bytes of the run that were not read yet
 	key   []byte
-	value int64 // length of the value behind the key
+	value int64 // length of the value after the key
 }
 
-// ErrDamaged tells of a file that does not hold what was written to it.
-var ErrDamaged = errors.New("the temporary file of what does not fit into memory is damaged")
+// ErrDamaged is the error of a file that does not have the contents that were written.
+var ErrDamaged = errors.New("the temporary file for data that does not fit into memory is damaged")
 
 // head reads up to the value of the next entry; io.EOF if there is none.
 func (r *reader) head() error {
@@ -135,7 +135,7 @@ func (r *reader) head() error {
 	return noEOF(err)
 }
 
-// length reads a length that the rest of the run may have.
+// length reads a length and checks that the rest of the run is as long.
 func (r *reader) length() (int64, error) {
 	n, err := binary.ReadUvarint(r.r)
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *reader) take(b []byte, n int64) ([]byte, error) {
 	return b, noEOF(err)
 }
 
-// noEOF makes an end where there should be none an error.
+// noEOF turns an unexpected end of file into ErrDamaged.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it is too short", ErrDamaged)
@@ -167,8 +167,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// merge is a heap of runs: the one with the smallest key is the first, of equal ones the
-// one that was written first.
+// merge is a heap of runs. The first is the one with the smallest key; among equal keys, the one
+// that was written first.
 type merge []*reader
 
 func (m merge) Len() int { return len(m) }
@@ -177,10 +177,10 @@ func (m merge) Less(a, b int) bool {
 }
 func (m merge) Swap(a, b int) { m[a], m[b] = m[b], m[a] }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (m *merge) Push(x any) { *m = append(*m, x.(*reader)) }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (m *merge) Pop() any {
 	last := (*m)[len(*m)-1]
 	*m = (*m)[:len(*m)-1]

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Rows is a set of numbers of rows that is asked for them in rising order.
+// Rows is a set of row numbers that can be queried in ascending order.
 type Rows struct {
 	sorter *Sorter
 	cursor *Cursor
@@ -17,13 +17,13 @@ type Rows struct {
 // NewRows returns an empty set; see New.
 func NewRows(dir string, budget int) *Rows { return &Rows{sorter: New(dir, budget)} }
 
-// Add puts a number into the set.
+// Add adds a number to the set.
 func (r *Rows) Add(n uint64) error {
 	return r.sorter.Add(binary.BigEndian.AppendUint64(nil, n), nil)
 }
 
-// Has reports whether n is in the set. Nothing may be added once it was called, and n may not be
-// less than that of an earlier call.
+// Has reports whether n is in the set. After the first call, Add must not be called, and n must not
+// be less than in an earlier call.
 func (r *Rows) Has(n uint64) (bool, error) {
 	if r.cursor == nil {
 		var err error
@@ -57,5 +57,5 @@ func (r *Rows) step() error {
 	return err
 }
 
-// Close removes what was put aside.
+// Close removes the temporary file.
 func (r *Rows) Close() error { return r.sorter.Close() }

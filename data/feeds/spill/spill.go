@@ -1,6 +1,5 @@
-// Package spill orders entries that may not fit into memory. Up to a number of bytes
-// they are kept there; beyond it they go, sorted, to a temporary file, and are merged
-// when they are read.
+// Package spill sorts entries that may not fit into memory. Up to a limit they are kept in memory;
+// beyond it, sorted runs are written to a temporary file and merged when they are read.
 package spill
 
 import (
@@ -14,27 +13,26 @@ import (
 	"slices"
 )
 
-// Budget is how many bytes of entries a Sorter keeps in memory where nobody says
-// otherwise.
+// Budget is the default number of bytes that a Sorter keeps in memory.
 const Budget = 64 << 20
 
-// Sorter gives entries back in the order of their keys, and those of equal keys in the
-// order in which they were added. It is for one goroutine.
+// Sorter returns entries in order of their keys, and those with equal keys in the order in which
+// they were added. It must be used by one goroutine.
 type Sorter struct {
 	dir    string
 	budget int
 
 	list  []entry
-	block []byte // where the next entry goes
+	block []byte // offset of the next entry
 	bytes int    // of the entries in memory
 
 	file *os.File
 	size int64
 	runs []run // parts of the file, each sorted, in the order they were written
-	err  error // of a write: the file is not whole
+	err  error // error of a write: the file is incomplete
 }
 
-// entry is a key with the value behind it.
+// entry is a key followed by a value.
 type entry struct {
 	text []byte
 	key  int // length of the key
@@ -43,16 +41,16 @@ type entry struct {
 // run is a sorted part of the file.
 type run struct{ from, to int64 }
 
-// overhead is about what an entry takes besides its bytes.
+// overhead is about how much memory an entry takes besides its bytes.
 const overhead = 48
 
-// New returns a Sorter whose file, should it need one, is made in dir, "" for the system's folder
-// of temporary files; budget is how many bytes it keeps in memory, 0 for Budget.
+// New returns a Sorter. If it needs a file, it creates it in dir; "" means the system's temporary
+// directory. budget is how many bytes it keeps in memory; 0 means Budget.
 func New(dir string, budget int) *Sorter {
 	return &Sorter{dir: dir, budget: cmp.Or(budget, Budget)}
 }
 
-// Add takes an entry; key and value may be used again afterwards.
+// Add adds a copy of an entry.
 func (s *Sorter) Add(key, value []byte) error {
 	if s.err != nil {
 		return s.err
@@ -81,18 +79,18 @@ func (s *Sorter) Close() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// sort puts the entries in memory in order.
+// sort sorts the entries in memory.
 func (s *Sorter) sort() {
 	slices.SortStableFunc(s.list, func(a, b entry) int { return bytes.Compare(a.text[:a.key], b.text[:b.key]) })
 }
 
-// write brings the entries in memory to the file, as one run.
+// write writes the entries in memory to the file as one run.
 func (s *Sorter) write() error {
 	if len(s.list) == 0 {
 		return nil
 	}
 	if s.err = s.writeRun(); s.err != nil {
-		s.err = fmt.Errorf("write what does not fit into memory: %w", s.err)
+		s.err = fmt.Errorf("write data that does not fit into memory: %w", s.err)
 		return s.err
 	}
 	s.list, s.block, s.bytes = s.list[:0], nil, 0
@@ -117,7 +115,7 @@ func (s *Sorter) writeRun() (err error) {
 			return err
 		}
 		s.size += int64(len(h) + len(e.text))
-		s.list[i] = entry{} // let go of its block
+		s.list[i] = entry{} // allow its block to be freed
 	}
 	s.runs = append(s.runs, run{from, s.size})
 	return w.Flush()

@@ -21,7 +21,7 @@ import (
 
 type pair struct{ key, value string }
 
-// all reads what a Sorter gives.
+// all reads all entries of a Sorter.
 func all(t *rapid.T, s *spill.Sorter) (out []pair) {
 	c, err := s.Sorted()
 	for err == nil {
@@ -36,8 +36,8 @@ func all(t *rapid.T, s *spill.Sorter) (out []pair) {
 	return out
 }
 
-// TestASorterIsAStableSort: whatever fits into memory, entries come in the order of
-// their keys, and equal ones in the order in which they were added; twice over.
+// TestASorterIsAStableSort: however many entries fit into memory, they come in order of their keys,
+// and equal ones in the order in which they were added; both times.
 func TestASorterIsAStableSort(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +68,7 @@ func TestASorterIsAStableSort(t *testing.T) {
 	})
 }
 
-// TestRowsAreASet: numbers come back out of a set whatever fits into memory.
+// TestRowsAreASet: a set has its numbers however many fit into memory.
 func TestRowsAreASet(t *testing.T) {
 	for _, budget := range []int{1, 500, 0} {
 		rows, rng := spill.NewRows(t.TempDir(), budget), rand.New(rand.NewPCG(1, 2))
@@ -91,8 +91,8 @@ func TestRowsAreASet(t *testing.T) {
 	}
 }
 
-// TestTheMemoryOfASorterIsBounded: 200 MB of entries, and one of 20 MB, come through a
-// Sorter of 1 MB with little more than that.
+// TestTheMemoryOfASorterIsBounded: a Sorter with a budget of 1 MB sorts 200 MB of entries, and one
+// entry of 20 MB, in little more memory.
 func TestTheMemoryOfASorterIsBounded(t *testing.T) {
 	s := spill.New(t.TempDir(), 1<<20)
 	value, rng := make([]byte, 20_000), rand.New(rand.NewPCG(1, 2))
@@ -130,8 +130,8 @@ func TestTheMemoryOfASorterIsBounded(t *testing.T) {
 	}
 }
 
-// TestADamagedFileIsNoPanic: a file that was changed under way gives an error or other
-// entries, and no more of anything than the file has.
+// TestADamagedFileIsNoPanic: a file that was changed meanwhile gives an error or different entries,
+// and not more data than the file has.
 func TestADamagedFileIsNoPanic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -173,15 +173,15 @@ func TestADamagedFileIsNoPanic(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsTold: what cannot be written is an error of every call from then on,
-// with the system's own behind it, and nothing stays.
+// TestAFullDiskIsTold: after a failed write, every call returns an error that wraps the system's,
+// and no file remains.
 func TestAFullDiskIsTold(t *testing.T) {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		t.Skip("a disk that is full needs root on Linux, to mount one")
+		t.Skip("mounting a full disk needs root on Linux")
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system can be mounted here:", err)
+		t.Skip("a file system cannot be mounted here:", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	s := spill.New(dir, 10_000)

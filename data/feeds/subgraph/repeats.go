@@ -13,22 +13,22 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-// repeatFinder tells which rows of a file repeat an event. It remembers the events, and where
-// they are too many for that looks through the file once for all rows that do. It lives as long
-// as one reading of the file, whose context it keeps.
+// repeatFinder finds rows of a file that repeat an event. It remembers the events. If there are too
+// many, it reads the file once more to find all such rows. It is used for one reading of the file,
+// whose context it keeps.
 type repeatFinder struct {
 	ctx    context.Context
 	src    data.Source
 	open   func() (io.ReadCloser, error)
 	number uint64 // of the row
 	keys   map[[32]byte]bool
-	rows   *spill.Rows // nil as long as the keys are few
+	rows   *spill.Rows // nil while there are few keys
 }
 
-// perKey is about what an event takes in the keys.
+// perKey is about how many bytes an event takes in the map of keys.
 const perKey = 128
 
-// repeated reports whether an earlier row is of the same event.
+// repeated reports whether an earlier row has the same event.
 func (s *repeatFinder) repeated(e *event) (bool, error) {
 	if e.ID == "" {
 		return false, nil
@@ -60,7 +60,7 @@ func (s *repeatFinder) close() error {
 	return s.rows.Close()
 }
 
-// repeats returns the rows, by their number, that repeat an earlier one.
+// repeats returns the numbers of rows that repeat an earlier one.
 func repeats(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
 	keys := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, keys.Close()) }()
@@ -84,7 +84,7 @@ func repeats(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Row
 	return rows, nil
 }
 
-// others puts all rows but the first of every key into rows.
+// others adds all rows except for the first of every key to rows.
 func others(keys *spill.Sorter, rows *spill.Rows) error {
 	var last [32]byte
 	first := true

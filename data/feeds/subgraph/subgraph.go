@@ -1,5 +1,5 @@
-// Package subgraph reads what The Graph's order-book and positions subgraphs
-// answer: OrderFilled events, and the map of tokens to conditions.
+// Package subgraph reads responses of The Graph's order-book and positions subgraphs: OrderFilled
+// events, and the map of tokens to conditions.
 package subgraph
 
 import (
@@ -21,7 +21,7 @@ func Feeds() []data.Feed { return []data.Feed{orderFilled(), positions()} }
 func orderFilled() data.Feed {
 	return data.Feed{
 		Name:  "subgraph-order-filled",
-		About: "orderFilledEvents of the order-book subgraph: JSON answers, arrays or NDJSON",
+		About: "orderFilledEvents of the order-book subgraph: JSON responses, arrays or NDJSON",
 		Rule: "an event has an id: a row repeated with its id is one fill, equal rows with different ids are separate fills, " +
 			"across files the larger count stands",
 		Kind:     data.KindFills,
@@ -53,10 +53,10 @@ type event struct {
 	Fee         shape.Text `json:"fee"`
 }
 
-// account is an address, or an object that has it as id.
+// account is an address, or an object with an address as its id.
 type account string
 
-// UnmarshalJSON takes both forms; anything else is "".
+// UnmarshalJSON accepts both forms; anything else is "".
 func (a *account) UnmarshalJSON(b []byte) error {
 	var s shape.Text
 	var o struct {
@@ -104,7 +104,7 @@ func eachEvent(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 	return shape.Reading{Lists: []string{"data", "orderFilledEvents"}, Sink: sink}.Each(ctx, src, r, fn)
 }
 
-// key is what makes two rows the same event: all that the fill is made of.
+// key identifies an event: it is a hash of all fields from which the fill is made.
 func (e *event) key() [32]byte {
 	parts := []string{string(e.ID), string(e.Timestamp), strings.ToLower(string(e.Maker)), strings.ToLower(string(e.Taker)),
 		string(e.MakerAsset), string(e.TakerAsset), string(e.MakerAmount), string(e.TakerAmount), string(e.Fee)}
@@ -136,8 +136,8 @@ func (e *event) fill() (data.Fill, error) {
 	return f, e.amounts(&f)
 }
 
-// transaction reads the hash of its own field, else of the id, which begins with it
-// unless it is of another kind.
+// transaction returns the hash in its own field, else that at the beginning of the id, if the id
+// has one.
 func (e *event) transaction() (data.Hash, error) {
 	if e.Tx.Trim() != "" {
 		return e.Tx.Hash()
@@ -179,7 +179,7 @@ func (e *event) amounts(f *data.Fill) error {
 	return shape.Check(*f)
 }
 
-// units reads an integer in millionths.
+// units parses an integer in millionths.
 func units(t shape.Text) (data.Micro, bool) {
 	n, err := data.ParseWhole(t.Trim())
 	return data.Micro(n), err == nil

@@ -1,5 +1,5 @@
-// Package wallet reads files that list the fills of one wallet after another:
-// answers of Dome's /orders, and wallet histories from Cascadian's fill table.
+// Package wallet reads files that list fills by wallet: responses of Dome's /orders, and wallet
+// histories from Cascadian's fill table.
 package wallet
 
 import (
@@ -35,7 +35,7 @@ func domeOrders() data.Feed {
 	}
 }
 
-// order is a row of /orders: shares count millionths, the price is per share.
+// order is a row of /orders. Shares are in millionths, the price is per share.
 type order struct {
 	Token     shape.Text `json:"token_id"`
 	Side      shape.Text `json:"side"`
@@ -106,8 +106,8 @@ func (o *order) fill() (data.Fill, error) {
 	return f, shape.Check(f)
 }
 
-// basic reads what both feeds have: a wallet, a time, a token, a side and a size
-// in millionths. The error is a *shape.RowError.
+// basic parses the fields that both feeds have: a wallet, a time, a token, a side and a size in
+// millionths. The error is a *shape.RowError.
 func basic(wallet, ts, token, side, shares shape.Text) (data.Fill, error) {
 	f := data.Fill{LogIndex: data.NoIndex, Outcome: data.NoIndex}
 	var err error
@@ -130,8 +130,7 @@ func basic(wallet, ts, token, side, shares shape.Text) (data.Fill, error) {
 	return f, nil
 }
 
-// units reads an amount in millionths. Sums of them were made with floats, so a
-// fraction is rounded away.
+// units parses an amount in millionths. Some sources sum amounts as floats, so a fraction is rounded.
 func units(t shape.Text) (data.Micro, bool) {
 	if n, err := data.ParseWhole(t.Trim()); err == nil {
 		return data.Micro(n), true
