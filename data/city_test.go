@@ -28,7 +28,7 @@ func TestLocalDays(t *testing.T) {
 		{"Asia/Kolkata", "2026-03-05", "2026-03-04T18:30:00Z", "2026-03-05T18:30:00Z"},
 		{"Asia/Karachi", "2026-04-15", "2026-04-14T19:00:00Z", "2026-04-15T19:00:00Z"},
 		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"}, // midnight is skipped
-		{"America/Santiago", "2026-04-04", "2026-04-04T03:00:00Z", "2026-04-05T04:00:00Z"}, // 23:00 comes twice
+		{"America/Santiago", "2026-04-04", "2026-04-04T03:00:00Z", "2026-04-05T04:00:00Z"}, // 23:00 occurs twice
 		{"Pacific/Kiritimati", "2026-01-01", "2025-12-31T10:00:00Z", "2026-01-01T10:00:00Z"},
 	} {
 		c, err := data.City{Slug: "x", Zone: tc.zone}.Located()
@@ -41,7 +41,7 @@ func TestLocalDays(t *testing.T) {
 			t.Errorf("%s %s: %s … %s, want %s … %s", tc.zone, tc.date, start.UTC(), end.UTC(), tc.start, tc.end)
 		}
 		if c.DateOf(start) != d || c.DateOf(end.Add(-time.Second)) != d || c.DateOf(end) != d+1 || c.DateOf(start.Add(-time.Second)) != d-1 {
-			t.Errorf("%s: the edges of %s lie on other days", tc.zone, tc.date)
+			t.Errorf("%s: the edges of %s are on other days", tc.zone, tc.date)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"pmx/data"
 )
 
-// TestFees: a fee is tokens or dollars, never both, and as much as was said.
+// TestFees: a fee is in tokens or dollars, never both, and has the given amount.
 func TestFees(t *testing.T) {
 	for _, c := range []struct {
 		side             data.Side

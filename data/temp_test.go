@@ -9,9 +9,8 @@ import (
 	"pmx/data"
 )
 
-// TestTempKeepsWhatWasRead: 21.7 °C is 21.7 × 900 = 19,530; 71 °F is
-// (71 − 32) × 500 = 19,500; an office that prints 72 °F as 22.2222 °C means
-// (72 − 32) × 500 = 20,000.
+// TestTempKeepsWhatWasRead: 21.7 °C is 21.7 × 900 = 19,530; 71 °F is (71 − 32) × 500 = 19,500;
+// 22.2222 °C, printed for 72 °F, is (72 − 32) × 500 = 20,000.
 func TestTempKeepsWhatWasRead(t *testing.T) {
 	for _, tc := range []struct {
 		in   string
@@ -45,8 +44,8 @@ func TestTempKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestHundredthsOfBothScalesAreExact: every hundredth of a degree of either scale
-// is read, kept and printed without loss.
+// TestHundredthsOfBothScalesAreExact: every hundredth of a degree of either scale is parsed, stored
+// and printed without loss.
 func TestHundredthsOfBothScalesAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := rapid.SampledFrom([]data.Unit{data.Celsius, data.Fahrenheit}).Draw(t, "unit")
@@ -86,7 +85,7 @@ func TestUnitsAreReadAsSourcesWriteThem(t *testing.T) {
 	}
 }
 
-// FuzzParseTemp: whatever is read is within bounds and has two decimals on one scale.
+// FuzzParseTemp: a parsed temperature is within bounds and has two decimals on one scale.
 func FuzzParseTemp(f *testing.F) {
 	f.Add("21.7", true)
 	f.Add("22.222222", false)

@@ -7,7 +7,7 @@ import (
 	"pmx/data"
 )
 
-// TestCondition: the forms of a condition id are one, and nothing else is one.
+// TestCondition: all forms of a condition id are equal, and nothing else is one.
 func TestCondition(t *testing.T) {
 	long := strings.Repeat("aB", 31)
 	want := "0x" + strings.Repeat("ab", 31) + "00"

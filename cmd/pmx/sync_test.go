@@ -176,7 +176,7 @@ func TestSyncThatCannotSucceedEnds(t *testing.T) {
 	}))
 	defer web.Close()
 	status, out, errs := did("sync", "--data-dir", filepath.Join(t.TempDir(), "d"), "--rpc", web.URL+"/hushhush", "--contact", "me", "--only", "chain", "--once")
-	if status != 1 || out != "" || !strings.Contains(errs, "no node serves the chain that is followed: rpc 1: chain id: the provider is of chain 1, not of 137") ||
+	if status != 1 || out != "" || !strings.Contains(errs, "no node serves the chain that is followed: rpc 1: chain id: the provider has chain 1, not 137") ||
 		!strings.Contains(errs, `"message":"following the venue"`) || !strings.Contains(errs, "rpc 1 "+web.URL+`"`) || strings.Contains(errs, "hushhush") {
 		t.Errorf("%d %q %q", status, out, errs)
 	}

@@ -9,20 +9,21 @@ import (
 	"pmx/data"
 )
 
-// TestWhatIsAskedForIsWhatIsRead: each event that the decoder reads is asked for, and only
-// of contracts that have any.
+// TestWhatIsAskedForIsWhatIsRead: all events that the decoder reads are requested, and only from
+// contracts that emit any.
 func TestWhatIsAskedForIsWhatIsRead(t *testing.T) {
 	if got := Topics(Contracts()); len(got) != len(readEvents) || !slices.IsSortedFunc(got, func(a, b data.Hash) int { return bytes.Compare(a[:], b[:]) }) {
 		t.Errorf("%d topics of %d events", len(got), len(readEvents))
 	}
 	for _, c := range Contracts() {
 		if want := c.Kind != Other && (c.Kind != Module || c.Module != combos); c.IsAsked() != want {
-			t.Errorf("%s is asked for: %v", c.Name, c.IsAsked())
+			t.Errorf("%s is requested: %v", c.Name, c.IsAsked())
 		}
 	}
 }
 
-// TestAnOperatorExtendsTheContracts: a new one is added, a known one is as the operator says.
+// TestAnOperatorExtendsTheContracts: a new one is added, and a known one is replaced by the
+// operator's.
 func TestAnOperatorExtendsTheContracts(t *testing.T) {
 	before := Contracts()
 	added := `[{"name":"Module 4","kind":"module","module":4,"address":"0x4000000000000000000000000000000000000004","from_block":7},
@@ -54,7 +55,7 @@ func TestAnOperatorExtendsTheContracts(t *testing.T) {
 	}
 }
 
-// TestAnotherKindIsAnotherFilter: what was not asked for is asked for from the start.
+// TestAnotherKindIsAnotherFilter: logs that were not requested before are requested from the start.
 func TestAnotherKindIsAnotherFilter(t *testing.T) {
 	seen := map[string]bool{}
 	c := Contracts()[0]

@@ -16,8 +16,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestDollarFees: a fee of v2 is read to the millionth, on both sides. These follow the
-// venue's formula, shares · rate · p · (1 − p) rounded down to 5 places.
+// TestDollarFees: fees of v2 are read exactly, on both sides. These follow the venue's formula,
+// shares · rate · p · (1 − p) rounded down to 5 places.
 func TestDollarFees(t *testing.T) {
 	checkFees(t, []vector{
 		{"standard", "BUY", "300000", "1000000", "14700", "0.30", "0.07"},
@@ -28,7 +28,7 @@ func TestDollarFees(t *testing.T) {
 	})
 }
 
-// TestCapturedFees: so do the fees of fills of the chain.
+// TestCapturedFees: fees of captured fills follow the formula, too.
 func TestCapturedFees(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "fee_vectors", "chain_order_filled_taker_fees.json"))
 	if err != nil {
@@ -83,7 +83,7 @@ func checkFees(t *testing.T, vectors []vector) {
 	}
 }
 
-// TestCapturedLogs: logs of the chain say what others have read in them.
+// TestCapturedLogs: captured logs decode to the values that others have published.
 func TestCapturedLogs(t *testing.T) {
 	dir := testfiles.Captured(t, "G_live", "rpc_logs")
 	list, err := os.ReadFile(filepath.Join(dir, "DECODED.ndjson"))

@@ -38,7 +38,7 @@ const (
 	taker = "0x00000000000000000000000000000000000000bb"
 )
 
-// word is a value as 32 bytes: a number, or hex digits that are filled up on the left.
+// word is a value as 32 bytes: a number, or hex digits padded on the left.
 func word(v any) string {
 	if s, ok := v.(string); ok {
 		s = strings.ToLower(strings.TrimPrefix(s, "0x"))
@@ -56,7 +56,7 @@ func words(values ...any) string {
 	return b.String()
 }
 
-// log is a log as a node gives it; the values are its data.
+// log is a log as nodes return it; the values are its data.
 func log(address string, topics []string, values ...any) map[string]any {
 	list := make([]string, len(topics))
 	for i, t := range topics {
@@ -91,7 +91,7 @@ func text(t testing.TB, l map[string]any) []byte {
 
 func decoder() *chain.Decoder { return chain.NewDecoder(chain.Contracts()) }
 
-// TestContracts: exchanges are those by which the other feeds know a taker's row.
+// TestContracts: exchanges are the same as those by which other feeds recognise a taker's row.
 func TestContracts(t *testing.T) {
 	exchanges := map[data.Address]bool{}
 	for _, c := range chain.Contracts() {
@@ -111,7 +111,7 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// TestFills: both forms of OrderFilled, both sides, and what the fee is counted in.
+// TestFills: both forms of OrderFilled, both sides, and the asset of the fee.
 func TestFills(t *testing.T) {
 	const position = "01" + "0123456789abcdef0123456789abcdef" + "0001" + "0000000000000000" + "0089" + "0000"
 	hash := func(hex string) data.Hash {
@@ -171,8 +171,7 @@ func TestFills(t *testing.T) {
 	}
 }
 
-// TestEveryOddLogHasItsOutcome: a log that is not read is passed over or refused, each for
-// its reason.
+// TestEveryOddLogHasItsOutcome: a log that is not read is passed over or rejected with a reason.
 func TestEveryOddLogHasItsOutcome(t *testing.T) {
 	v2 := func() map[string]any { return filled(exchangeV2, topicV2, 0, 7, 2, 4, 0, 0, 0) }
 	condition := "01" + strings.Repeat("ab", 16) + "0001" + strings.Repeat("00", 8) + "0089" + "0000" + "00"
@@ -255,12 +254,12 @@ func TestEveryOddLogHasItsOutcome(t *testing.T) {
 	}
 	for _, kept := range []string{`{}`, ` { } `, "{\n\"x\" : {\"}\" : [\"]\\\"\", 1]} , \"y\":null}"} {
 		if _, err := decoder().Decode([]byte(kept)); !errors.Is(err, chain.BadLog) {
-			t.Errorf("%q: %v, want an object that is no log", kept, err)
+			t.Errorf("%q: %v, want an object that is not a log", kept, err)
 		}
 	}
 }
 
-// TestForms: what nodes and explorers write differently is read alike.
+// TestForms: the different formats of nodes and explorers give the same result.
 func TestForms(t *testing.T) {
 	plain := filled(exchangeV2, topicV2, 0, 7, 2, 4, 0, 0, 0)
 	want := *must(t, text(t, plain))
@@ -316,7 +315,7 @@ func TestPayouts(t *testing.T) {
 	}
 }
 
-// TestRefunds: what is given back, in what, and what remains.
+// TestRefunds: the refunded amount, its asset, and what remains.
 func TestRefunds(t *testing.T) {
 	e := must(t, text(t, log(feeModule, []string{topicRefund, "c0de", maker, "0843fa"}, 7, 39_458_310)))
 	if e.Kind != chain.Refunded || e.Refund.Amount != 39_458_310 || e.Refund.Charged != 541_690 || e.Refund.To.String() != maker ||
@@ -335,7 +334,7 @@ func TestAppendDecimal(t *testing.T) {
 	})
 }
 
-// TestDecodingTakesNoMemory: a log costs no allocation, whatever it is.
+// TestDecodingTakesNoMemory: decoding any log allocates nothing.
 func TestDecodingTakesNoMemory(t *testing.T) {
 	d := decoder()
 	for _, l := range []map[string]any{filled(exchangeV2, topicV2, 0, 7, 2, 4, 0, 0, 0), filled(exchangeV1, topicV1, 0, 7, 2, 4, 0),
@@ -348,7 +347,7 @@ func TestDecodingTakesNoMemory(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no bytes make the decoder panic, and what it gives keeps its promises.
+// FuzzDecode: the decoder does not panic on any bytes, and what it returns is valid.
 func FuzzDecode(f *testing.F) {
 	for _, l := range []map[string]any{filled(exchangeV2, topicV2, 0, 7, 2, 4, 0, 0, 0), filled(exchangeV1, topicV1, 0, 7, 2, 4, 0),
 		log(tokens, []string{topicResolution, "c1", maker, "9"}, 2, 64, 2, 1, 0), log(feeModule, []string{topicRefund, "c0de", maker, "1"}, 7, 8)} {

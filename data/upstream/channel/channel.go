@@ -1,7 +1,6 @@
-// Package channel follows the venue's websockets: the order book's channel of quotes, and
-// the activity feed's newest trades. Both are fast and neither is complete: what they give
-// is shown and never kept as a fact. A connection may be up and silent, so it is judged by
-// what came and not by being up.
+// Package channel follows the venue's websockets: the order book's channel of quotes, and the
+// newest trades of the activity feed. Both are fast but incomplete: their data is shown and never
+// stored as facts. A connection may be open but silent, so it is judged by the data that arrives.
 package channel
 
 import (
@@ -21,32 +20,31 @@ import (
 	"pmx/engine/guard"
 )
 
-// Options say where to connect, and when to give a connection up. URL and Agent are required.
+// Options configure a channel. URL and Agent are required.
 type Options struct {
-	Name  string // of the source, as it is shown: "quotes 1"
+	Name  string // of the source, for display: "quotes 1"
 	URL   string // ws:// or wss://; its query is never shown
-	Agent string // User-Agent: the program, and a contact in case it asks too much
+	Agent string // User-Agent: the program and a contact, in case it sends too many requests
 
-	// Silence is how long nothing but answers to pings may come before the connection is
-	// replaced; 0: 30 seconds. It doubles, up to longestSilence, for as long as new
-	// connections are silent too.
+	// Silence is the time without any data except pongs after which the connection is replaced; 0:
+	// 30 seconds. It doubles, up to longestSilence, while new connections are silent too.
 	Silence time.Duration
-	Ping    time.Duration // between two pings; 0: what the channel asks for
-	Settled time.Duration // after which a connection is taken for good; 0: a minute
+	Ping    time.Duration // between two pings; 0: the channel's default
+	Settled time.Duration // after which a connection counts as stable; 0: a minute
 
 	Now    func() time.Time
 	Sleep  func(ctx context.Context, d time.Duration) error
 	Jitter func() float64 // in [0, 1)
 }
 
-// State is how it goes with a channel.
+// State is the state of a channel.
 type State string
 
-// The states.
+// The states of a channel.
 const (
 	Idle       State = "idle"       // there is nothing to follow
-	Connecting State = "connecting" // and waiting to try again
-	Following  State = "following"  // connected, and something came
+	Connecting State = "connecting" // not connected, waiting to try again
+	Following  State = "following"  // connected and receiving data
 )
 
 // Stats are figures of a channel since the start.
@@ -54,16 +52,16 @@ type Stats struct {
 	Name     string           `json:"name"`
 	State    State            `json:"state"`
 	Connects int64            `json:"connects"`             // connections made
-	Silent   int64            `json:"silent"`               // given up because nothing came
-	Frames   int64            `json:"frames"`               // with something in them
-	Events   map[string]int64 `json:"events"`               // understood, by type
-	Unknown  map[string]int64 `json:"unknown"`              // by type, not understood; "" has none
-	Bad      int64            `json:"bad"`                  // frames and events that cannot be read
-	LastAt   time.Time        `json:"last_event,omitzero"`  // of the last event; zero: none
+	Silent   int64            `json:"silent"`               // closed because nothing came
+	Frames   int64            `json:"frames"`               // not empty
+	Events   map[string]int64 `json:"events"`               // known events, by type
+	Unknown  map[string]int64 `json:"unknown"`              // unknown events, by type; "" for those without one
+	Bad      int64            `json:"bad"`                  // frames and events that cannot be parsed
+	LastAt   time.Time        `json:"last_event,omitzero"`  // time of the last event; zero: none
 	LastErr  string           `json:"last_error,omitempty"` // why the last connection ended
 }
 
-// What waits and limits are like.
+// Waits and limits.
 const (
 	defaultSilence = 30 * time.Second
 	longestSilence = 5 * time.Minute
@@ -76,38 +74,38 @@ const (
 	mostTypes      = 64       // unknown types that are counted separately
 )
 
-// dialect is what two channels differ in.
+// dialect has what differs between the two channels.
 type dialect struct {
 	ping  string
 	every time.Duration
-	// hello are the messages that begin a connection; none: there is nothing to follow. It is
+	// hello returns the first messages of a connection; none: there is nothing to follow. It is
 	// called with the lock of the link held.
 	hello func() [][]byte
-	// read takes a frame apart and gives how many events were in it.
+	// read parses a frame and returns its number of events.
 	read func(frame []byte) int
-	// lost is called when a connection has ended: what it told may have passed.
+	// lost is called when a connection has ended: its data may be outdated from then on.
 	lost func()
 }
 
-// link is one connection that is made again and again.
+// link is a connection that is reopened whenever it ends.
 type link struct {
 	o Options
 	d dialect
 
-	wake chan struct{} // somebody has something to say: of capacity 1
+	wake chan struct{} // signals that pending has messages; its capacity is 1
 
 	mu      sync.Mutex
-	queue   [][]byte // to be said on the connection that there is
+	queue   [][]byte // messages to send on the current connection
 	up      bool
 	stats   Stats
 	silence time.Duration
 }
 
-// CheckURL reports whether a text is the address of a channel; the error does not repeat it.
+// CheckURL checks whether a text is the address of a channel; the error does not contain the text.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
-		return errors.New("the address of a channel is ws:// or wss:// and a host")
+		return errors.New("the address of a channel must be ws:// or wss:// and a host")
 	}
 	return nil
 }
@@ -117,7 +115,7 @@ func newLink(o Options, d dialect) (*link, error) {
 		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if o.Agent == "" {
-		return nil, fmt.Errorf("%s: no agent is named: a service must be able to reach whoever connects to it", o.Name)
+		return nil, fmt.Errorf("%s: no user agent: a service must be able to reach its clients", o.Name)
 	}
 	o.Silence, o.Settled = cmp.Or(o.Silence, defaultSilence), cmp.Or(o.Settled, defaultSettled)
 	d.every = cmp.Or(o.Ping, d.every)
@@ -134,7 +132,7 @@ func newLink(o Options, d dialect) (*link, error) {
 		stats: Stats{Name: o.Name, State: Idle, Events: map[string]int64{}, Unknown: map[string]int64{}}}, nil
 }
 
-// snapshot returns the figures as they are now.
+// snapshot returns the current figures.
 func (l *link) snapshot() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +141,7 @@ func (l *link) snapshot() Stats {
 	return s
 }
 
-// event counts one that was understood, unknown one that was not.
+// event counts a known event, unknown an unknown one.
 func (l *link) event(kind string) { l.count(func(s *Stats) { s.Events[kind]++ }) }
 func (l *link) unknown(kind string) {
 	l.count(func(s *Stats) {
@@ -161,8 +159,8 @@ func (l *link) count(f func(*Stats)) {
 	f(&l.stats)
 }
 
-// say puts messages behind those that wait to be said, where there is a connection; a new
-// one begins with hello, which says everything.
+// say queues messages if there is a connection. A new connection begins with hello, which includes
+// everything.
 func (l *link) say(messages ...[]byte) {
 	l.mu.Lock()
 	if l.up {
@@ -175,7 +173,7 @@ func (l *link) say(messages ...[]byte) {
 	}
 }
 
-// run follows the channel until ctx ends, whose error it gives.
+// run follows the channel until ctx ends, and returns its error.
 func (l *link) run(ctx context.Context) error {
 	for tries := 0; ; {
 		if l.idle() {
@@ -215,7 +213,7 @@ func (l *link) idle() bool {
 	return true
 }
 
-// masked is the text of an error without what the address may hold of secrets.
+// masked returns the text of an error without secrets of the address.
 func (l *link) masked(err error) string {
 	switch {
 	case err == nil:
@@ -234,7 +232,7 @@ func (l *link) masked(err error) string {
 }
 
 var (
-	errSilent      = errors.New("connected, and nothing came")
+	errSilent      = errors.New("connected, but no data came")
 	errNothingLeft = errors.New("nothing is left to follow")
 )
 
@@ -242,7 +240,7 @@ type statusError struct{ code int }
 
 func (e *statusError) Error() string { return fmt.Sprintf("refused with status %d", e.code) }
 
-// connection makes one and follows it until it ends.
+// connection connects and follows the connection until it ends.
 func (l *link) connection(ctx context.Context) error {
 	dial, cancel := context.WithTimeout(ctx, dialTimeout)
 	c, answer, err := websocket.Dial(dial, l.o.URL, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {l.o.Agent}}})
@@ -264,7 +262,7 @@ func (l *link) connection(ctx context.Context) error {
 	reader := guard.Start(func() error { return l.reads(ctx, c, came) })
 	err = l.writes(ctx, c, came, reader)
 	stop(err)
-	_ = c.CloseNow() // it ends the reader
+	_ = c.CloseNow() // this ends the reader
 	for range came {
 	}
 	l.mu.Lock()
@@ -274,7 +272,7 @@ func (l *link) connection(ctx context.Context) error {
 	return guard.Repanic(err)
 }
 
-// reads hands on what comes until the connection ends. It closes came.
+// reads passes frames on until the connection ends. It closes came.
 func (l *link) reads(ctx context.Context, c *websocket.Conn, came chan<- int) error {
 	defer close(came)
 	for {
@@ -294,13 +292,13 @@ func (l *link) reads(ctx context.Context, c *websocket.Conn, came chan<- int) er
 	}
 }
 
-// writes says what is to be said, and pings, until the connection ends or is silent.
+// writes sends messages and pings until the connection ends or is silent.
 func (l *link) writes(ctx context.Context, c *websocket.Conn, came <-chan int, reader <-chan error) error {
 	ping := time.NewTicker(l.d.every)
 	defer ping.Stop()
 	silent := time.NewTimer(l.silence)
 	defer silent.Stop()
-	told := 0 // frames with events: the first is what a subscription begins with
+	told := 0 // frames with events: the first is the reply to the subscription
 	for {
 		if err := l.flush(ctx, c); err != nil {
 			return err

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// conn is a connection as the host has it.
+// conn is the host's side of a connection.
 type conn struct {
 	t *testing.T
 	*websocket.Conn
@@ -35,12 +35,12 @@ type conn struct {
 func (c conn) say(frames ...string) {
 	for _, f := range frames {
 		if err := c.Write(context.Background(), websocket.MessageText, []byte(f)); err != nil {
-			return // the other side went
+			return // the other side closed it
 		}
 	}
 }
 
-// told gives the next message that is no ping, nil where the connection ends.
+// told returns the next message other than a ping; nil if the connection ends.
 func (c conn) told() map[string]any {
 	for {
 		_, b, err := c.Read(context.Background())
@@ -59,14 +59,14 @@ func (c conn) told() map[string]any {
 	}
 }
 
-// host is a server of websockets; f has the connections, by their number from 0 on.
+// host starts a server of websockets. f is called with each connection and its number from 0.
 func host(t *testing.T, f func(n int, c conn)) channel.Options {
 	t.Helper()
 	var mu sync.Mutex
 	n := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.UserAgent() != "pmx/1 (+ops@example.org)" {
-			t.Errorf("who asks is %q", r.UserAgent())
+			t.Errorf("the user agent is %q", r.UserAgent())
 		}
 		mu.Lock()
 		at := n
@@ -88,7 +88,7 @@ func host(t *testing.T, f func(n int, c conn)) channel.Options {
 		Silence: 5 * time.Second, Ping: 20 * time.Millisecond, Jitter: func() float64 { return 0.001 }}
 }
 
-// heard keeps what a channel tells.
+// heard keeps the events of a channel.
 type heard struct {
 	mu       sync.Mutex
 	quotes   []channel.Quote
@@ -128,7 +128,7 @@ func (h *heard) losses() (lost [][]string) {
 	return slices.Clone(h.lost)
 }
 
-// until waits for what another goroutine does.
+// until waits until f returns true.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); !f(); time.Sleep(time.Millisecond) {
@@ -220,19 +220,19 @@ func TestASilentConnectionIsMadeAnew(t *testing.T) {
 		if n > 0 {
 			c.say(quoteOf("0.3", "0.4"))
 		}
-		c.told() // pongs come all the time
+		c.told() // pongs keep coming
 	})
 	o.Silence = 50 * time.Millisecond
 	m, h := follow(t, o, "7")
 	until(t, "a quote", func() bool { return len(h.all()) > 0 })
-	if s := m.Stats(); s.Silent < 1 || s.Connects < 2 || s.LastErr != "connected, and nothing came" {
+	if s := m.Stats(); s.Silent < 1 || s.Connects < 2 || s.LastErr != "connected, but no data came" {
 		t.Errorf("%+v", s)
 	}
 	if lost := h.losses(); len(lost) == 0 || !slices.Equal(lost[0], []string{"7"}) {
 		t.Errorf("lost %v", lost)
 	}
-	// What a subscription begins with does not make a connection a good one: the silence
-	// that is allowed grows.
+	// The reply to a subscription does not make a connection a stable one: the allowed silence
+	// grows.
 	until(t, "more silences", func() bool { return m.Stats().Silent >= 3 })
 	if s := m.Stats(); s.Connects > s.Silent+1 {
 		t.Errorf("%+v", s)
@@ -292,7 +292,7 @@ func TestTokensComeAndGo(t *testing.T) {
 	})
 	m, h := follow(t, o)
 	if s := m.Stats(); s.Connects != 0 {
-		t.Errorf("connected for nothing: %+v", s)
+		t.Errorf("connected without tokens: %+v", s)
 	}
 	m.Follow([]string{"1", "2"})
 	if first := <-told; first["type"] != "market" || len(texts(first["assets_ids"])) != 2 {
@@ -380,7 +380,7 @@ func TestTradesOfTheActivityFeed(t *testing.T) {
 	}
 }
 
-// TestCapturedFrames: captured frames are understood, where they lie beside the checkout.
+// TestCapturedFrames: captured frames are understood, if they are next to the checkout.
 func TestCapturedFrames(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "G_live", "clob_ws"), "*.json"))
 	if err != nil || len(files) == 0 {
@@ -392,7 +392,7 @@ func TestCapturedFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(b), "event_type") { // two are answers of another path
+		if strings.Contains(string(b), "event_type") { // two are responses of another path
 			frames = append(frames, string(b))
 		}
 	}

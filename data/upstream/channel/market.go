@@ -12,24 +12,24 @@ import (
 	"pmx/data/upstream/clob"
 )
 
-// Quote is the quote of a token in an event. Each part is valid only where its flag is set.
+// Quote is the quote of a token in an event. Each field is valid only if its flag is set.
 type Quote struct {
 	Token    string
 	Book     bool        // Bid and Ask are valid
 	Bid, Ask *data.Micro // nil: that side is empty
 	Last     *data.Micro // nil: not in the event
-	At       time.Time   // of the venue's clock; zero where it does not say
+	At       time.Time   // of the venue's clock; zero if missing
 }
 
-// Sink takes the events of the market channel. Its methods are called one at a time.
+// Sink receives the events of the market channel. Its methods are not called concurrently.
 type Sink interface {
 	Quote(q Quote)
 	// Resolved is called when a market was resolved: a hint to request it.
 	Resolved(condition data.Hash)
 	// Appeared is called when there is a new market: a hint to request it.
 	Appeared(condition data.Hash)
-	// Lost is called when the connection ended: the quotes of its tokens are outdated until
-	// new ones come.
+	// Lost is called when the connection has ended: the quotes of its tokens are outdated until new
+	// ones come.
 	Lost(tokens []string)
 }
 
@@ -40,13 +40,13 @@ type Market struct {
 	tokens map[string]bool // guarded by link.mu
 }
 
-// Of a message that subscribes, and between two pings of this channel.
+// Maximum number of tokens in a subscription, and the time between two pings of this channel.
 const (
 	mostSubscribed = 500 // tokens
 	marketPing     = 10 * time.Second
 )
 
-// NewMarket returns a Market of no token. Run follows it.
+// NewMarket returns a Market without tokens. Call Run to follow them.
 func NewMarket(o Options, sink Sink) (*Market, error) {
 	m := &Market{sink: sink, tokens: map[string]bool{}}
 	var err error
@@ -54,20 +54,20 @@ func NewMarket(o Options, sink Sink) (*Market, error) {
 	return m, err
 }
 
-// Run follows the tokens until ctx ends, whose error it gives.
+// Run follows the tokens until ctx ends, and returns its error.
 func (m *Market) Run(ctx context.Context) error { return m.run(ctx) }
 
 // Stats are the figures since the start.
 func (m *Market) Stats() Stats { return m.snapshot() }
 
-// Tokens are those that are followed, in order.
+// Tokens returns the followed tokens, in order.
 func (m *Market) Tokens() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sorted()
 }
 
-// sorted is Tokens with mu held.
+// sorted is like Tokens; mu must be held.
 func (m *Market) sorted() []string {
 	out := make([]string, 0, len(m.tokens))
 	for t := range m.tokens {
@@ -77,7 +77,7 @@ func (m *Market) sorted() []string {
 	return out
 }
 
-// Follow makes tokens those that are followed, and no others.
+// Follow replaces the followed tokens.
 func (m *Market) Follow(tokens []string) {
 	m.mu.Lock()
 	var more, fewer []string
@@ -136,7 +136,7 @@ func (m *Market) hello() [][]byte {
 	return append([][]byte{first}, subscriptions("subscribe", tokens[len(some):])...)
 }
 
-// event is an event of the channel in any of its kinds.
+// event is an event of any kind.
 type event struct {
 	Kind      string       `json:"event_type"`
 	Condition shape.Text   `json:"market"`
@@ -146,7 +146,7 @@ type event struct {
 	Asks      []clob.Level `json:"asks"`
 	Last      shape.Text   `json:"last_trade_price"`
 	Price     shape.Text   `json:"price"`
-	Bid       *shape.Text  `json:"best_bid"` // "" is an empty side, and nil says nothing
+	Bid       *shape.Text  `json:"best_bid"` // "": the side is empty; nil: not in the event
 	Ask       *shape.Text  `json:"best_ask"`
 	Changes   []struct {
 		Token shape.Text  `json:"asset_id"`
@@ -155,7 +155,7 @@ type event struct {
 	} `json:"price_changes"`
 }
 
-// read takes apart a frame: an event, or a list of them, or the answer to a ping.
+// read parses a frame: an event, a list of events, or a pong.
 func (m *Market) read(frame []byte) (events int) {
 	frame = bytes.TrimSpace(frame)
 	if len(frame) == 0 || bytes.EqualFold(frame, []byte("PONG")) {
@@ -183,7 +183,7 @@ func (m *Market) read(frame []byte) (events int) {
 	return events
 }
 
-// take hands on an event, and reports whether there was anything in it.
+// take passes on an event, and reports whether it had any data.
 func (m *Market) take(e *event) bool {
 	at, err := clob.Millis(e.Timestamp)
 	ok := err == nil
@@ -227,7 +227,7 @@ func (m *Market) take(e *event) bool {
 	return true
 }
 
-// best hands on both sides of a book as an event gives them.
+// best passes on the best bid and ask of an event.
 func (m *Market) best(token shape.Text, bid, ask *shape.Text, at time.Time) bool {
 	if bid == nil || ask == nil {
 		return false
@@ -243,7 +243,7 @@ func (m *Market) best(token shape.Text, bid, ask *shape.Text, at time.Time) bool
 	return m.quote(q)
 }
 
-// quote hands on a quote of a token that is followed. One of another is none of ours.
+// quote passes on a quote if its token is followed.
 func (m *Market) quote(q Quote) bool {
 	m.mu.Lock()
 	ours := m.tokens[q.Token]

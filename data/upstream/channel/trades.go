@@ -11,8 +11,8 @@ import (
 	"pmx/data/upstream/clob"
 )
 
-// Trade is a trade of the activity feed: one wallet's side of it, without a log index and
-// possibly never to be seen on the chain.
+// Trade is a trade of the activity feed: one wallet's side of it, without a log index. It may never
+// appear on the chain.
 type Trade struct {
 	Wallet    data.Address
 	Condition data.Hash
@@ -20,9 +20,9 @@ type Trade struct {
 	Side      data.Side
 	Shares    data.Micro
 	Price     data.Micro
-	Tx        data.Hash // zero: not told
+	Tx        data.Hash // zero: not given
 	At        int64     // seconds of its block
-	Told      time.Time // when the feed told it; zero: it does not say
+	Told      time.Time // when the feed sent it; zero: not given
 }
 
 // Trades follows the activity feed.
@@ -33,7 +33,7 @@ type Trades struct {
 
 const tradesPing = 5 * time.Second
 
-// NewTrades returns a Trades, whose trades go to sink one at a time. Run follows them.
+// NewTrades returns a Trades. sink is called with one trade at a time. Call Run to follow the feed.
 func NewTrades(o Options, sink func(Trade)) (*Trades, error) {
 	t := &Trades{sink: sink}
 	hello := [][]byte{[]byte(`{"action":"subscribe","subscriptions":[{"topic":"activity","type":"trades"}]}`)}
@@ -42,13 +42,13 @@ func NewTrades(o Options, sink func(Trade)) (*Trades, error) {
 	return t, err
 }
 
-// Run follows the feed until ctx ends, whose error it gives.
+// Run follows the feed until ctx ends, and returns its error.
 func (t *Trades) Run(ctx context.Context) error { return t.run(ctx) }
 
 // Stats are the figures since the start.
 func (t *Trades) Stats() Stats { return t.snapshot() }
 
-// read takes apart a frame; one without anything keeps the connection alive.
+// read parses a frame. An empty frame keeps the connection alive.
 func (t *Trades) read(frame []byte) (events int) {
 	frame = bytes.TrimSpace(frame)
 	if len(frame) == 0 || bytes.EqualFold(frame, []byte("pong")) {
@@ -65,7 +65,7 @@ func (t *Trades) read(frame []byte) (events int) {
 		t.bad()
 		return 0
 	}
-	if f.Topic != "activity" || f.Type != "trades" { // orders_matched tells the same trades again
+	if f.Topic != "activity" || f.Type != "trades" { // orders_matched repeats the same trades
 		t.unknown(f.Topic + "/" + f.Type)
 		return 0
 	}

@@ -15,22 +15,21 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Book is the top of a token's book.
+// Book is the top of a token's order book.
 type Book struct {
 	Token     string
-	Condition data.Hash   // zero where the book does not say
+	Condition data.Hash   // zero if the book does not have it
 	Bid, Ask  *data.Micro // nil: that side is empty
-	Last      *data.Micro // the last trade's price, nil where the book does not say
-	At        time.Time   // when the book changed last, zero where it does not say
+	Last      *data.Micro // the last trade's price; nil if the book does not have it
+	At        time.Time   // when the book last changed; zero if it does not say
 }
 
-// ErrNoBooks is an answer without a single book. It is what the CLOB says of tokens that
-// are not traded, and also of a request that it does not understand.
-var ErrNoBooks = errors.New("the answer has no book")
+// ErrNoBooks is the error of a response without any book. The CLOB returns such a response for
+// tokens that are not traded, and also for a request that it does not understand.
+var ErrNoBooks = errors.New("the response has no book")
 
-// Books returns the books of tokens, in any order; of tokens that are not traded there is none. It
-// asks for at most mostBooks at once, and fails with ErrNoBooks if one of its requests got none at
-// all.
+// Books returns the books of tokens, in any order. Tokens that are not traded have none. It
+// requests at most mostBooks at once. The error is ErrNoBooks if a response has no book at all.
 func (c *Client) Books(ctx context.Context, tokens []string) ([]Book, error) {
 	var books []Book
 	for len(tokens) > 0 {
@@ -63,7 +62,7 @@ func (c *Client) someBooks(ctx context.Context, tokens []string) ([]Book, error)
 	}
 	var rows []row
 	if err := json.Unmarshal(a.Body, &rows); err != nil {
-		return nil, &pages.ShapeError{Path: booksPath, Why: "the answer is not a list of books: " + err.Error()}
+		return nil, &pages.ShapeError{Path: booksPath, Why: "the response is not a list of books: " + err.Error()}
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("%s: %d tokens: %w", booksPath, len(tokens), ErrNoBooks)
@@ -77,13 +76,13 @@ func (c *Client) someBooks(ctx context.Context, tokens []string) ([]Book, error)
 		if !asked[b.Token] {
 			return nil, &pages.ForeignError{Path: booksPath, What: "the book of " + b.Token, Asked: "it is not one of the tokens"}
 		}
-		asked[b.Token] = false // a second one was not asked for either
+		asked[b.Token] = false // a second one was not requested either
 		books = append(books, b)
 	}
 	return books, nil
 }
 
-// row is a book as the CLOB writes it, here and on its channel.
+// row is a book as in responses of the CLOB and on its channel.
 type row struct {
 	Token     shape.Text `json:"asset_id"`
 	Condition shape.Text `json:"market"`
@@ -93,7 +92,7 @@ type row struct {
 	Timestamp shape.Text `json:"timestamp"`
 }
 
-// Level is a price of one side of a book and how many tokens are offered at it.
+// Level is a price on one side of a book and the number of tokens offered at it.
 type Level struct {
 	Price shape.Text `json:"price"`
 	Size  shape.Text `json:"size"`
@@ -102,7 +101,7 @@ type Level struct {
 func (r *row) book() (b Book, err error) {
 	b.Token = r.Token.Trim()
 	if b.Token == "" {
-		return b, errors.New("a book names no token")
+		return b, errors.New("a book has no token")
 	}
 	if b.Condition, err = r.Condition.Condition(); err != nil {
 		return b, err
@@ -117,8 +116,8 @@ func (r *row) book() (b Book, err error) {
 	return b, err
 }
 
-// Best returns the highest bid and the lowest ask, nil if a side is empty. Levels come in any
-// order, and one without tokens is none.
+// Best returns the highest bid and the lowest ask, nil if a side is empty. Levels may be in any
+// order; those of size 0 do not count.
 func Best(bids, asks []Level) (bid, ask *data.Micro, err error) {
 	best := func(levels []Level, better func(a, b data.Micro) bool) (top *data.Micro, err error) {
 		for _, l := range levels {
@@ -143,7 +142,7 @@ func Best(bids, asks []Level) (bid, ask *data.Micro, err error) {
 	return bid, ask, err
 }
 
-// Price reads a price from 0 to 1, nil if it is empty, as the CLOB writes an absent one.
+// Price parses a price from 0 to 1; nil if it is empty, which is how the CLOB writes a missing one.
 func Price(t shape.Text) (*data.Micro, error) {
 	if t.Trim() == "" {
 		return nil, nil
@@ -155,7 +154,7 @@ func Price(t shape.Text) (*data.Micro, error) {
 	return &p, nil
 }
 
-// Millis reads a time in unix milliseconds, the zero time if it is empty.
+// Millis parses a time in unix milliseconds; the zero time if it is empty.
 func Millis(t shape.Text) (time.Time, error) {
 	if t.Trim() == "" {
 		return time.Time{}, nil

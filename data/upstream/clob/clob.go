@@ -1,5 +1,5 @@
-// Package clob asks the venue's order book service: for the list of all markets, whose raw
-// JSON the feed clob-markets imports, and for the books of tokens.
+// Package clob is a client of the venue's order book service. It reads the list of all markets,
+// whose raw JSON the feed clob-markets imports, and the order books of tokens.
 package clob
 
 import (
@@ -15,26 +15,26 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Client asks the CLOB. It is for one goroutine per call.
+// Client is a client of the CLOB. It may be used by several goroutines.
 type Client struct{ host pages.Asker }
 
-// New returns a Client that asks host, whose base is the CLOB's.
+// New returns a Client that sends requests to host, whose base is the CLOB's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
 const (
 	marketsPath, booksPath = "/markets", "/books"
 	// Start is the cursor of the first page of markets.
 	Start = "MA=="
-	// end is the cursor behind the last one: -1 in base 64, as every cursor is a place.
+	// end is the cursor after the last page: -1 in base 64. All cursors are offsets.
 	end = "LTE="
-	// mostBooks is how many books one request may ask for.
+	// mostBooks is the maximum number of books of a request.
 	mostBooks = 500
 )
 
-// Market is a market as the CLOB has it.
+// Market is a market of the CLOB.
 type Market struct {
 	Raw json.RawMessage // the record, which the feed clob-markets imports
-	// Market is what that feed reads of it, where Bad is nil.
+	// Market is what that feed reads from it, if Bad is nil.
 	data.Market
 	Bad error // why the feed rejects the record, a *shape.RowError
 }
@@ -43,12 +43,12 @@ type Market struct {
 type Page struct {
 	Markets []Market
 	Cursor  string // of this page
-	Next    string // of the next one; "" where this is the last
+	Next    string // of the next page; "" if this is the last
 }
 
-// EachMarkets scans all markets from the page behind the cursor from, Start or one that was
-// kept. Their order does not change: what is new comes last, so who keeps the cursor of the
-// last page finds on it, and behind it, what came since.
+// EachMarkets scans all markets from the page at the cursor from, which is Start or the cursor of
+// an earlier page. The order of markets does not change and new ones come last, so a scan from the
+// cursor of the last page finds all new markets.
 func (c *Client) EachMarkets(ctx context.Context, from string, fn func(Page) error) error {
 	var seen pages.Seen
 	for cursor := from; ; {
@@ -80,10 +80,10 @@ func (c *Client) page(ctx context.Context, cursor string) (Page, error) {
 		Next shape.Text         `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer is not a page: " + err.Error()}
+		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the response is not a page: " + err.Error()}
 	}
 	if body.Data == nil || body.Next.Trim() == "" {
-		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer has no list of markets or no next cursor"}
+		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the response has no list of markets or no next cursor"}
 	}
 	p := Page{Cursor: cursor}
 	if next := body.Next.Trim(); next != end {

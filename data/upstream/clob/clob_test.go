@@ -21,7 +21,7 @@ import (
 	"pmx/data/upstream/upstreamtest"
 )
 
-// client asks a server that answers with f.
+// client returns a client of a server with the handler f.
 func client(t *testing.T, f http.HandlerFunc) *clob.Client {
 	t.Helper()
 	return clob.New(upstreamtest.Host(t, "clob", f))
@@ -41,7 +41,7 @@ func TestMarketsFromAKeptCursor(t *testing.T) {
 		b, err := base64.StdEncoding.DecodeString(r.URL.Query().Get("next_cursor"))
 		at, errNumber := strconv.Atoi(string(b))
 		if err != nil || errNumber != nil || r.URL.Path != "/markets" {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("requested %s", r.URL)
 		}
 		var rows []string
 		for n := at; n < min(at+2, have); n++ {
@@ -72,11 +72,11 @@ func TestMarketsFromAKeptCursor(t *testing.T) {
 	}
 	ids, last := read(clob.Start)
 	if !slices.Equal(ids, []int{1, 2, 3, 4, 5}) || last != cursor(4) {
-		t.Errorf("%v, and the last page is behind %s", ids, last)
+		t.Errorf("%v, and the cursor of the last page is %s", ids, last)
 	}
 	have = 8
 	if ids, last = read(last); !slices.Equal(ids, []int{5, 6, 7, 8}) || last != cursor(6) {
-		t.Errorf("later %v, and the last page is behind %s", ids, last)
+		t.Errorf("later %v, and the cursor of the last page is %s", ids, last)
 	}
 }
 
@@ -105,8 +105,8 @@ func TestPagesOfMarketsThatAreNotBelieved(t *testing.T) {
 	}
 }
 
-// books answers with the book of every token that is asked for but 13, as the CLOB does; a
-// request of another form gets an empty list.
+// books responds with the books of all requested tokens except 13, like the CLOB; a request in
+// another format gets an empty list.
 func books(t *testing.T, sizes *[]int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked []struct {
@@ -175,7 +175,7 @@ func TestBooksThatAreNotBelieved(t *testing.T) {
 	}
 }
 
-// TestCapturedAnswers: captured pages and books are read, where they lie beside the checkout.
+// TestCapturedAnswers: captured pages and books are read, if they are next to the checkout.
 func TestCapturedAnswers(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(testfiles.Captured(t, "G_live", "clob_rest", name))

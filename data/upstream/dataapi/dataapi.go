@@ -1,6 +1,6 @@
-// Package dataapi asks the second version of the venue's data API: for trades and
-// resolutions of conditions, whose raw JSON the feeds polymarket-trades and
-// polymarket-resolutions import, and for what says how current they are.
+// Package dataapi is a client of the second version of the venue's data API. It reads trades and
+// resolutions of conditions, whose raw JSON the feeds polymarket-trades and polymarket-resolutions
+// import, and how current they are.
 package dataapi
 
 import (
@@ -18,38 +18,38 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Client asks the data API. It is for one goroutine per call.
+// Client is a client of the data API. It may be used by several goroutines.
 type Client struct{ host pages.Asker }
 
-// New returns a Client that asks host, whose base is the data API's.
+// New returns a Client that sends requests to host, whose base is the data API's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
 const (
 	tradesPath, resolutionsPath = "/v2/trades", "/v2/resolutions"
 	statusPath, volumePath      = "/v2/status", "/v2/live-volume"
-	// MostConditions is how many conditions one request may ask for.
+	// MostConditions is the maximum number of conditions of a request.
 	MostConditions = 20
 	mostTrades     = 1000
 )
 
 // Trade is a row of /v2/trades.
 type Trade struct {
-	Raw       json.RawMessage // which the feed polymarket-trades imports
+	Raw       json.RawMessage // the record, which the feed polymarket-trades imports
 	Condition data.Hash
-	Tx        data.Hash // zero where the row has none
+	Tx        data.Hash // zero if the row has none
 	At        int64     // seconds of its block
 }
 
 // TradesPage is one page of trades, newest first.
 type TradesPage struct {
 	Trades []Trade
-	Next   string // cursor; "" behind the last page
+	Next   string // cursor; "" after the last page
 }
 
-// EachTrades scans the trades of at most MostConditions conditions, takers' and makers' rows
-// (those of takers alone with takerOnly), from the page behind the cursor from, "" for the
-// newest. The cursor stands for a place and nothing else, so every page is asked for with
-// the same filters. Rows of less than 0.01 tokens are not among them, whatever is asked.
+// EachTrades scans the trades of at most MostConditions conditions from the page at the cursor
+// from; "" is the newest. Rows are those of takers and makers, or of takers only if takerOnly is
+// set. A cursor is only a position, so every page is requested with the same filters. The API never
+// returns rows of less than 0.01 tokens.
 func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOnly bool, from string, fn func(TradesPage) error) error {
 	ids, asked, err := list(conditions)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 	for cursor := from; ; {
 		if cursor != "" {
 			query.Set("cursor", cursor)
-			query.Del("limit") // of the first page only: the cursor has it
+			query.Del("limit") // on the first page only: the cursor has it
 		}
 		p, err := c.tradesPage(ctx, query, asked)
 		if err != nil {
@@ -75,7 +75,7 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 			return err
 		}
 		for _, t := range p.Trades {
-			if t.At > last { // a list that begins again would give rows twice, as if they were two fills
+			if t.At > last { // a list that starts over would repeat rows, as if they were separate fills
 				return &pages.ShapeError{Path: tradesPath, Why: "a trade is newer than the one before it"}
 			}
 			last = t.At
@@ -87,7 +87,7 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 	}
 }
 
-// WalletTrade is what a row of /v2/trades says of its wallet's side of a trade.
+// WalletTrade is the wallet's side of a trade in a row of /v2/trades.
 type WalletTrade struct {
 	Trade
 	Wallet data.Address
@@ -97,9 +97,10 @@ type WalletTrade struct {
 	Price  data.Micro // USD per token
 }
 
-// Newest returns the newest trades of all markets, takers' rows, newest first: of at most n and a
-// thousand rows those that can be read, and how many cannot. It is one request: where the rows do not
-// reach back to those of the request before, some are between them.
+// Newest returns the newest trades of all markets, takers' rows only, newest first, and the number
+// of rows that cannot be parsed. There are at most n rows, and at most a thousand. It sends a
+// single request. If the rows do not reach back to those of the previous call, some trades in
+// between are missing.
 func (c *Client) Newest(ctx context.Context, n int) (trades []WalletTrade, bad int64, err error) {
 	p, err := c.tradesPage(ctx, url.Values{"taker_only": {"true"}, "limit": {strconv.Itoa(min(n, mostTrades))}}, nil)
 	if err != nil {
@@ -115,7 +116,7 @@ func (c *Client) Newest(ctx context.Context, n int) (trades []WalletTrade, bad i
 	return trades, bad, nil
 }
 
-// walletTrade reads what EachTrades leaves to the feed that imports a row.
+// walletTrade parses the fields that EachTrades leaves to the importing feed.
 func walletTrade(t Trade) (s WalletTrade, ok bool) {
 	var row struct {
 		Wallet shape.Text `json:"proxy_wallet"`
@@ -138,7 +139,7 @@ func walletTrade(t Trade) (s WalletTrade, ok bool) {
 	return s, errWallet == nil && errSide == nil && okToken && okSize && s.Shares >= 0 && okPrice && s.Price >= 0 && s.Price <= data.One
 }
 
-// tradesPage asks for a page of trades of the conditions that were asked for; nil: of any.
+// tradesPage requests a page of trades of the conditions in asked; nil: of any.
 func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[data.Hash]bool) (p TradesPage, err error) {
 	var rows []json.RawMessage
 	var pagination *struct {
@@ -149,13 +150,13 @@ func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[dat
 		return p, err
 	}
 	if pagination == nil || pagination.More == nil {
-		return p, &pages.ShapeError{Path: tradesPath, Why: "the answer does not say whether it is the last page"}
+		return p, &pages.ShapeError{Path: tradesPath, Why: "the response does not say whether it is the last page"}
 	}
 	if pagination.Next != nil {
 		p.Next = pagination.Next.Trim()
 	}
 	if *pagination.More != (p.Next != "") {
-		return p, &pages.ShapeError{Path: tradesPath, Why: "the answer names a next page and is the last one, or neither"}
+		return p, &pages.ShapeError{Path: tradesPath, Why: "the response has a next page and is the last one, or neither"}
 	}
 	for _, raw := range rows {
 		var row struct {
@@ -186,13 +187,13 @@ func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[dat
 
 // Resolution is a row of /v2/resolutions.
 type Resolution struct {
-	Raw       json.RawMessage // which the feed polymarket-resolutions imports
+	Raw       json.RawMessage // the record, which the feed polymarket-resolutions imports
 	Condition data.Hash
-	Status    string // "resolved" is the only one to be trusted
-	Block     int64  // in which it was reported; 0: not told
+	Status    string // only "resolved" is reliable
+	Block     int64  // in which it was reported; 0: not given
 }
 
-// Resolutions returns what is known of the resolution of at most MostConditions conditions.
+// Resolutions returns the resolutions of at most MostConditions conditions.
 func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Resolution, error) {
 	ids, asked, err := list(conditions)
 	if err != nil {
@@ -216,7 +217,7 @@ func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Res
 		if err != nil || !asked[condition] {
 			return nil, &pages.ForeignError{Path: resolutionsPath, What: fmt.Sprintf("the resolution of %q", row.Condition), Asked: "it is not one of the conditions"}
 		}
-		asked[condition] = false // a second one was not asked for either
+		asked[condition] = false // a second one was not requested either
 		block, err := strconv.ParseInt(row.Block.Trim(), 10, 64)
 		if err != nil || block < 0 {
 			block = 0
@@ -226,17 +227,17 @@ func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Res
 	return out, nil
 }
 
-// Status is how current the data API itself is.
+// Status says how current the data API is.
 type Status struct {
 	Age         int64  // seconds since it was measured
-	Lag         *int64 // seconds that what is served is behind; nil: not measured
-	Worst       string // what is furthest behind
-	Synced      *int64 // newest block of what is furthest; nil: not known
-	OldestBlock *int64 // newest block of what is furthest behind
-	Lagging     int    // how many of its sources are behind
+	Lag         *int64 // seconds by which the served data is behind; nil: not measured
+	Worst       string // the source that is furthest behind
+	Synced      *int64 // newest block of the most advanced source; nil: not known
+	OldestBlock *int64 // newest block of the source that is furthest behind
+	Lagging     int    // number of sources that are behind
 }
 
-// Status asks how current the data API is. Before its first measurement that is a
+// Status returns how current the data API is. Before the API's first measurement, the error is a
 // *fetch.StatusError with 503.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var body *struct {
@@ -255,13 +256,13 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	if body == nil || body.Age == nil || body.Serving == nil || body.Ingestion == nil {
-		return Status{}, &pages.ShapeError{Path: statusPath, Why: "the answer has no age, no serving or no ingestion"}
+		return Status{}, &pages.ShapeError{Path: statusPath, Why: "the response has no age, no serving or no ingestion"}
 	}
 	return Status{Age: *body.Age, Lag: body.Serving.Lag, Worst: body.Serving.Worst,
 		Synced: body.Ingestion.Max, OldestBlock: body.Ingestion.Min, Lagging: len(body.Ingestion.Lagging)}, nil
 }
 
-// LiveVolume returns what the takers of an event traded, in tokens, by condition.
+// LiveVolume returns the volume of an event's takers in tokens, by condition.
 func (c *Client) LiveVolume(ctx context.Context, event string) (map[data.Hash]data.Micro, error) {
 	var body *struct {
 		Conditions *[]struct {
@@ -273,7 +274,7 @@ func (c *Client) LiveVolume(ctx context.Context, event string) (map[data.Hash]da
 		return nil, err
 	}
 	if body == nil || body.Conditions == nil {
-		return nil, &pages.ShapeError{Path: volumePath, Why: "the answer has no list of conditions"}
+		return nil, &pages.ShapeError{Path: volumePath, Why: "the response has no list of conditions"}
 	}
 	out := map[data.Hash]data.Micro{}
 	for _, row := range *body.Conditions {
@@ -287,7 +288,8 @@ func (c *Client) LiveVolume(ctx context.Context, event string) (map[data.Hash]da
 	return out, nil
 }
 
-// ask reads the data and the pagination of an answer; pagination may be nil.
+// ask sends a request and decodes the data and the pagination of the response; pagination may be
+// nil.
 func (c *Client) ask(ctx context.Context, path string, query url.Values, list, pagination any) error {
 	a, err := c.host.Do(ctx, fetch.Request{Path: path, Query: query})
 	if err != nil {
@@ -298,26 +300,26 @@ func (c *Client) ask(ctx context.Context, path string, query url.Values, list, p
 		Pagination json.RawMessage  `json:"pagination"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return &pages.ShapeError{Path: path, Why: "the answer is not an object: " + err.Error()}
+		return &pages.ShapeError{Path: path, Why: "the response is not an object: " + err.Error()}
 	}
 	if body.Data == nil {
-		return &pages.ShapeError{Path: path, Why: "the answer has no data"}
+		return &pages.ShapeError{Path: path, Why: "the response has no data"}
 	}
 	if err := json.Unmarshal(*body.Data, list); err != nil {
-		return &pages.ShapeError{Path: path, Why: "the data are of another kind: " + err.Error()}
+		return &pages.ShapeError{Path: path, Why: "the data has an unexpected type: " + err.Error()}
 	}
 	if pagination != nil && body.Pagination != nil {
 		if err := json.Unmarshal(body.Pagination, pagination); err != nil {
-			return &pages.ShapeError{Path: path, Why: "the pagination is of another kind: " + err.Error()}
+			return &pages.ShapeError{Path: path, Why: "the pagination has an unexpected type: " + err.Error()}
 		}
 	}
 	return nil
 }
 
-// list writes conditions as one parameter has them, and as a set.
+// list returns conditions as the value of a parameter and as a set.
 func list(conditions []data.Hash) (ids string, asked map[data.Hash]bool, err error) {
 	if len(conditions) == 0 || len(conditions) > MostConditions {
-		return "", nil, fmt.Errorf("%d conditions are asked for at once, and not 1 to %d", len(conditions), MostConditions)
+		return "", nil, fmt.Errorf("%d conditions requested at once: must be 1 to %d", len(conditions), MostConditions)
 	}
 	texts := make([]string, len(conditions))
 	asked = map[data.Hash]bool{}

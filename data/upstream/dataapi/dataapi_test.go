@@ -18,7 +18,7 @@ import (
 	"pmx/data/upstream/upstreamtest"
 )
 
-// client asks a server that answers with f.
+// client returns a client of a server with the handler f.
 func client(t *testing.T, f http.HandlerFunc) *dataapi.Client {
 	t.Helper()
 	return dataapi.New(upstreamtest.Host(t, "data", f))
@@ -63,11 +63,11 @@ func TestTradesWithTheSameFiltersOnEveryPage(t *testing.T) {
 	}
 	for i, q := range asked {
 		if q.Get("condition") != condition(1).String()+","+condition(2).String() || q.Get("taker_only") != "false" || q.Has("limit") != (i == 0) || q.Has("cursor") == (i == 0) {
-			t.Errorf("page %d is asked for with %v", i, q)
+			t.Errorf("page %d is requested with %v", i, q)
 		}
 	}
 	if err := c.EachTrades(t.Context(), make([]data.Hash, 21), false, "", nil); err == nil {
-		t.Error("21 conditions are asked for at once")
+		t.Error("21 conditions are requested at once")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestResolutions(t *testing.T) {
 		upstreamtest.Say(w, answer)
 	})
 	second := condition(2)
-	second[31] = 0 // of protocol V2, which is written with 62 digits
+	second[31] = 0 // of protocol V2, which has 62 digits
 	got, err := c.Resolutions(t.Context(), []data.Hash{condition(1), second, condition(3)})
 	if err != nil || len(got) != 2 || got[0].Status != "resolved" || got[1].Status != "posed" || got[1].Condition != second {
 		t.Errorf("%+v, %v", got, err)
@@ -153,7 +153,7 @@ func TestStatusAndVolumes(t *testing.T) {
 	}
 }
 
-// TestCapturedTrades: a captured page is read, where it is next to the checkout.
+// TestCapturedTrades: a captured page is read, if it is next to the checkout.
 func TestCapturedTrades(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "data_api_v2", "trades_captured_sanitized.json"))
 	if err != nil {
@@ -176,7 +176,8 @@ func TestCapturedTrades(t *testing.T) {
 	}
 }
 
-// The newest trades of all markets are one request, and a row that cannot be read costs no other.
+// The newest trades of all markets take one request, and a row that cannot be parsed does not
+// affect others.
 func TestNewestTradesOfAllMarkets(t *testing.T) {
 	bad := strings.Replace(trade(2, condition(2)), `"side":"BUY"`, `"side":"HOLD"`, 1)
 	var asked []url.Values
@@ -186,7 +187,7 @@ func TestNewestTradesOfAllMarkets(t *testing.T) {
 	})
 	got, odd, err := c.Newest(t.Context(), 5000)
 	if err != nil || odd != 1 || len(got) != 2 || len(asked) != 1 || asked[0].Get("limit") != "1000" || asked[0].Get("taker_only") != "true" || asked[0].Has("condition") {
-		t.Fatalf("%v, %d odd, %+v, asked %v", err, odd, got, asked)
+		t.Fatalf("%v, %d bad, %+v, requested %v", err, odd, got, asked)
 	}
 	if first := got[0]; first.Condition != condition(1) || first.Token != "7" || first.Side != data.Buy || first.Shares != 1_500_000 || first.Price != 500_000 || first.At != 1786179735 || first.Wallet.IsZero() {
 		t.Errorf("%+v", first)

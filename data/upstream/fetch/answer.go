@@ -22,7 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How much is read of the body of an answer that is an error, and how much of it is shown.
+// How many bytes of an error's body are read, and how many are shown.
 const (
 	mostOfError = 64 << 10
 	shownBody   = 1 << 10
@@ -38,7 +38,7 @@ func (r *Request) method() string {
 	return http.MethodGet
 }
 
-// accept returns the media types that an answer may have.
+// accept returns the media types that a response may have.
 func (r *Request) accept() string {
 	if len(r.Accept) == 0 {
 		return "application/json"
@@ -46,7 +46,7 @@ func (r *Request) accept() string {
 	return strings.Join(r.Accept, ", ")
 }
 
-// request returns what is sent.
+// request returns the HTTP request.
 func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
 	u := *h.base
 	if r.Path != "" {
@@ -79,7 +79,7 @@ func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
 	return q, nil
 }
 
-// ask sends a request and returns its answer, if it is one. code is its status, 0 if none came.
+// ask sends a request and returns its response. code is its status; 0 if there was no response.
 func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err error) {
 	guarded, watch := newWatch(ctx, h.o.Stall, h.o.Timeout)
 	defer watch.end()
@@ -136,30 +136,30 @@ func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err erro
 	return a, a.Status, nil
 }
 
-// accepted are the encodings that a body may have: of the same body, zstd takes a third of the
-// time of gzip to unpack.
+// accepted are the encodings that a body may have. Decompressing zstd takes a third of the time of
+// gzip.
 const accepted = "zstd, gzip"
 
-// mostWindow is the window that a body of zstd may need at most: what RFC 9659 says of HTTP.
+// mostWindow is the maximum window size of a zstd body, as RFC 9659 specifies for HTTP.
 const mostWindow = 8 << 20
 
-// gunzippers and unzstds are readers that are done with.
+// gunzippers and unzstds are pools of unused readers.
 var gunzippers, unzstds sync.Pool
 
-// unpacker returns a reader of what in holds packed. done must be called in the end.
+// unpacker returns a reader that decompresses in. done must be called at the end.
 func unpacker(in io.Reader, encoding string) (packed io.Reader, done func(), err error) {
 	if encoding == "zstd" {
 		z, used := unzstds.Get().(*zstd.Decoder)
 		if used {
 			err = z.Reset(in)
-		} else { // none of several goroutines
+		} else { // decode without further goroutines
 			z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		return z, func() {
-			if z.Reset(nil) == nil { // it must not hold the connection
+			if z.Reset(nil) == nil { // so that it does not keep the connection
 				unzstds.Put(z)
 			}
 		}, nil
@@ -176,9 +176,8 @@ func unpacker(in io.Reader, encoding string) (packed io.Reader, done func(), err
 	return z, func() { gunzippers.Put(z) }, nil
 }
 
-// unpack reads a body of up to limit bytes, into room if it fits; of a longer one it gives the
-// beginning with ErrTooLarge. What is wrong with it otherwise is a *ShapeError, or how the
-// connection failed.
+// unpack reads a body of up to limit bytes, into room if it fits. For a longer one it returns the
+// beginning and ErrTooLarge. Other errors are a *ShapeError, or how the connection failed.
 func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte, err error) {
 	from := io.Reader(in)
 	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
@@ -203,8 +202,8 @@ func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte
 	return body, nil
 }
 
-// readInto adds to b what from gives. Where b is too small it grows by half: bodies of several
-// megabytes are held in not much more than that.
+// readInto appends the data of from to b. If b is too small it grows by half, so bodies of several
+// megabytes take not much more memory than their size.
 func readInto(b []byte, from io.Reader) ([]byte, error) {
 	for {
 		if len(b) == cap(b) {
@@ -221,9 +220,9 @@ func readInto(b []byte, from io.Reader) ([]byte, error) {
 	}
 }
 
-// refused gives the error of an answer that is none of success. A page of 403 or 429, and a
-// challenge whatever its status, is of what turns this program away; a page of another status,
-// as proxies show when what is behind them is down, fails as any answer of that status does.
+// refused returns the error of a response without a success status. An HTML page with 403 or 429,
+// and a challenge with any status, means that this program is blocked. A page with another status,
+// such as a proxy's when the host is down, is an error like any response with that status.
 func (h *Host) refused(a Answer, body []byte) error {
 	page := isHTML(a.Header.Get("Content-Type"), body)
 	refuses := a.Status == http.StatusForbidden || a.Status == http.StatusTooManyRequests
@@ -239,16 +238,17 @@ func (h *Host) refused(a Answer, body []byte) error {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
-// titleOf is what a page of HTML has as its title, the one thing of it that reads as a message.
+// titleOf returns the title of an HTML page, which is the only text of it that can serve as a
+// message.
 func titleOf(page []byte) []byte {
 	if found := title.FindSubmatch(page); found != nil && len(found[1]) > 0 {
 		return []byte(html.UnescapeString(string(found[1])))
 	}
-	return []byte("a page of HTML without a title")
+	return []byte("an HTML page without a title")
 }
 
-// Of a challenge, or of a caller that is banned. Errors of four digits, such as 1015 and 1020, are of
-// what stands in front of the host; three digits are of the host.
+// Signs of a challenge, or of a banned client. Errors with four digits, such as 1015 and 1020, are
+// those of a proxy in front of the host; errors with three digits are the host's.
 var (
 	banned     = regexp.MustCompile(`(?i)\berror code:? ?10\d\d\b`)
 	challenged = regexp.MustCompile(`/cdn-cgi/challenge-platform/|<title>(Just a moment|Attention Required)`)
@@ -258,7 +258,7 @@ func isChallenge(header http.Header, body []byte, page bool) bool {
 	return header.Get("Cf-Mitigated") != "" || banned.Match(body) || page && challenged.Match(body)
 }
 
-// lost reports how a connection failed. The error of package http has the URL: it is not kept.
+// lost reports how a connection failed. The error of net/http contains the URL, so it is not kept.
 func (h *Host) lost(ctx, guarded context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -271,12 +271,12 @@ func (h *Host) lost(ctx, guarded context.Context, err error) error {
 		return &LostError{Why: cause.Error(), Timeout: true}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &LostError{Why: "the connection ended before the answer did"}
+		return &LostError{Why: "the connection ended before the response did"}
 	}
 	return &LostError{Why: h.Mask(err.Error())}
 }
 
-// show returns the beginning of a body as it may be shown.
+// show returns the beginning of a body without secrets.
 func (h *Host) show(body []byte) string {
 	text := strings.ToValidUTF8(h.Mask(string(body[:min(len(body), mostOfError)])), "?")
 	text = strings.Map(func(r rune) rune {
@@ -288,7 +288,7 @@ func (h *Host) show(body []byte) string {
 	return strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), shownBody)]), "")
 }
 
-// wrong reports why a body is not what was asked for, "" if it is.
+// wrong returns why a body is not what was requested; "" if it is.
 func (r *Request) wrong(contentType string, body []byte) Wrong {
 	if isHTML(contentType, body) && !strings.Contains(r.accept(), "html") {
 		return Turned
@@ -333,8 +333,8 @@ func isHTML(contentType string, body []byte) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml" || kind != "application/xml" && kind != "text/xml" && len(text) > 0 && text[0] == '<'
 }
 
-// retryAfter returns what an answer says about when to ask again, in the header as seconds or a
-// date, or as retry_after_seconds in a JSON body; 0 if it says nothing.
+// retryAfter returns the time after which a request may be repeated according to a response: from
+// the header, as seconds or a date, or retry_after_seconds in a JSON body; 0 if neither is there.
 func retryAfter(header http.Header, body []byte, now time.Time) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {

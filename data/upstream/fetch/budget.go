@@ -6,25 +6,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// budget is what is left of a host's Budget.
+// budget is the state of a host's Budget.
 type budget struct {
 	limiter   *rate.Limiter
 	full      Budget
-	share     float64 // of full that is used
+	share     float64 // the part of full that is used
 	changed   time.Time
 	halved    time.Time
-	notBefore time.Time // what the host said
+	notBefore time.Time // when the host allows requests again
 }
 
-// smallestShare is how little of a budget is left after many halvings; restored is how much
-// comes back a minute.
+// smallestShare is the minimum share of a budget after many halvings; restored is the share that is
+// restored per minute.
 const (
 	smallestShare = 1.0 / 64
 	restored      = 0.1
 )
 
-// halve halves the budget, once for all requests that were under way together: began is
-// when the one that was refused was sent.
+// halve halves the budget, once for all requests that were in flight together. began is when the
+// refused request was sent.
 func (b *budget) halve(began, now time.Time) {
 	if began.Before(b.halved) {
 		return
@@ -34,7 +34,7 @@ func (b *budget) halve(began, now time.Time) {
 	b.set(now)
 }
 
-// restore gives back what has come back since the last time.
+// restore restores the share for the time since the last call.
 func (b *budget) restore(now time.Time) {
 	if b.share >= 1 {
 		return

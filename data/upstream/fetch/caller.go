@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// Caller is one of several that ask a host: what it asks, and what it waits for, is counted as its
-// own too. How it goes with the host is the same for all of them, as are budget and circuit.
+// Caller is one of several users of a host. Its requests and waits are counted separately, too. The
+// state of the host, its budget and its circuit are shared.
 type Caller struct {
 	host *Host
 	own  Stats // Requests, Retries and Throttled; guarded by the host's mutex
@@ -15,13 +15,13 @@ type Caller struct {
 // Caller returns another caller of the host.
 func (h *Host) Caller() *Caller { return &Caller{host: h, own: Stats{Requests: map[int]int64{}}} }
 
-// Do is that of the host.
+// Do is like Host.Do.
 func (c *Caller) Do(ctx context.Context, r Request) (Answer, error) {
 	r.caller = c
 	return c.host.Do(ctx, r)
 }
 
-// Stats are those of the host with the requests, retries and pauses of the caller alone.
+// Stats returns the figures of the host, with only the caller's requests, retries and pauses.
 func (c *Caller) Stats() Stats {
 	s := c.host.Stats()
 	c.host.mu.Lock()
@@ -30,7 +30,7 @@ func (c *Caller) Stats() Stats {
 	return s
 }
 
-// add counts, with the host locked, where somebody in particular asks.
+// add counts for a caller, which may be nil. The host must be locked.
 func (c *Caller) add(count func(*Stats)) {
 	if c != nil {
 		count(&c.own)

@@ -8,8 +8,7 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// A host that fails once says nothing; from the second failure on it fails, and once it
-// answers it does so again.
+// A single failure of a host is not reported. The second in a row is, and so is the next response.
 func TestAHostThatFailsIsTold(t *testing.T) {
 	fails := 0
 	var told []string
@@ -46,8 +45,8 @@ func TestAHostThatFailsIsTold(t *testing.T) {
 	}
 }
 
-// A host that has never answered is reported at its first failure: a user who has just started it
-// waits for it.
+// A host that has never answered is reported at its first failure: a user who has just started the
+// program is waiting for it.
 func TestAHostThatNeverAnsweredIsToldAtOnce(t *testing.T) {
 	fails := true
 	var told []error
@@ -70,6 +69,6 @@ func TestAHostThatNeverAnsweredIsToldAtOnce(t *testing.T) {
 	}
 	fails = true
 	if _, err := h.Do(t.Context(), fetch.Request{Path: "/x", NoRetry: true}); err == nil || len(told) != 2 {
-		t.Errorf("%v: one failure of a host that answers is none, told %v", err, told)
+		t.Errorf("%v: a single failure of a host that answers was reported: %v", err, told)
 	}
 }

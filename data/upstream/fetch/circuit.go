@@ -2,18 +2,18 @@ package fetch
 
 import "time"
 
-// circuit is whether a host is asked at all. Where it was opened, one request tries it again
-// once its time is over.
+// circuit decides whether requests are sent to a host at all. After it has been open for a time, a
+// single request tries the host again.
 type circuit struct {
 	failures int // in a row
-	times    int // opened, without an answer between
+	times    int // times opened without a response in between
 	why      State
 	until    time.Time
 	probing  bool
 }
 
-// A circuit opens after so many failures in a row, the first time for so long, and each time
-// for twice as long up to longestOpen.
+// A circuit opens after so many failures in a row: the first time for this long, and each further
+// time for twice as long, up to longestOpen.
 const (
 	mostFailures = 10
 	firstOpen    = 30 * time.Second
@@ -21,7 +21,7 @@ const (
 	longestOpen  = 15 * time.Minute
 )
 
-// state returns Ready where a request may try.
+// state returns Ready if a request may be sent.
 func (c *circuit) state(now time.Time) (State, time.Time) {
 	if c.until.IsZero() || !now.Before(c.until) && !c.probing {
 		return Ready, time.Time{}
@@ -29,7 +29,7 @@ func (c *circuit) state(now time.Time) (State, time.Time) {
 	return c.why, c.until
 }
 
-// enter lets a request through; probe tells that it is the one that tries.
+// enter admits a request; probe is set if it is the one that tries the host again.
 func (c *circuit) enter(now time.Time) (probe bool, err error) {
 	if state, until := c.state(now); state != Ready {
 		return false, &ClosedError{State: state, Until: until}
@@ -38,14 +38,15 @@ func (c *circuit) enter(now time.Time) (probe bool, err error) {
 	return c.probing, nil
 }
 
-// leave is for a request that says neither that the host works nor that it does not.
+// leave is called for a request that shows neither that the host works nor that it does not.
 func (c *circuit) leave(probe bool) {
 	if probe {
 		c.probing = false
 	}
 }
 
-// works is for a request that was answered. What the host asked for since it was sent stands.
+// works is called for a request that was answered. A pause that the host has asked for since it was
+// sent remains.
 func (c *circuit) works(now time.Time) {
 	if c.failures = 0; c.why != Throttled || !now.Before(c.until) {
 		*c = circuit{}
@@ -57,13 +58,13 @@ func (c *circuit) failed(now time.Time, probe bool) {
 	if probe || c.failures >= mostFailures {
 		why := Open
 		if probe {
-			why = c.why // what is still blocked may say so in another way
+			why = c.why // a host that still blocks may show it in another way
 		}
 		c.open(now, why, probe)
 	}
 }
 
-// open opens the circuit. What was sent before that, and fails after, changes nothing.
+// open opens the circuit. Requests that were sent before and fail later have no effect.
 func (c *circuit) open(now time.Time, why State, probe bool) {
 	c.leave(probe)
 	if now.Before(c.until) {
@@ -77,7 +78,7 @@ func (c *circuit) open(now time.Time, why State, probe bool) {
 	c.times++
 }
 
-// pause is what the host asked for, if it is long.
+// pause records a long pause that the host asked for.
 func (c *circuit) pause(until time.Time) {
 	if until.After(c.until) {
 		c.why, c.until = Throttled, until

@@ -24,7 +24,7 @@ func html(code int) http.HandlerFunc {
 	}
 }
 
-// down is the page of a proxy about what is behind it.
+// down responds with a proxy's page about the host behind it.
 func down(code int, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
@@ -36,9 +36,8 @@ func down(code int, headers ...string) http.HandlerFunc {
 	}
 }
 
-// TestBlockedHostIsLeftAlone: a page of HTML instead of an answer closes the host to all
-// requests for a minute, then for two, up to a quarter of an hour; one that is let through
-// and answered opens it.
+// TestBlockedHostIsLeftAlone: after an HTML page instead of a response, no requests are sent to the
+// host for a minute, then for two, up to a quarter of an hour, until a probe is answered.
 func TestBlockedHostIsLeftAlone(t *testing.T) {
 	for name, f := range map[string]http.HandlerFunc{
 		"200": html(200), "403": html(403), "429": html(429), "503": html(503), "502": html(502),
@@ -75,14 +74,14 @@ func TestBlockedHostIsLeftAlone(t *testing.T) {
 			_ = c.Sleep(t.Context(), 1)
 		}
 		if _, err := get(t, h); err != nil || h.Stats().State != fetch.Ready || asked.Load() != 7 {
-			t.Errorf("%s: asked %d times: %v", name, asked.Load(), err)
+			t.Errorf("%s: %d requests: %v", name, asked.Load(), err)
 		}
 	}
 }
 
-// TestAPageOfAnOutageIsNoBlock: a proxy's own page about the host behind it is a failure as any: it
-// is asked again after the usual pauses, after what it says itself, and ten in a row open the
-// circuit.
+// TestAPageOfAnOutageIsNoBlock: a proxy's page about an outage of the host is an ordinary failure.
+// The request is repeated after the usual pauses or the one in the response, and ten in a row open
+// the circuit.
 func TestAPageOfAnOutageIsNoBlock(t *testing.T) {
 	var asked atomic.Int64
 	h, _ := host(t, after(&asked, down(502), down(503), down(504), down(500), down(522)))
@@ -110,8 +109,8 @@ func TestAPageOfAnOutageIsNoBlock(t *testing.T) {
 	}
 	for page, want := range map[string]string{
 		"<HTML><Title lang=en>\n Gone &amp; lost\n</Title>": "Gone & lost",
-		"<html><body>gone</body></html>":                    "a page of HTML without a title",
-		"<html><title> </title></html>":                     "a page of HTML without a title",
+		"<html><body>gone</body></html>":                    "an HTML page without a title",
+		"<html><title> </title></html>":                     "an HTML page without a title",
 	} {
 		h, _ = host(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -124,7 +123,8 @@ func TestAPageOfAnOutageIsNoBlock(t *testing.T) {
 	}
 }
 
-// TestCircuitOpensAfterFailures: seven of the first request and three of the second are ten.
+// TestCircuitOpensAfterFailures: seven failures of the first request and three of the second make
+// ten.
 func TestCircuitOpensAfterFailures(t *testing.T) {
 	var asked atomic.Int64
 	faults := make([]http.HandlerFunc, 12)
@@ -142,7 +142,7 @@ func TestCircuitOpensAfterFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Sleep(t.Context(), 30*time.Second)
-	for i, seconds := range []int{60, 120} { // one tries, and it is closed for longer
+	for i, seconds := range []int{60, 120} { // a probe fails, and the circuit stays open for longer
 		_, err := get(t, h)
 		if s := h.Stats(); !errors.As(err, &failed) || asked.Load() != int64(11+i) || s.State != fetch.Open || s.Until.Sub(c.Now()) != time.Duration(seconds)*time.Second {
 			t.Fatalf("asked %d times: %v %+v", asked.Load(), err, s)
@@ -154,7 +154,7 @@ func TestCircuitOpensAfterFailures(t *testing.T) {
 	}
 }
 
-// TestOneRequestTries: while it is under way, others are not sent.
+// TestOneRequestTries: while a probe is in flight, no other requests are sent.
 func TestOneRequestTries(t *testing.T) {
 	var asked atomic.Int64
 	here, goOn := make(chan struct{}), make(chan struct{})
@@ -183,14 +183,14 @@ func TestOneRequestTries(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsObeyed in all its forms, by every request to the host.
+// TestRetryAfterIsObeyed in all its formats, by all requests to the host.
 func TestRetryAfterIsObeyed(t *testing.T) {
 	body := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { say(w, 429, text) }
 	}
 	for name, c := range map[string]struct {
 		f    http.HandlerFunc
-		want []time.Duration // after a back-off of half a second, which is part of it
+		want []time.Duration // after a back-off of half a second, which counts as part of it
 	}{
 		"seconds": {status(429, "Retry-After", "17"), []time.Duration{16500 * time.Millisecond}},
 		"a date":  {status(429, "Retry-After", "Mon, 02 Nov 2026 12:00:40 GMT", "Date", "Mon, 02 Nov 2026 12:00:10 GMT"), []time.Duration{29500 * time.Millisecond}},
@@ -219,8 +219,8 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}
 }
 
-// TestLongPauseIsNotWaitedFor: the request fails, and no other is sent before its end, an
-// hour at most.
+// TestLongPauseIsNotWaitedFor: the request fails, and no other is sent before the end of the pause,
+// an hour at most.
 func TestLongPauseIsNotWaitedFor(t *testing.T) {
 	for header, want := range map[string]time.Duration{"600": 10 * time.Minute, "86400": time.Hour, "Sat, 02 Nov 2199 12:00:40 GMT": time.Hour, "1e300": time.Hour} {
 		var asked atomic.Int64
@@ -235,12 +235,12 @@ func TestLongPauseIsNotWaitedFor(t *testing.T) {
 		}
 		_ = c.Sleep(t.Context(), want)
 		if _, err := get(t, h); err != nil || asked.Load() != 2 {
-			t.Errorf("%s: asked %d times: %v", header, asked.Load(), err)
+			t.Errorf("%s: %d requests: %v", header, asked.Load(), err)
 		}
 	}
 }
 
-// TestTooManyRequestsHalveTheBudget: and a tenth comes back a minute.
+// TestTooManyRequestsHalveTheBudget, and a tenth is restored per minute.
 func TestTooManyRequestsHalveTheBudget(t *testing.T) {
 	var asked atomic.Int64
 	h, c := host(t, after(&asked, status(429), status(429)), func(o *fetch.Options) { o.Budget.PerSecond = 8 })
@@ -270,7 +270,8 @@ func TestTooManyRequestsHalveTheBudget(t *testing.T) {
 	}
 }
 
-// TestRequestsUnderWayTogetherHalveOnce: four that are refused at the same time say one thing.
+// TestRequestsUnderWayTogetherHalveOnce: four requests that are refused at the same time halve the
+// budget once.
 func TestRequestsUnderWayTogetherHalveOnce(t *testing.T) {
 	var asked atomic.Int64
 	all := make(chan struct{})
@@ -298,8 +299,8 @@ func TestRequestsUnderWayTogetherHalveOnce(t *testing.T) {
 	}
 }
 
-// TestBlockThatShowsOtherwiseIsABlock: what tries a blocked host and fails in another way
-// leaves it blocked.
+// TestBlockThatShowsOtherwiseIsABlock: if a probe of a blocked host fails in another way, the host
+// stays blocked.
 func TestBlockThatShowsOtherwiseIsABlock(t *testing.T) {
 	var asked atomic.Int64
 	h, c := host(t, after(&asked, html(403), status(500)))
@@ -311,8 +312,8 @@ func TestBlockThatShowsOtherwiseIsABlock(t *testing.T) {
 	}
 }
 
-// TestPauseHoldsThoseThatWait: a request that waits for the budget while the host asks for a
-// pause waits for its end too.
+// TestPauseHoldsThoseThatWait: a request that is waiting for the budget when the host asks for a
+// pause also waits for the end of the pause.
 func TestPauseHoldsThoseThatWait(t *testing.T) {
 	var h *fetch.Host
 	var c *clock

@@ -21,7 +21,7 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// after gives a handler that answers with the faults in turn, then with {"ok":1}.
+// after returns a handler that responds with the faults in turn, then with {"ok":1}.
 func after(asked *atomic.Int64, faults ...http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := int(asked.Add(1))
@@ -33,7 +33,7 @@ func after(asked *atomic.Int64, faults ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// raw answers with these bytes and closes the connection, with a reset if asked.
+// raw responds with text and closes the connection, with a RST if reset is set.
 func raw(t *testing.T, text string, reset bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -66,13 +66,13 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-// zstdPacked packs text with a window of so many bytes.
+// zstdPacked compresses text with a window of so many bytes.
 func zstdPacked(text string, window int) []byte {
 	z, err := zstd.NewWriter(nil, zstd.WithWindowSize(window))
 	if err != nil {
 		panic(err)
 	}
-	var b bytes.Buffer // not of a size that is known, or the window would be cut to it
+	var b bytes.Buffer // with an unknown size, or the window would be reduced to it
 	z.Reset(&b)
 	_, _ = io.WriteString(z, text)
 	_ = z.Close()
@@ -90,7 +90,7 @@ func encoded(as string, body []byte, length int) http.HandlerFunc {
 	}
 }
 
-// slowly writes a byte of a body of many every few milliseconds, or none after the first.
+// slowly writes a byte of a long body every few milliseconds, or none after the first.
 func slowly(all bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -110,7 +110,7 @@ func slowly(all bool) http.HandlerFunc {
 
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// TestWhatMayPassIsAskedAgain: each fault alone, and the same request is answered after it.
+// TestWhatMayPassIsAskedAgain: after each fault, the request is repeated and answered.
 func TestWhatMayPassIsAskedAgain(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	whole := packed(`{"ok":1,"text":"` + strings.Repeat("abcdefgh", 100) + `"}`)
@@ -160,9 +160,9 @@ func TestWhatMayPassIsAskedAgain(t *testing.T) {
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = io.WriteString(w, "{}")
 		}, "content type"},
-		"stalls before the answer": {hangs, "nothing of the answer"},
-		"stalls in the body":       {slowly(false), "nothing of the answer"},
-		"a body that drips":        {slowly(true), "too long"},
+		"stalls before the response": {hangs, "the response stalled"},
+		"stalls in the body":         {slowly(false), "the response stalled"},
+		"a body that drips":          {slowly(true), "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestWhatMayPassIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreNotAskedAgain: nor do they open the circuit, however many there are.
+// TestRefusalsAreNotAskedAgain: and they do not open the circuit, however many there are.
 func TestRefusalsAreNotAskedAgain(t *testing.T) {
 	for _, code := range []int{301, 307, 400, 401, 403, 404, 410, 413, 414, 422} {
 		var asked atomic.Int64
@@ -237,7 +237,8 @@ func TestRedirectsWithinTheHostAreFollowed(t *testing.T) {
 	}
 }
 
-// TestTooEarlyWaitsForAnEngineToRestart: 30 to 120 seconds, and it is no failure of the host.
+// TestTooEarlyWaitsForAnEngineToRestart: it waits 30 to 120 seconds, and does not count a failure
+// of the host.
 func TestTooEarlyWaitsForAnEngineToRestart(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 30 * time.Second, 1: 120 * time.Second} {
 		var asked atomic.Int64
@@ -251,7 +252,7 @@ func TestTooEarlyWaitsForAnEngineToRestart(t *testing.T) {
 	}
 }
 
-// TestBackOffDoublesToACap: half a second, doubled, as many as there are retries.
+// TestBackOffDoublesToACap: half a second, doubled with each retry.
 func TestBackOffDoublesToACap(t *testing.T) {
 	h, c := host(t, status(500))
 	_, err := get(t, h)
@@ -292,8 +293,8 @@ func TestTooLargeIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-// TestBodiesOfOtherKinds: what is asked for is taken, with an answer that is empty where that
-// is one.
+// TestBodiesOfOtherKinds: bodies of requested types are accepted, and empty ones if the request
+// allows them.
 func TestBodiesOfOtherKinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, body string
@@ -301,18 +302,18 @@ func TestBodiesOfOtherKinds(t *testing.T) {
 		r          fetch.Request
 		ok         bool
 	}{
-		"JSON of another kind":   {"application/geo+json", "{}", 200, fetch.Request{}, true},
-		"JSON as text":           {"text/plain; charset=utf-8", " [1]\n", 200, fetch.Request{}, true},
-		"a number":               {"application/json", "12", 200, fetch.Request{}, true},
-		"nothing, said so":       {"", "", 204, fetch.Request{}, true},
-		"nothing, allowed":       {"application/json", "", 200, fetch.Request{Empty: true}, true},
-		"nothing":                {"application/json", "", 200, fetch.Request{}, false},
-		"CSV":                    {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/csv"}}, true},
-		"any text":               {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/*"}}, true},
-		"anything":               {"x/y", "a,b\n", 200, fetch.Request{Accept: []string{"*/*"}}, true},
-		"another":                {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/plain"}}, false},
-		"HTML where text is due": {"text/plain", "<html>", 200, fetch.Request{Accept: []string{"text/*"}}, false},
-		"HTML as asked":          {"text/html", "<html>", 200, fetch.Request{Accept: []string{"text/html"}}, true},
+		"JSON of another kind": {"application/geo+json", "{}", 200, fetch.Request{}, true},
+		"JSON as text":         {"text/plain; charset=utf-8", " [1]\n", 200, fetch.Request{}, true},
+		"a number":             {"application/json", "12", 200, fetch.Request{}, true},
+		"nothing, said so":     {"", "", 204, fetch.Request{}, true},
+		"nothing, allowed":     {"application/json", "", 200, fetch.Request{Empty: true}, true},
+		"nothing":              {"application/json", "", 200, fetch.Request{}, false},
+		"CSV":                  {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/csv"}}, true},
+		"any text":             {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/*"}}, true},
+		"anything":             {"x/y", "a,b\n", 200, fetch.Request{Accept: []string{"*/*"}}, true},
+		"another":              {"text/csv", "a,b\n", 200, fetch.Request{Accept: []string{"text/plain"}}, false},
+		"HTML instead of text": {"text/plain", "<html>", 200, fetch.Request{Accept: []string{"text/*"}}, false},
+		"HTML as requested":    {"text/html", "<html>", 200, fetch.Request{Accept: []string{"text/html"}}, true},
 	} {
 		h, _ := host(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{c.kind}
@@ -327,8 +328,8 @@ func TestBodiesOfOtherKinds(t *testing.T) {
 	}
 }
 
-// TestErrorsThatAreAnswers: a protocol that puts its own errors into bodies of any status
-// has them whole, at once.
+// TestErrorsThatAreAnswers: errors that a protocol puts into bodies are returned at once and
+// completely, whatever the status.
 func TestErrorsThatAreAnswers(t *testing.T) {
 	long := `[{"error":"` + strings.Repeat("x", 5000) + `"}]`
 	var asked atomic.Int64
@@ -359,7 +360,8 @@ func TestNoHostNoAnswer(t *testing.T) {
 	}
 }
 
-// TestTLSClosedInTheHandshake is how some blocks look: the connection is accepted, and closed.
+// TestTLSClosedInTheHandshake: some blocks look like this: the connection is accepted and then
+// closed.
 func TestTLSClosedInTheHandshake(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -401,7 +403,7 @@ func TestWhoAsksMayGiveUp(t *testing.T) {
 	}
 }
 
-// TestSlowBodyIsAwaited: what comes on is no stall, however long it takes together.
+// TestSlowBodyIsAwaited: a body that keeps coming has not stalled, however long it takes.
 func TestSlowBodyIsAwaited(t *testing.T) {
 	h, _ := host(t, func(w http.ResponseWriter, _ *http.Request) {
 		for _, part := range strings.Split("[1,2,3,4,5,6,7,8,9,10]", "") {

@@ -1,7 +1,6 @@
-// Package fetch asks one host over HTTP with manners: below its limits, with back-off if it fails,
-// not at all while it does not want to be asked, and always saying who asks. It gives no body that
-// is not whole and of the kind that was asked for, and shows nothing of what may be secret in the
-// host's URL.
+// Package fetch sends HTTP requests to a host considerately: below its limits, with back-off after
+// failures, not at all while the host refuses requests, and always with a contact. It returns only
+// complete bodies of the requested type, and never shows secrets of the host's URL.
 package fetch
 
 import (
@@ -22,97 +21,96 @@ import (
 	"pmx/engine/guard"
 )
 
-// Budget is what a host is asked at most. What is not above zero is one.
+// Budget limits the requests to a host. A field that is not above zero counts as one.
 type Budget struct {
 	PerSecond float64
-	Burst     int // requests that may go at once after a rest
-	InFlight  int // requests that wait for their answers together
+	Burst     int // requests that may be sent at once after a pause
+	InFlight  int // maximum number of requests in flight
 }
 
-// Options say whom to ask, and how. Name, Base and Contact are required.
+// Options configure a Host. Name, Base and Contact are required.
 type Options struct {
-	Name    string // of the source, as it is shown: "gamma", "rpc 1"
+	Name    string // of the source, for display: "gamma", "rpc 1"
 	Base    string // URL; its user info, path and query are never shown
-	Contact string // of who runs this program: an address of mail or of a page
+	Contact string // of the operator of this program: an e-mail address or a web page
 	Version string // of this program; "": dev
 	Budget  Budget
 
-	Transport http.RoundTripper // nil: one of its own
+	Transport http.RoundTripper // nil: a new one
 	Now       func() time.Time
 	Sleep     func(ctx context.Context, d time.Duration) error
 	Jitter    func() float64 // in [0, 1)
-	MaxBody   int64          // bytes of a body as it is read, unpacked; 0: 64 MB
-	Timeout   time.Duration  // of a request with its whole answer; 0: 2 minutes
-	Stall     time.Duration  // without a byte of the answer; 0: 30 seconds
-	// Changed is called when the host begins to fail, with the error of the second request in
-	// a row that failed, of the first where none was ever answered, and with nil once it
-	// answers again. It must not block. May be nil.
+	MaxBody   int64          // maximum size of a decompressed body in bytes; 0: 64 MB
+	Timeout   time.Duration  // for a request and its whole response; 0: 2 minutes
+	Stall     time.Duration  // maximum time without a byte of the response; 0: 30 seconds
+	// Changed is called when the host begins to fail, with the error of the second failed request
+	// in a row, or of the first if none was ever answered. It is called with nil when the host
+	// answers again. It must not block. It may be nil.
 	Changed func(err error)
 }
 
-// Request is one question. Path and Query are added to those of the host's Base.
+// Request is a request. Path and Query are added to those of the host's Base.
 type Request struct {
-	Method       string // "": GET, or POST where there is a Body
+	Method       string // "": GET, or POST if there is a Body
 	Path         string // "/markets/keyset", not escaped
 	Query        url.Values
 	Body         []byte
 	ContentType  string // of Body; "": application/json
-	ETag         string // of what is known, with its quotes
-	LastModified string // of what is known, as the host wrote it
-	// Accept are the media types that an answer may have, the last part possibly "*";
-	// none: JSON.
+	ETag         string // of the known version, with its quotes
+	LastModified string // of the known version, as the host wrote it
+	// Accept are the media types that a response may have; the last part may be "*". None: JSON.
 	Accept  []string
-	Empty   bool // an empty body is an answer
-	NoRetry bool // the first failure is handed back
-	// Room is what the body of the answer is written over, as far as it fits: it may be nil.
+	Empty   bool // an empty body is valid
+	NoRetry bool // the first failure is returned without retries
+	// Room is a buffer for the response's body, which is used if the body fits. It may be nil.
 	Room []byte
-	// Take reports whether an answer of an error's status is an answer all the same, for protocols
-	// that say more in the body. It is not kept: body is good for the call only.
+	// Take reports whether a response with an error status counts as an answer, for protocols that
+	// have their own errors in the body. body is valid during the call only.
 	Take func(status int, body []byte) bool
 
-	caller *Caller // that asks; nil: nobody in particular
+	caller *Caller // nil: no caller in particular
 }
 
-// Answer is what a host answered. Body is whole, unpacked, and of a kind that was asked for;
-// whether JSON is valid is for the caller to see.
+// Answer is a response. Body is complete, decompressed and of a requested type; the caller has to
+// check whether JSON is valid.
 type Answer struct {
 	Status      int
 	Header      http.Header
 	Body        []byte
-	NotModified bool // what the request's ETag or LastModified stands for is current; no Body
+	NotModified bool // the version with the request's ETag or LastModified is current; no Body
 }
 
-// State is how it goes with a host.
+// State is the state of a host.
 type State string
 
-// The states.
+// The states of a host.
 const (
 	Ready     State = "ready"     // the last request was answered, or there was none
-	Retrying  State = "retrying"  // the last failed
-	Throttled State = "throttled" // the host said when to ask again
-	Open      State = "open"      // too many failed: it is asked again later
-	Blocked   State = "blocked"   // something in front of it turns this program away
+	Retrying  State = "retrying"  // the last request failed
+	Throttled State = "throttled" // the host said when to send requests again
+	Open      State = "open"      // too many requests failed: it is tried again later
+	Blocked   State = "blocked"   // a proxy in front of the host blocks this program
 )
 
 // Stats are figures of a host since the start.
 type Stats struct {
 	Name      string
 	Host      string        // scheme and host
-	Requests  map[int]int64 // by status; 0: not answered as a whole
+	Requests  map[int]int64 // by status; 0: no complete response
 	Retries   int64
-	Throttled time.Duration // waited because the host said so
-	Paced     time.Duration // waited for the budget, in addition
-	Bytes     int64         // of bodies, as they came
-	PerSecond float64       // the budget, which is halved where the host says that it is too much
+	Throttled time.Duration // time waited because the host asked for it
+	Paced     time.Duration // additional time waited for the budget
+	Bytes     int64         // of bodies, as received
+	PerSecond float64       // the budget, which is halved if the host reports too many requests
 	State     State
-	Until     time.Time // when it is asked again: Throttled, Open, Blocked
+	Until     time.Time // when requests are sent again: for Throttled, Open and Blocked
 	// LastSuccess and LastFailure are zero if there was none.
 	LastSuccess time.Time
 	LastFailure time.Time
 	LastError   string // the last failure
 }
 
-// Host is one host to ask. It is for any number of goroutines.
+// Host sends requests to a host. It may be used by several goroutines.
 type Host struct {
 	o      Options
 	base   *url.URL
@@ -127,31 +125,31 @@ type Host struct {
 	circuit circuit
 	stats   Stats
 	failing bool // the last request failed
-	inRow   int  // how many have
+	inRow   int  // number of failed requests in a row
 	told    bool // Changed was called with an error
 }
 
-// What waits are like. A host may ask for a pause of any length: up to longestWait a request
-// waits for it, for more it fails, and no pause is longer than longestPause.
+// Waits. A host may ask for a pause of any length. Up to longestWait a request waits for its end;
+// beyond that it fails. No pause is longer than longestPause.
 const (
 	retries       = 6
 	firstBackOff  = 500 * time.Millisecond
 	longestOff    = time.Minute
 	longestWait   = 2 * time.Minute
 	longestPause  = time.Hour
-	shortestEarly = 30 * time.Second // 425: an engine restarts
+	shortestEarly = 30 * time.Second // 425: the venue's matching engine restarts
 	longestEarly  = 120 * time.Second
 )
 
-// New returns a Host. It fails without a contact: who is asked must be able to say that it is too
-// much.
+// New returns a Host. A contact is required, so that operators of the host can ask for fewer
+// requests.
 func New(o Options) (*Host, error) {
 	base, err := checkBase(o.Base)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if o.Name == "" {
-		return nil, errors.New("a host to ask needs a name")
+		return nil, errors.New("a host needs a name")
 	}
 	if strings.TrimSpace(o.Contact) == "" {
 		return nil, fmt.Errorf("%s: no contact: give an e-mail address or a web page, so that the service can reach you", o.Name)
@@ -191,13 +189,13 @@ func New(o Options) (*Host, error) {
 	return h, nil
 }
 
-// CheckURL reports whether a text is the URL of a host; the error does not repeat it.
+// CheckURL checks whether a text is the URL of a host; the error does not contain the text.
 func CheckURL(text string) error {
 	_, err := checkBase(text)
 	return err
 }
 
-// CheckContact reports whether a text can be sent as who asks.
+// CheckContact checks whether a text can be sent as a contact.
 func CheckContact(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -208,14 +206,14 @@ func CheckContact(text string) error {
 	return nil
 }
 
-// plain reports whether a text may stand in the comment of a header.
+// plain reports whether a text may be in the comment of a header.
 func plain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '(' || r == ')' })
 }
 
 func checkBase(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
-	if err != nil { // its text has the URL, and that its secrets
+	if err != nil { // the error's text has the URL with its secrets
 		return nil, errors.New("its URL cannot be read")
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.Fragment != "" {
@@ -227,8 +225,8 @@ func checkBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// newTransport returns a transport whose answers are decompressed here, where errors in them are
-// reported.
+// newTransport returns a transport that does not decompress responses: this package does, to report
+// errors in them.
 func newTransport(inFlight int) http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -241,7 +239,7 @@ func newTransport(inFlight int) http.RoundTripper {
 	}
 }
 
-// sameHost follows a few redirects within the host; others are answers.
+// sameHost follows a few redirects within the host; others are returned as responses.
 func sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if r.URL.Host != first.Host || r.URL.Scheme != first.Scheme || len(via) > 3 {
@@ -253,13 +251,13 @@ func sameHost(r *http.Request, via []*http.Request) error {
 // Name returns the name of the source.
 func (h *Host) Name() string { return h.o.Name }
 
-// Close closes connections that nothing waits for.
+// Close closes idle connections.
 func (h *Host) Close() { h.client.CloseIdleConnections() }
 
-// Mask returns text without what is secret in the host's URL, should it repeat it.
+// Mask returns text with secrets of the host's URL removed.
 func (h *Host) Mask(text string) string { return h.mask.Replace(text) }
 
-// Stats returns the figures as they are now.
+// Stats returns the current figures.
 func (h *Host) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -281,9 +279,9 @@ func (h *Host) Stats() Stats {
 	return s
 }
 
-// Do asks, once the budget allows it, and again where what failed may pass. The errors are a
-// *StatusError, a *ShapeError, a *LostError, a *ClosedError, which is ErrCircuitOpen,
-// ErrTooLarge, or that of ctx, with the name of the source and the request before it.
+// Do sends a request once the budget allows it, and repeats it after a temporary failure. The error
+// is a *StatusError, a *ShapeError, a *LostError, a *ClosedError, which matches ErrCircuitOpen,
+// ErrTooLarge, or that of ctx, prefixed with the source's name and the request.
 func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 	for try := 0; ; try++ {
 		a, err := h.attempt(ctx, r)
@@ -304,7 +302,7 @@ func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 	}
 }
 
-// next reports whether a failed request is asked again, and after how long.
+// next reports whether a failed request is repeated, and after how long.
 func (h *Host) next(err error, try int) (wait time.Duration, again bool) {
 	wait = time.Duration(h.o.Jitter() * float64(min(firstBackOff<<try, longestOff)))
 	h.mu.Lock()
@@ -326,7 +324,7 @@ func (h *Host) next(err error, try int) (wait time.Duration, again bool) {
 	}
 }
 
-// attempt asks once.
+// attempt sends a request once.
 func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 	if err := h.closed(); err != nil {
 		return Answer{}, err
@@ -361,7 +359,7 @@ func (h *Host) closed() error {
 	return nil
 }
 
-// turn waits until the budget, and what the host said last, allow a request.
+// turn waits until the budget and the host allow a request.
 func (h *Host) turn(ctx context.Context, caller *Caller) error {
 	h.mu.Lock()
 	now := h.o.Now()
@@ -394,7 +392,7 @@ func (h *Host) turn(ctx context.Context, caller *Caller) error {
 	}
 }
 
-// settle counts an attempt and draws the conclusions for those that follow.
+// settle counts an attempt and updates budget and circuit.
 func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool, caller *Caller) {
 	h.mu.Lock()
 	was := h.inRow
@@ -422,10 +420,10 @@ func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelle
 	}
 }
 
-// failingFrom is how many failures in a row make a host one that fails.
+// failingFrom is the number of failures in a row from which on a host counts as failing.
 const failingFrom = 2
 
-// conclude is settle with the host locked.
+// conclude is like settle; the host must be locked.
 func (h *Host) conclude(began time.Time, probe bool, code int, err error, cancelled bool) {
 	now := h.o.Now()
 	if cancelled && err != nil {
@@ -461,14 +459,14 @@ func (h *Host) conclude(began time.Time, probe bool, code int, err error, cancel
 		h.circuit.failed(now, probe)
 	case errors.As(err, &status), errors.Is(err, ErrTooLarge):
 		h.failing = false
-		h.circuit.works(now) // a refusal is an answer
+		h.circuit.works(now) // a refusal is a response
 	default:
 		h.circuit.failed(now, probe)
 	}
 }
 
-// TooMuch tells the host's budget what an answer says in its body: that it was asked too
-// much, and after how long it may be asked again, 0: it does not say.
+// TooMuch halves the host's budget because the body of a response says that there were too many
+// requests. after is when requests may be sent again; 0: unknown.
 func (h *Host) TooMuch(after time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -477,8 +475,8 @@ func (h *Host) TooMuch(after time.Duration) {
 	h.budget.pause(now.Add(min(after, longestWait)))
 }
 
-// Pause keeps requests back for so long, two minutes at most: for failures that only who asks
-// can see, in a body.
+// Pause delays requests for d, two minutes at most. It is for failures in a body, which only the
+// caller can see.
 func (h *Host) Pause(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -67,7 +67,7 @@ func TestRequestSaysWhoAsksAndForWhat(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnownIsNotSentAgain: an ETag or a date is passed on, and a 304 to one is an answer.
+// TestWhatIsKnownIsNotSentAgain: an ETag or a date is sent, and a 304 is then a valid response.
 func TestWhatIsKnownIsNotSentAgain(t *testing.T) {
 	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") == `"v1"` || r.Header.Get("If-Modified-Since") != "" || r.URL.Path == "/odd" {
@@ -88,7 +88,7 @@ func TestWhatIsKnownIsNotSentAgain(t *testing.T) {
 	}
 	var shape *fetch.ShapeError
 	if _, err := h.Do(t.Context(), fetch.Request{Path: "/odd"}); !errors.As(err, &shape) || shape.Why != fetch.NotModified {
-		t.Errorf("a 304 to nothing: %v", err)
+		t.Errorf("a 304 without an ETag: %v", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestPackedBodiesAreUnpacked(t *testing.T) {
 	}
 }
 
-// TestRoomIsUsed by a body that fits into it, packed or not, and none is cut to it.
+// TestRoomIsUsed by a body that fits into it, compressed or not, and no body is truncated to it.
 func TestRoomIsUsed(t *testing.T) {
 	text := `"` + strings.Repeat("a", 3000) + `"`
 	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {
@@ -137,14 +137,14 @@ func TestRoomIsUsed(t *testing.T) {
 				t.Fatalf("%s in %d bytes: %q, %v", path, size, a.Body, err)
 			}
 			if used := size > 0 && &a.Body[0] == &room[0]; used != (size == 8192) {
-				t.Errorf("%s: of a room of %d bytes, used: %v", path, size, used)
+				t.Errorf("%s: room of %d bytes, used: %v", path, size, used)
 			}
 		}
 	}
 }
 
-// TestBudgetIsKept: of 2 a second with a burst of 3, five requests wait for 0, 0, 0, 0.5 and
-// 0.5 seconds.
+// TestBudgetIsKept: with a budget of 2 a second and a burst of 3, five requests wait for 0, 0, 0,
+// 0.5 and 0.5 seconds.
 func TestBudgetIsKept(t *testing.T) {
 	h, c := host(t, func(w http.ResponseWriter, r *http.Request) { say(w, http.StatusOK, `{}`) },
 		func(o *fetch.Options) { o.Budget = fetch.Budget{PerSecond: 2, Burst: 3} })
@@ -167,7 +167,7 @@ func TestNoMoreThanAllowedAreInFlight(t *testing.T) {
 		n := now.Add(1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
-		for i := 0; i == 0 || most.Load() < 2 && i < 6_000; i++ { // the second comes, however late
+		for i := 0; i == 0 || most.Load() < 2 && i < 6_000; i++ { // the second comes eventually
 			time.Sleep(5 * time.Millisecond)
 		}
 		now.Add(-1)

@@ -16,11 +16,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a clock that moves where somebody sleeps.
+// clock is a clock that advances when somebody sleeps.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time
-	slept []time.Duration // without those of no length
+	slept []time.Duration // without those of length 0
 }
 
 func newClock() *clock { return &clock{now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)} }
@@ -41,7 +41,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// waits gives how long was slept since the last call.
+// waits returns the sleeps since the last call.
 func (c *clock) waits() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *clock) waits() []time.Duration {
 	return w
 }
 
-// host gives a Host of a server that answers with f, and its clock. Jitter is its largest.
+// host returns a Host of a server with the handler f, and its clock. Jitter has its maximum.
 func host(t *testing.T, f http.HandlerFunc, change ...func(o *fetch.Options)) (*fetch.Host, *clock) {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -74,14 +74,14 @@ func host(t *testing.T, f http.HandlerFunc, change ...func(o *fetch.Options)) (*
 	return h, c
 }
 
-// say answers with JSON.
+// say responds with JSON.
 func say(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, text)
 }
 
-// get asks for /x.
+// get requests /x.
 func get(t *testing.T, h *fetch.Host) (fetch.Answer, error) {
 	t.Helper()
 	return h.Do(t.Context(), fetch.Request{Path: "/x"})

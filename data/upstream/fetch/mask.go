@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// shortestSecret is the fewest letters that are hidden where they stand alone: a part of a
-// path that is shorter is in every other word.
+// shortestSecret is the minimum length of a part of a path that is hidden on its own: shorter ones
+// occur in ordinary words.
 const shortestSecret = 4
 
-// newMask returns what replaces all that may be secret in a URL: its user info, path and query, as
-// a whole and in parts, escaped or not.
+// newMask returns a replacer for everything in a URL that may be secret: its user info, path and
+// query, as a whole and in parts, escaped or not.
 func newMask(base *url.URL) *strings.Replacer {
 	var secrets []string
 	add := func(shortest int, texts ...string) {

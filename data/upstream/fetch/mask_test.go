@@ -13,15 +13,15 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// refuser is a transport that fails as those of net/http do: with the URL in its error.
+// refuser is a transport whose errors have the URL, like those of net/http.
 type refuser struct{}
 
 func (refuser) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, &url.Error{Op: r.Method, URL: r.URL.String(), Err: fmt.Errorf("proxy refused %s (%s)", r.URL, r.URL.Redacted())}
 }
 
-// TestSecretsAreNotShown: of a provider's URL nothing but scheme and host is in an error, in
-// any error that it wraps, or in the figures, whatever fails, and even if the host repeats it.
+// TestSecretsAreNotShown: only scheme and host of a provider's URL are in an error, in errors that
+// it wraps, or in the figures, whatever fails, and even if the host repeats the URL.
 func TestSecretsAreNotShown(t *testing.T) {
 	echo := func(code int, kind string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -77,14 +77,14 @@ func TestSecretsAreNotShown(t *testing.T) {
 				t.Errorf("%s, %s: the error of net/http is accessible", name, fault)
 			}
 			for _, text := range shown {
-				for _, secret := range []string{"S3cret", "Tail", "apikey", "Word", "UzNj"} { // the last as in base64
+				for _, secret := range []string{"S3cret", "Tail", "apikey", "Word", "UzNj"} { // the last one in base64
 					if strings.Contains(text, secret) {
 						t.Errorf("%s, %s: %s", name, fault, text)
 					}
 				}
 			}
 			if !strings.Contains(err.Error(), "http://127.0.0.1") {
-				t.Errorf("%s, %s does not say which host: %v", name, fault, err)
+				t.Errorf("%s, %s does not name the host: %v", name, fault, err)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func TestMaskHidesWhatIsRepeated(t *testing.T) {
 		t.Error(got)
 	}
 	if h, err = fetch.New(fetch.Options{Name: "a", Base: "https://example.org/", Contact: "x"}); err != nil || h.Mask(text) != text {
-		t.Error("without secrets there is nothing to hide", err)
+		t.Error("text was changed although there are no secrets", err)
 	}
 	_, err = h.Do(context.Background(), fetch.Request{Method: "A B"})
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// watch ends a request whose answer does not come on, or takes too long.
+// watch cancels a request whose response stalls or takes too long.
 type watch struct {
 	stall  time.Duration
 	timer  *time.Timer
@@ -19,8 +19,8 @@ type watch struct {
 }
 
 var (
-	errStalled = errors.New("nothing of the answer came for too long")
-	errSlow    = errors.New("the answer took too long")
+	errStalled = errors.New("the response stalled for too long")
+	errSlow    = errors.New("the response took too long")
 )
 
 func newWatch(ctx context.Context, stall, whole time.Duration) (context.Context, *watch) {
@@ -41,10 +41,10 @@ func newWatch(ctx context.Context, stall, whole time.Duration) (context.Context,
 	return guarded, w
 }
 
-// moves tells that something of the answer came.
+// moves records that bytes of the response came.
 func (w *watch) moves() { w.timer.Reset(w.stall) }
 
-// end ends the watch, and the request if it is not over.
+// end ends the watch, and cancels the request if it is not complete.
 func (w *watch) end() {
 	w.timer.Stop()
 	close(w.done)
@@ -57,7 +57,7 @@ type counted struct {
 	in    io.Reader
 	moves func()
 	n     int64
-	err   error // of the connection
+	err   error // error of the connection
 }
 
 // Read reads from the body.
@@ -72,7 +72,8 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// fault reports what an error of reading is: the connection's, else that of unpacking.
+// fault returns the cause of an error of reading: the connection's error, else that of
+// decompressing.
 func (c *counted) fault(err error) error {
 	switch {
 	case errors.Is(c.err, io.ErrUnexpectedEOF):

@@ -1,8 +1,8 @@
-// Package gamma asks Gamma, the venue's catalogue, for markets and events, page by page.
-// What it gives is raw JSON that the feeds gamma-markets and gamma-events import, and what
-// those feeds read of it. Nothing is believed for having been asked for: a page with a
-// record that was not asked for, a cursor that comes back and a page that was there before
-// are errors of package pages, and nothing of such a page is given.
+// Package gamma is a client of Gamma, the venue's catalogue. It reads markets and events page by
+// page. It returns raw JSON, which the feeds gamma-markets and gamma-events import, and what those
+// feeds read from it. Responses are checked: a page with a record that was not requested, a
+// repeated cursor and a repeated page are errors of package pages, and no record of such a page is
+// returned.
 package gamma
 
 import (
@@ -17,24 +17,25 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Client asks Gamma. It is for one goroutine per call.
+// Client is a client of Gamma. It may be used by several goroutines.
 type Client struct{ host pages.Asker }
 
-// New returns a Client that asks host, whose base is Gamma's.
+// New returns a Client that sends requests to host, whose base is Gamma's.
 func New(host pages.Asker) *Client { return &Client{host: host} }
 
-// The paths of the two lists, and how many records of each a page has at most.
+// The paths of the two lists, and the maximum number of records of a page of each.
 const (
 	marketsPath, mostMarkets = "/markets/keyset", 100
 	eventsPath, mostEvents   = "/events/keyset", 100
-	// mostTokens is how many ids fit into a request: with more the URL is too long.
+	// mostTokens is the number of ids that fit into a request: with more, the URL would be too
+	// long.
 	mostTokens = 40
 )
 
-// Market is a market as Gamma has it.
+// Market is a market of Gamma.
 type Market struct {
 	Raw json.RawMessage // the record, which the feed gamma-markets imports
-	// Market is what that feed reads of it, where Bad is nil.
+	// Market is what that feed reads from it, if Bad is nil.
 	data.Market
 	// Bad is why the feed rejects the record: a draft without a condition, a broken id. It
 	// is a *shape.RowError.
@@ -45,7 +46,7 @@ type Market struct {
 type Event struct {
 	Raw     json.RawMessage // the record, which the feed gamma-events imports
 	ID      string
-	Closed  *bool // nil: not said
+	Closed  *bool // nil: not given
 	Markets []Market
 }
 
@@ -53,25 +54,25 @@ type Event struct {
 type Page struct {
 	Markets []Market // of /markets/keyset
 	Events  []Event  // of /events/keyset
-	Next    string   // cursor of the next page; "" behind the last
+	Next    string   // cursor of the next page; "" after the last
 }
 
-// EachMarkets scans the markets that are closed or not, from the page behind the cursor
-// from; "" is the first. fn gets each page before the next one is asked for.
+// EachMarkets scans the closed or the open markets from the page at the cursor from; "" is the
+// first. fn is called with each page before the next one is requested.
 func (c *Client) EachMarkets(ctx context.Context, closed bool, from string, fn func(Page) error) error {
 	w := scan{host: c.host, path: marketsPath, query: url.Values{"limit": {strconv.Itoa(mostMarkets)}, "include_tag": {"true"}}, closed: closed}
 	return w.each(ctx, from, fn)
 }
 
-// EachEvents scans the events that are closed or not, as EachMarkets does the markets. Of an
-// open event single markets may be closed.
+// EachEvents scans the closed or the open events, like EachMarkets. An open event may have closed
+// markets.
 func (c *Client) EachEvents(ctx context.Context, closed bool, from string, fn func(Page) error) error {
 	w := scan{host: c.host, path: eventsPath, query: url.Values{"limit": {strconv.Itoa(mostEvents)}}, closed: closed}
 	return w.each(ctx, from, fn)
 }
 
-// ByTokens returns the markets of tokens of protocol V1, open or closed, each once. Records that
-// cannot be read are among them, with Bad, as nothing tells whose they are.
+// ByTokens returns the markets of tokens of protocol V1, open or closed, each once. It includes
+// records that cannot be read, with Bad set, because their tokens are unknown.
 func (c *Client) ByTokens(ctx context.Context, tokens []string) ([]Market, error) {
 	return c.byIDs(ctx, "clob_token_ids", tokens, func(asked map[string]bool, m *Market) bool {
 		for _, t := range m.TokenIDs {
@@ -92,9 +93,9 @@ func (c *Client) ByConditions(ctx context.Context, conditions []data.Hash) ([]Ma
 	return c.byIDs(ctx, "condition_ids", ids, func(asked map[string]bool, m *Market) bool { return asked[m.Condition.String()] })
 }
 
-// byIDs asks for at most mostTokens ids at once, each as a key of its own: a list in one
-// key, or a key with brackets, is ignored by Gamma, which then gives whatever it has.
-// Without closed it hides what is resolved, so both are asked for.
+// byIDs requests at most mostTokens ids at once, each with a key of its own: Gamma ignores a list
+// in one key, or a key with brackets, and then returns any markets. Without the parameter closed it
+// omits resolved markets, so both values are requested.
 func (c *Client) byIDs(ctx context.Context, key string, ids []string, mine func(asked map[string]bool, m *Market) bool) ([]Market, error) {
 	var found []Market
 	known := map[data.Hash]bool{}
@@ -126,7 +127,7 @@ func (c *Client) byIDs(ctx context.Context, key string, ids []string, mine func(
 	return found, nil
 }
 
-// market reads a record as the feed does.
+// market reads a record like the feed.
 func market(raw json.RawMessage, event *polymarket.Event) Market {
 	m := Market{Raw: raw}
 	var g polymarket.Gamma

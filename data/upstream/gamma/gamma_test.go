@@ -18,7 +18,7 @@ import (
 	"pmx/data/upstream/upstreamtest"
 )
 
-// client asks a server that answers with f.
+// client returns a client of a server with the handler f.
 func client(t *testing.T, f http.HandlerFunc) *gamma.Client {
 	t.Helper()
 	return gamma.New(upstreamtest.Host(t, "gamma", f))
@@ -32,8 +32,8 @@ func row(n int, closed bool) string {
 		n, n, condition(n), 2*n+1000, 2*n+1001, closed)
 }
 
-// catalogue answers as Gamma does: markets 0 to of-1, of which every third is closed; flat
-// keys filter, brackets do nothing, and without closed it is false.
+// catalogue responds like Gamma with markets 0 to of-1, every third of which is closed. Flat keys
+// filter, keys with brackets are ignored, and closed defaults to false.
 func catalogue(t *testing.T, of int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -74,7 +74,7 @@ func TestMarketsOfTokens(t *testing.T) {
 	for n := range 100 {
 		tokens = append(tokens, strconv.Itoa(2*n+1000))
 	}
-	tokens = append(tokens, "1001", "77") // the other one of a market, and one of nobody
+	tokens = append(tokens, "1001", "77") // the other token of a market, and an unknown one
 	found, err := c.ByTokens(t.Context(), tokens)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestEveryPageIsWalkedAndTheWalkGoesOn(t *testing.T) {
 	}
 }
 
-// TestPagesThatAreNotBelieved: each with what it is refused for, and nothing of it is given.
+// TestPagesThatAreNotBelieved: each is refused with its reason, and no record of it is returned.
 func TestPagesThatAreNotBelieved(t *testing.T) {
 	var foreign *pages.ForeignError
 	var loop *pages.LoopError
@@ -133,10 +133,10 @@ func TestPagesThatAreNotBelieved(t *testing.T) {
 		return `{"markets":[` + strings.Join(rows, ",") + `],"next_cursor":"` + next + `"}`
 	}
 	for name, tc := range map[string]struct {
-		answers []string // by page, the last for ever
-		ids     bool     // asked for by token
+		answers []string // by page; the last is repeated
+		ids     bool     // requested by token
 		want    any
-		given   int // markets before it was noticed
+		given   int // markets before the error
 	}{
 		"filter ignored":      {answers: []string{page("", row(1, false), row(2, false))}, ids: true, want: &foreign},
 		"closed ignored":      {answers: []string{page("", row(1, false), row(2, true))}, want: &foreign},
@@ -214,7 +214,7 @@ func TestEventsHaveTheirMarkets(t *testing.T) {
 	}
 }
 
-// TestCapturedRecords: captured events and markets are read, where they lie beside the checkout.
+// TestCapturedRecords: captured events and markets are read, if they are next to the checkout.
 func TestCapturedRecords(t *testing.T) {
 	path := testfiles.Captured(t, "G_live", "gamma", "gamma_event.json")
 	b, err := os.ReadFile(path)

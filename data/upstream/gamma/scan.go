@@ -14,13 +14,13 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// scan goes through a list.
+// scan reads a list page by page.
 type scan struct {
 	host   pages.Asker
 	path   string
 	query  url.Values
 	closed bool
-	mine   func(*Market) bool // whether a market was asked for; nil: all are
+	mine   func(*Market) bool // whether a market was requested; nil: all were
 }
 
 func (w *scan) each(ctx context.Context, cursor string, fn func(Page) error) error {
@@ -52,7 +52,7 @@ func (p *Page) ids() []string {
 	return ids
 }
 
-// page asks for one page and checks that everything in it was asked for.
+// page requests a page and checks that everything in it was requested.
 func (w *scan) page(ctx context.Context, cursor string) (Page, error) {
 	query := maps.Clone(w.query)
 	query.Set("closed", strconv.FormatBool(w.closed))
@@ -69,14 +69,14 @@ func (w *scan) page(ctx context.Context, cursor string) (Page, error) {
 		Next    shape.Text         `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return Page{}, &pages.ShapeError{Path: w.path, Why: "the answer is not a page: " + err.Error()}
+		return Page{}, &pages.ShapeError{Path: w.path, Why: "the response is not a page: " + err.Error()}
 	}
 	records := body.Markets
 	if w.path == eventsPath {
 		records = body.Events
 	}
 	if records == nil {
-		return Page{}, &pages.ShapeError{Path: w.path, Why: "the answer has no list of what was asked for"}
+		return Page{}, &pages.ShapeError{Path: w.path, Why: "the response does not have the requested list"}
 	}
 	p := Page{Next: body.Next.Trim()}
 	for _, raw := range *records {

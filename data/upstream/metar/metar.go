@@ -1,5 +1,5 @@
-// Package metar asks aviationweather.gov for the weather reports of many stations in one
-// request, which the feed metar imports.
+// Package metar requests the weather reports of many stations at once from aviationweather.gov. The
+// feed metar imports them.
 package metar
 
 import (
@@ -15,51 +15,51 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Client asks for reports. It is for one goroutine.
+// Client requests reports. It must be used by one goroutine.
 type Client struct {
 	host  pages.Asker
-	known map[string]mark // by what was asked
+	known map[string]mark // by request
 }
 
-// mark identifies an answer, so that the same one is recognised.
+// mark identifies a response, so that it is recognised when it has not changed.
 type mark struct{ etag, modified string }
 
-// New returns a Client that asks host.
+// New returns a Client that sends requests to host.
 func New(host pages.Asker) *Client { return &Client{host: host, known: map[string]mark{}} }
 
 const (
 	path = "/api/data/metar"
-	// mostRows is as many as the service gives at once: an answer of so many may be short of
-	// some, without a word.
+	// mostRows is the maximum number of rows in a response: one with so many may silently omit
+	// some.
 	mostRows = 400
-	// MostHours is how far back reports are asked for, so that one station's are fewer
-	// than mostRows.
+	// MostHours is the maximum number of hours that are requested, so that one station has fewer
+	// than mostRows reports.
 	MostHours = 96
-	// emptyTimes is how often a request must be answered without any report before that is
-	// believed.
+	// emptyTimes is how many responses without any report it takes to believe that there are none.
 	emptyTimes = 3
 )
 
-// Reports is what the service has.
+// Reports are reports of stations.
 type Reports struct {
-	Body  []byte         // a JSON array for the feed metar; nil where there is none
-	Rows  map[string]int // how many, by station
-	Fresh bool           // false: all of it is as it was when it was kept
-	// Cut are stations of which there are more reports than one answer has.
+	Body  []byte         // a JSON array for the feed metar; nil if there is none
+	Rows  map[string]int // number of reports, by station
+	Fresh bool           // false: nothing has changed since Keep
+	// Cut are the stations with more reports than a response can have.
 	Cut []string
 
 	marks map[string]mark
 }
 
-// Keep notes that the reports are kept: while they are the same, they are not sent again.
+// Keep records that the reports were stored. While they have not changed, the service does not send
+// them again.
 func (c *Client) Keep(r Reports) {
 	for asked, m := range r.marks {
 		c.known[asked] = m
 	}
 }
 
-// Reports gives the reports of stations by their ICAO codes, of the last hours. No report
-// at all is an answer too.
+// Reports returns the reports of the last hours of stations, given by their ICAO codes. It is not
+// an error if there are none.
 func (c *Client) Reports(ctx context.Context, stations []string, hours int) (Reports, error) {
 	out := Reports{Rows: map[string]int{}, marks: map[string]mark{}}
 	rows, err := c.ask(ctx, stations, min(max(hours, 1), MostHours), &out)
@@ -70,21 +70,22 @@ func (c *Client) Reports(ctx context.Context, stations []string, hours int) (Rep
 	return out, nil
 }
 
-// ask returns the rows of the stations, in parts where they are more than one answer has.
+// ask returns the rows of the stations. It divides the stations if they have more rows than a
+// response can have.
 func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Reports) ([][]byte, error) {
 	query := url.Values{"ids": {strings.Join(stations, ",")}, "format": {"json"}, "hours": {strconv.Itoa(hours)}}
 	asked := query.Encode()
 	was := c.known[asked]
 	var a fetch.Answer
 	var list []json.RawMessage
-	for range emptyTimes { // stations report every hour: what has nothing to tell may be broken
+	for range emptyTimes { // stations report every hour, so a service without any report may be broken
 		var err error
 		a, err = c.host.Do(ctx, fetch.Request{Path: path, Query: query, Empty: true, ETag: was.etag, LastModified: was.modified})
 		if err != nil || a.NotModified {
 			return nil, err
 		}
 		if body := bytes.TrimSpace(a.Body); len(body) > 0 && json.Unmarshal(body, &list) != nil {
-			return nil, &pages.ShapeError{Path: path, Why: "the answer is not an array"}
+			return nil, &pages.ShapeError{Path: path, Why: "the response is not an array"}
 		}
 		if len(list) > 0 {
 			break
@@ -110,7 +111,7 @@ func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Rep
 			Station string `json:"icaoId"`
 		}
 		if json.Unmarshal(raw, &row) != nil || row.Station == "" {
-			return nil, &pages.ShapeError{Path: path, Why: "a report does not say of which station it is"}
+			return nil, &pages.ShapeError{Path: path, Why: "a report does not name its station"}
 		}
 		if !wanted[row.Station] {
 			return nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("a report of %q", row.Station), Asked: "it is not one of the stations"}

@@ -19,13 +19,13 @@ import (
 	"pmx/data/upstream/upstreamtest"
 )
 
-// client asks a server that answers with f.
+// client returns a client of a server with the handler f.
 func client(t *testing.T, f http.HandlerFunc) *metar.Client {
 	t.Helper()
 	return metar.New(upstreamtest.Host(t, "metar", f))
 }
 
-// report is a row of a station, minutes behind midnight.
+// report is a row of a station, minutes after midnight.
 func report(station string, minute int) string {
 	return fmt.Sprintf(`{"icaoId":%q,"receiptTime":"2026-11-20T23:59:00Z","obsTime":%d,"temp":%d,"metarType":"METAR","rawOb":"METAR %s 20%02d%02dZ 00000KT 9999 %02d/01 Q1010"}`,
 		station, 1795132800+60*minute, minute%20, station, minute/60, minute%60, minute%20)
@@ -42,7 +42,7 @@ func (r *rows) Observation(_ int64, o data.Observation) error {
 	return nil
 }
 
-// imported reads a body by the feed that it is taken for.
+// imported reads a body with the detected feed.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
 	var out rows
@@ -50,7 +50,7 @@ func imported(t *testing.T, body []byte) *rows {
 	return &out
 }
 
-// TestOneRequestForAllStations: reports and corrections of them are imported as they are.
+// TestOneRequestForAllStations: reports and their corrections are imported unchanged.
 func TestOneRequestForAllStations(t *testing.T) {
 	corrected := strings.Replace(report("KLGA", 60), "KLGA 20", "KLGA COR 20", 1)
 	corrected = strings.Replace(corrected, `"METAR KLGA COR`, `"METAR COR KLGA`, 1)
@@ -58,7 +58,7 @@ func TestOneRequestForAllStations(t *testing.T) {
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		if want := "/api/data/metar?format=json&hours=3&ids=KLGA%2CEGLC%2CRJTT"; r.URL.String() != want {
-			t.Errorf("asked for %s, want %s", r.URL, want)
+			t.Errorf("requested %s, want %s", r.URL, want)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, "[%s,%s,%s]", report("KLGA", 60), report("EGLC", 50), corrected)
@@ -73,7 +73,7 @@ func TestOneRequestForAllStations(t *testing.T) {
 	}
 }
 
-// TestNoReports: a service that has nothing to say says so in one of several ways.
+// TestNoReports: there are several responses without reports.
 func TestNoReports(t *testing.T) {
 	for name, f := range map[string]http.HandlerFunc{
 		"no content":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
@@ -90,8 +90,8 @@ func TestNoReports(t *testing.T) {
 	}
 }
 
-// TestAnEmptyAnswerIsAskedForAgain: a service that once has nothing to say of stations, or of
-// some of them where they are asked for in parts, is not believed at once.
+// TestAnEmptyAnswerIsAskedForAgain: a single response without reports is not believed, nor is one
+// for some of the stations if they are requested in parts.
 func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
 	for empty := range 2 {
 		asked := 0
@@ -107,7 +107,7 @@ func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestWhatWasKeptIsNotSentAgain: only once it was kept, and until there is something new.
+// TestWhatWasKeptIsNotSentAgain, but only after Keep, and until there is something new.
 func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
 	tag := `"one"`
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
 	ask(false)
 }
 
-// TestFullAnswersAreAskedInParts: the service has no word for what it leaves out.
+// TestFullAnswersAreAskedInParts: the service does not say that it omits rows.
 func TestFullAnswersAreAskedInParts(t *testing.T) {
 	const most = 400
 	var longest int
@@ -167,7 +167,7 @@ func TestFullAnswersAreAskedInParts(t *testing.T) {
 	}
 }
 
-// TestReportsOfOthers: of an answer with what was not asked for nothing is kept.
+// TestReportsOfOthers: a response with a report that was not requested is refused as a whole.
 func TestReportsOfOthers(t *testing.T) {
 	var foreign *pages.ForeignError
 	var shape *pages.ShapeError
@@ -182,7 +182,7 @@ func TestReportsOfOthers(t *testing.T) {
 	}
 }
 
-// TestCapturedReports: rows as the service gives them.
+// TestCapturedReports reads captured rows of the service.
 func TestCapturedReports(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "metar", "aviationweather_metar_rows.json"))
 	if err != nil {

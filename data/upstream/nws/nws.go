@@ -1,5 +1,5 @@
-// Package nws asks the National Weather Service for the observations of its stations, which
-// the feed nws-observations imports.
+// Package nws requests observations of stations from the National Weather Service. The feed
+// nws-observations imports them.
 package nws
 
 import (
@@ -16,16 +16,16 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Client asks for observations. It is for one goroutine.
+// Client requests observations. It must be used by one goroutine.
 type Client struct {
 	host  pages.Asker
-	known map[string]mark // by the first page that was asked for
+	known map[string]mark // by the path of the first page
 }
 
-// mark identifies an answer, so that the same one is recognised.
+// mark identifies a response, so that it is recognised when it has not changed.
 type mark struct{ etag, modified string }
 
-// New returns a Client that asks host.
+// New returns a Client that sends requests to host.
 func New(host pages.Asker) *Client { return &Client{host: host, known: map[string]mark{}} }
 
 const (
@@ -33,26 +33,25 @@ const (
 	mostPages = 50
 )
 
-// Observations are what the service has of a station.
+// Observations are the observations of a station.
 type Observations struct {
-	Body  []byte // GeoJSON for the feed nws-observations; nil where there is none
+	Body  []byte // GeoJSON for the feed nws-observations; nil if there is none
 	Rows  int
-	Fresh bool // false: all of it is as it was when it was kept
+	Fresh bool // false: nothing has changed since Keep
 
 	asked string
 	mark  mark
 }
 
-// Keep notes that the observations are kept: while they are the same, they are not sent
-// again.
+// Keep records that the observations were stored. While they have not changed, the service does not
+// send them again.
 func (c *Client) Keep(o Observations) {
 	if o.mark != (mark{}) {
 		c.known[o.asked] = o.mark
 	}
 }
 
-// Observations gives the observations of a station by its ICAO code, since a time, from all
-// pages.
+// Observations returns all observations of a station, given by its ICAO code, since a time.
 func (c *Client) Observations(ctx context.Context, station string, since time.Time) (out Observations, err error) {
 	path := "/stations/" + station + "/observations"
 	query := url.Values{"start": {since.UTC().Truncate(time.Second).Format(time.RFC3339)}, "limit": {strconv.Itoa(mostRows)}}
@@ -95,8 +94,8 @@ func (c *Client) Observations(ctx context.Context, station string, since time.Ti
 	return out, nil
 }
 
-// page reads a page: its observations, what tells them from others, and what the next page
-// is asked for by, nil behind the last.
+// page parses a page: its observations, their ids, and the query for the next page, nil after the
+// last.
 func page(path, station string, body []byte) (rows [][]byte, ids []string, next url.Values, err error) {
 	var p struct {
 		Features   *[]json.RawMessage `json:"features"`
@@ -105,7 +104,7 @@ func page(path, station string, body []byte) (rows [][]byte, ids []string, next 
 		} `json:"pagination"`
 	}
 	if json.Unmarshal(body, &p) != nil || p.Features == nil {
-		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the answer has no list of observations"}
+		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the response has no list of observations"}
 	}
 	for _, raw := range *p.Features {
 		var f struct {
@@ -122,18 +121,18 @@ func page(path, station string, body []byte) (rows [][]byte, ids []string, next 
 		if id == "" {
 			id = f.Properties.Station[strings.LastIndexByte(f.Properties.Station, '/')+1:]
 		}
-		if id != "" && !strings.EqualFold(id, station) { // the feed refuses one that does not say
-			return nil, nil, nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("an observation of %q", id), Asked: "it is not of the station"}
+		if id != "" && !strings.EqualFold(id, station) { // the feed rejects an observation without a station
+			return nil, nil, nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("an observation of %q", id), Asked: "it is of another station"}
 		}
 		rows, ids = append(rows, raw), append(ids, id+" "+f.Properties.Timestamp)
 	}
 	if p.Pagination.Next == "" {
 		return rows, ids, nil, nil
 	}
-	// Only what it asks for is taken: the host is the one that is asked already.
+	// Only the query is used: the host stays the same.
 	u, err := url.Parse(p.Pagination.Next)
 	if err != nil || !strings.HasSuffix(u.Path, path) || len(u.Query()) == 0 {
-		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the next page is of another list"}
+		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the next page belongs to another list"}
 	}
 	return rows, ids, u.Query(), nil
 }

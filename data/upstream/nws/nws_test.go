@@ -20,13 +20,13 @@ import (
 
 var since = time.Date(2026, time.November, 20, 9, 0, 0, 500, time.UTC)
 
-// client asks a server that answers with f, which gets its URL.
+// client returns a client of a server with the handler f, which gets the server's URL.
 func client(t *testing.T, f func(base string, w http.ResponseWriter, r *http.Request)) *nws.Client {
 	t.Helper()
 	return nws.New(upstreamtest.Host(t, "nws", func(w http.ResponseWriter, r *http.Request) { f("http://"+r.Host, w, r) }))
 }
 
-// observed is an observation of a station, minutes behind ten o'clock.
+// observed is an observation of a station, minutes after ten o'clock.
 func observed(station string, minute int) string {
 	at := time.Date(2026, time.November, 20, 10, minute, 0, 0, time.UTC).Format(time.RFC3339)
 	return fmt.Sprintf(`{"id":"https://api.weather.gov/stations/%s/observations/%s","type":"Feature","properties":{"station":"https://api.weather.gov/stations/%[1]s","stationId":"%[1]s",`+
@@ -53,7 +53,7 @@ func (r *rows) Observation(_ int64, o data.Observation) error {
 
 func (r *rows) Pass(int64, data.Passed) error { return nil }
 
-// imported reads a body by the feed that it is taken for.
+// imported reads a body with the detected feed.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
 	var out rows
@@ -61,7 +61,7 @@ func imported(t *testing.T, body []byte) *rows {
 	return &out
 }
 
-// TestAllPages: the next page is asked for until there is none, or it is empty.
+// TestAllPages: pages are requested until there is no next one, or it is empty.
 func TestAllPages(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		asked := 0
@@ -93,8 +93,8 @@ func TestAllPages(t *testing.T) {
 	}
 }
 
-// TestListsThatAreNone: of a list that does not end, or is of another station, or no list,
-// nothing is kept.
+// TestListsThatAreNone: a list that does not end, a list of another station, and a response without
+// a list are refused.
 func TestListsThatAreNone(t *testing.T) {
 	var loop *pages.LoopError
 	var foreign *pages.ForeignError
@@ -134,7 +134,7 @@ func TestListsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestWhatWasKeptIsNotSentAgain: only once it was kept.
+// TestWhatWasKeptIsNotSentAgain, but only after Keep.
 func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
 	c := client(t, func(_ string, w http.ResponseWriter, r *http.Request) {
 		const at = "Fri, 20 Nov 2026 10:00:00 GMT"
@@ -159,8 +159,8 @@ func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestCapturedObservations: answers of the service, one with an observation that says nothing,
-// as of a station of the desk.
+// TestCapturedObservations reads responses of the service as if they were of a station of the desk;
+// one has an observation without a value.
 func TestCapturedObservations(t *testing.T) {
 	for name, want := range map[string][2]int{"stations_observations_multiple.json": {2, 0}, "stations_observations_missing_value.json": {0, 1}} {
 		b, err := os.ReadFile(testfiles.Captured(t, "G_live", "nws", name))

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Budget is how much weight may be asked for on one UTC day. It is for one goroutine, and
-// survives a restart where its State is kept.
+// Budget limits the weight of the requests of a UTC day. It must be used by one goroutine. It
+// survives a restart if what Spent returns is stored and passed to Restore.
 type Budget struct {
 	Most  float64
 	spent Spent
 }
 
-// Spent is what was asked for on a day.
+// Spent is the weight of the requests of a day.
 type Spent struct {
 	Day    int64   `json:"day"` // since 1970
 	Weight float64 `json:"weight"`
 }
 
-// SpentError is what is returned where the day's weight does not allow for a request.
+// SpentError is the error of a request that exceeds the rest of the day's budget.
 type SpentError struct {
 	Weight, Left float64
 	Until        time.Time // when the next day begins
@@ -26,17 +26,17 @@ type SpentError struct {
 
 // Error says how much is left.
 func (e *SpentError) Error() string {
-	return fmt.Sprintf("a request of weight %.0f is more than the %.0f left of this day's", e.Weight, max(e.Left, 0))
+	return fmt.Sprintf("a request of weight %.0f exceeds the %.0f left today", e.Weight, max(e.Left, 0))
 }
 
-// Restore puts the budget where it was.
+// Restore sets what was spent, after a restart.
 func (b *Budget) Restore(s Spent) { b.spent = s }
 
-// Spent is where the budget is.
+// Spent returns what was spent.
 func (b *Budget) Spent() Spent { return b.spent }
 
-// Left is what may still be asked for on the day of now. Where the clock went back, it is
-// that of the later day.
+// Left returns the weight that is left on the day of now. If the clock went back, it is that of the
+// later day.
 func (b *Budget) Left(now time.Time) float64 {
 	if dayOf(now) > b.spent.Day {
 		return b.Most
@@ -44,8 +44,8 @@ func (b *Budget) Left(now time.Time) float64 {
 	return b.Most - b.spent.Weight
 }
 
-// Take counts a request, which is to be asked only behind it, or gives a *SpentError where
-// less than keep would be left.
+// Take counts a request, before it is sent. The error is a *SpentError if less than keep would be
+// left.
 func (b *Budget) Take(now time.Time, weight, keep float64) error {
 	left := b.Left(now)
 	if weight+keep > left {

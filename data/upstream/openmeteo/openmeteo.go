@@ -1,5 +1,5 @@
-// Package openmeteo asks Open-Meteo for the weather of many cities in one request, and gives
-// each city's answer with a note of what was asked, as the feed openmeteo imports it.
+// Package openmeteo requests the weather of many cities at once from Open-Meteo. It returns each
+// city's response with a note about the request, as the feed openmeteo imports it.
 package openmeteo
 
 import (
@@ -19,10 +19,10 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// Service is one of Open-Meteo's services. They answer in one shape, on hosts of their own.
+// Service is one of Open-Meteo's services. They have the same response format and different hosts.
 type Service string
 
-// The services, by the names that the feed knows them by.
+// The services, with their names in the feed.
 const (
 	Forecast     Service = "forecast"
 	Ensemble     Service = "ensemble"
@@ -30,13 +30,13 @@ const (
 	PreviousRuns Service = "previous-runs"
 )
 
-// Client asks Open-Meteo. It is for any number of goroutines.
+// Client is a client of Open-Meteo. It may be used by several goroutines.
 type Client struct {
 	hosts map[Service]pages.Asker
 	now   func() time.Time
 }
 
-// New returns a Client that asks the host of each service; a service without one is not asked. now
+// New returns a Client with a host for each service; a service without a host is not available. now
 // may be nil.
 func New(hosts map[Service]pages.Asker, now func() time.Time) *Client {
 	if now == nil {
@@ -49,20 +49,20 @@ func New(hosts map[Service]pages.Asker, now func() time.Time) *Client {
 type Query struct {
 	Service  Service
 	Cities   []data.City
-	Models   []string // none: what the service takes itself
+	Models   []string // none: the service's default
 	Days     int      // of a forecast or an ensemble, from today on
 	From, To data.Date
-	Previous int // by how many days before they came true hours of PreviousRuns were predicted, at most
+	Previous int // of PreviousRuns: the maximum number of days ahead for which hours were predicted
 }
 
-// metrics are what is asked for of days.
+// metrics are the daily variables.
 var metrics = []string{"temperature_2m_max", "temperature_2m_min"}
 
-// pastDays are the days before today that previous runs are asked of: with two, the newest
-// whole day of every zone is among them.
+// pastDays is the number of days before today for which previous runs are requested. Two include
+// the newest complete day of every time zone.
 const pastDays = 2
 
-// variables are the daily and hourly variables of the query, and of how many days.
+// variables returns the daily and hourly variables of the query, and its number of days.
 func (q *Query) variables() (daily, hourly []string, days int) {
 	switch q.Service {
 	case Archive:
@@ -76,15 +76,15 @@ func (q *Query) variables() (daily, hourly []string, days int) {
 	return metrics, nil, q.Days
 }
 
-// Weight is what the query counts for in a day's budget: more than ten variables, each once
-// for every model, or more than two weeks count for more, and no place for less than one.
+// Weight is what the query counts for in a day's budget. More than ten variables, counted for each
+// model, or more than two weeks count for more. No place counts for less than one.
 func (q *Query) Weight() float64 {
 	daily, hourly, days := q.variables()
 	tens := float64((len(daily)+len(hourly))*max(len(q.Models), 1)) / 10
 	return max(tens, tens*float64(days)/14, 1) * float64(len(q.Cities))
 }
 
-// values is the query as the service takes it.
+// values returns the query parameters.
 func (q *Query) values() url.Values {
 	lats, lons, zones := make([]string, len(q.Cities)), make([]string, len(q.Cities)), make([]string, len(q.Cities))
 	for i, c := range q.Cities {
@@ -116,10 +116,10 @@ func (q *Query) values() url.Values {
 
 func degrees(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// paths are where the services answer.
+// paths are the paths of the services.
 var paths = map[Service]string{Forecast: "/v1/forecast", Ensemble: "/v1/ensemble", Archive: "/v1/archive", PreviousRuns: "/v1/forecast"}
 
-// RefusedError is what Open-Meteo says of a query that it does not answer.
+// RefusedError is the error of a query that Open-Meteo refuses.
 type RefusedError struct {
 	Service Service
 	Reason  string
@@ -130,22 +130,22 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("open-meteo's %s refused the request: %s", e.Service, e.Reason)
 }
 
-// EmptyError is returned with an answer without a single value for half of the places
-// or more: models that are global have values everywhere, so that something may be broken.
+// EmptyError is returned together with a response in which half of the places or more have no
+// value. Global models have values everywhere, so something may be broken.
 type EmptyError struct {
 	Service Service
 	Cities  []string // their slugs
 }
 
-// Error says how many places have none.
+// Error has the number of places without values.
 func (e *EmptyError) Error() string {
 	return fmt.Sprintf("open-meteo's %s has no value for %d places, such as %s", e.Service, len(e.Cities), e.Cities[0])
 }
 
 // ErrNoHost is returned for a service without a host.
-var ErrNoHost = errors.New("no host of this service is known")
+var ErrNoHost = errors.New("this service has no host")
 
-// note is the metadata of an answer.
+// note is the metadata of a response.
 type note struct {
 	Source    string `json:"source"`
 	Kind      string `json:"kind"`
@@ -156,10 +156,11 @@ type note struct {
 	FetchedAt string `json:"fetched_at_utc"`
 }
 
-// Ask returns the answers to a query as NDJSON for the feed openmeteo, a line for each city in
-// order: {"_meta": what was asked and when, "response": the answer}. The errors are those of the
-// host, a *RefusedError, or a *pages.ShapeError or *pages.ForeignError for an answer that is none
-// to the query; of such a one nothing is kept. An *EmptyError comes with the answers.
+// Ask returns the responses to a query as NDJSON for the feed openmeteo, a line for each city in
+// order: {"_meta": the request and its time, "response": the response}. The error is that of the
+// host, a *RefusedError, or a *pages.ShapeError or *pages.ForeignError for a response that does not
+// fit the query; no part of it is returned then. An *EmptyError is returned together with the
+// responses.
 func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	host := c.hosts[q.Service]
 	if host == nil {
@@ -210,11 +211,11 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// hasValue reports whether an answer has any value but its times.
+// hasValue reports whether a response has any values besides times.
 func hasValue(raw json.RawMessage) bool {
 	var a struct{ Daily, Hourly map[string]json.RawMessage }
 	if json.Unmarshal(raw, &a) != nil {
-		return true // the import says what is wrong with it
+		return true // the import reports what is wrong with it
 	}
 	for _, table := range []map[string]json.RawMessage{a.Daily, a.Hourly} {
 		for name, column := range table {
@@ -226,24 +227,25 @@ func hasValue(raw json.RawMessage) bool {
 	return false
 }
 
-// answers are those of the places, in order: an array, or one object where one was asked for.
+// answers returns the responses for the places, in order: from an array, or from an object if one
+// place was requested.
 func answers(path string, body []byte, n int) (list []json.RawMessage, err error) {
 	if body = bytes.TrimSpace(body); n == 1 && len(body) > 0 && body[0] == '{' {
 		return []json.RawMessage{body}, nil
 	}
 	if json.Unmarshal(body, &list) != nil {
 		if reason, refused := refusal(body); refused {
-			return nil, &pages.ShapeError{Path: path, Why: "an error without an error's status: " + reason}
+			return nil, &pages.ShapeError{Path: path, Why: "an error with a success status: " + reason}
 		}
-		return nil, &pages.ShapeError{Path: path, Why: "the answer is not an array"}
+		return nil, &pages.ShapeError{Path: path, Why: "the response is not an array"}
 	}
 	if len(list) != n {
-		return nil, &pages.ShapeError{Path: path, Why: fmt.Sprintf("%d answers for %d places", len(list), n)}
+		return nil, &pages.ShapeError{Path: path, Why: fmt.Sprintf("%d responses for %d places", len(list), n)}
 	}
 	return list, nil
 }
 
-// refusal is the reason of an answer that is an error.
+// refusal returns the reason of a response that is an error.
 func refusal(raw []byte) (reason string, refused bool) {
 	var e struct {
 		Error  bool   `json:"error"`
@@ -252,18 +254,18 @@ func refusal(raw []byte) (reason string, refused bool) {
 	return e.Reason, json.Unmarshal(raw, &e) == nil && e.Error
 }
 
-// farthest is how many kilometres the middle of a grid's cell may be from the place that was
-// asked for: cells of half a degree are the coarsest. What is farther is of another place.
+// farthest is the maximum distance in kilometres of the middle of a grid cell from the requested
+// place. The coarsest cells have half a degree. A cell farther away belongs to another place.
 const farthest = 80
 
-// belongs checks that an answer is of a city.
+// belongs checks that a response is for a city.
 func belongs(path string, raw json.RawMessage, city data.City) error {
 	var a struct {
 		Lat *float64 `json:"latitude"`
 		Lon *float64 `json:"longitude"`
 	}
 	if json.Unmarshal(raw, &a) != nil || a.Lat == nil || a.Lon == nil {
-		return &pages.ShapeError{Path: path, Why: "the answer of " + city.Slug + " does not say of which place it is"}
+		return &pages.ShapeError{Path: path, Why: "the response for " + city.Slug + " does not have its coordinates"}
 	}
 	if km := city.Distance(*a.Lat, *a.Lon); !(km <= farthest) {
 		return &pages.ForeignError{Path: path, What: fmt.Sprintf("the place %g, %g", *a.Lat, *a.Lon), Asked: fmt.Sprintf("it is %.0f km from %s", km, city.Slug)}
@@ -271,11 +273,11 @@ func belongs(path string, raw json.RawMessage, city data.City) error {
 	return nil
 }
 
-// Run is the newest run of a model that Open-Meteo has.
+// Run is the newest run of a model at Open-Meteo.
 type Run struct{ Begun, Available time.Time }
 
-// LastRun returns the newest run of a model, by the name of its folder, which few of the names that
-// forecasts are asked by are. It costs the service next to nothing.
+// LastRun returns the newest run of a model, given by the name of its folder, which mostly differs
+// from its name in requests of forecasts. It costs the service next to nothing.
 func (c *Client) LastRun(ctx context.Context, model string) (Run, error) {
 	host := c.hosts[Forecast]
 	if host == nil {
@@ -291,7 +293,7 @@ func (c *Client) LastRun(ctx context.Context, model string) (Run, error) {
 		Available int64 `json:"last_run_availability_time"`
 	}
 	if json.Unmarshal(a.Body, &m) != nil || m.Begun <= 0 || m.Available < m.Begun {
-		return Run{}, &pages.ShapeError{Path: path, Why: "it does not say when the last run began and was there"}
+		return Run{}, &pages.ShapeError{Path: path, Why: "it does not say when the last run began and became available"}
 	}
 	return Run{time.Unix(m.Begun, 0).UTC(), time.Unix(m.Available, 0).UTC()}, nil
 }

@@ -28,7 +28,7 @@ import (
 
 var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// client asks a server that answers every service with f.
+// client returns a client of a server with the handler f for all services.
 func client(t *testing.T, f http.HandlerFunc) *openmeteo.Client {
 	t.Helper()
 	hosts := map[openmeteo.Service]pages.Asker{}
@@ -38,7 +38,7 @@ func client(t *testing.T, f http.HandlerFunc) *openmeteo.Client {
 	return openmeteo.New(hosts, func() time.Time { return noon })
 }
 
-// cities are those of the built-in table by their slugs.
+// cities returns cities of the built-in table by their slugs.
 func cities(t *testing.T, slugs ...string) (out []data.City) {
 	t.Helper()
 	for _, slug := range slugs {
@@ -51,7 +51,7 @@ func cities(t *testing.T, slugs ...string) (out []data.City) {
 	return out
 }
 
-// place is an answer of a city: a day of two hours, or days, whose values are near base.
+// place is a response for a city: a day of two hours, or days, with values near base.
 func place(c data.City, q url.Values, base float64) map[string]any {
 	at, err := c.Location()
 	if err != nil {
@@ -106,7 +106,7 @@ func say(w http.ResponseWriter, code int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// rows is a sink of what the weather's feeds give.
+// rows is a sink of rows of the weather.
 type rows struct {
 	upstreamtest.Sink
 	said []string
@@ -122,7 +122,7 @@ func (r *rows) Actual(_ int64, a data.Actual) error {
 	return nil
 }
 
-// imported reads a body as an import of a file would: by the feed that it is taken for.
+// imported reads a body with the detected feed, like an import of a file.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
 	var out rows
@@ -130,8 +130,8 @@ func imported(t *testing.T, body []byte) *rows {
 	return &out
 }
 
-// TestOneRequestForAllCities: every service is asked once, and what it says is imported as
-// what it is, each value as its city's.
+// TestOneRequestForAllCities: one request is sent to each service, and each value is imported with
+// its kind and city.
 func TestOneRequestForAllCities(t *testing.T) {
 	all := cities(t, "london", "nyc", "tokyo")
 	for _, c := range []struct {
@@ -192,7 +192,7 @@ func TestOneRequestForAllCities(t *testing.T) {
 	}
 }
 
-// TestAnswersToOtherQuestions: of an answer that is none to the query nothing is kept.
+// TestAnswersToOtherQuestions: a response that does not fit the query is refused as a whole.
 func TestAnswersToOtherQuestions(t *testing.T) {
 	all := cities(t, "london", "nyc")
 	bad := map[string]any{"error": true, "reason": "Cannot initialize from invalid String value bogus."}
@@ -204,13 +204,13 @@ func TestAnswersToOtherQuestions(t *testing.T) {
 		said func(q url.Values) any
 		want any
 	}{
-		"one answer for two places": {200, func(q url.Values) any { return place(all[0], q, 1) }, &shape},
-		"too few":                   {200, func(q url.Values) any { return []any{place(all[0], q, 1)} }, &shape},
-		"another order":             {200, func(q url.Values) any { return []any{place(all[1], q, 1), place(all[0], q, 1)} }, &foreign},
-		"no place":                  {200, func(url.Values) any { return []any{map[string]any{"latitude": 1}, map[string]any{}} }, &shape},
-		"a refusal":                 {400, func(url.Values) any { return bad }, &refused},
-		"a refusal in the list":     {200, func(q url.Values) any { return []any{place(all[0], q, 1), bad} }, &refused},
-		"a refusal that says 200":   {200, func(url.Values) any { return bad }, &shape},
+		"one response for two places": {200, func(q url.Values) any { return place(all[0], q, 1) }, &shape},
+		"too few":                     {200, func(q url.Values) any { return []any{place(all[0], q, 1)} }, &shape},
+		"another order":               {200, func(q url.Values) any { return []any{place(all[1], q, 1), place(all[0], q, 1)} }, &foreign},
+		"no place":                    {200, func(url.Values) any { return []any{map[string]any{"latitude": 1}, map[string]any{}} }, &shape},
+		"a refusal":                   {400, func(url.Values) any { return bad }, &refused},
+		"a refusal in the list":       {200, func(q url.Values) any { return []any{place(all[0], q, 1), bad} }, &refused},
+		"a refusal that says 200":     {200, func(url.Values) any { return bad }, &shape},
 	} {
 		o := client(t, func(w http.ResponseWriter, r *http.Request) { say(w, c.code, c.said(r.URL.Query())) })
 		body, err := o.Ask(t.Context(), openmeteo.Query{Service: openmeteo.Forecast, Cities: all, Days: 3})
@@ -227,8 +227,8 @@ func TestAnswersToOtherQuestions(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfNulls: where half of the places have no value, that is reported with the answers; a
-// column of nulls, or a place without values among many, is as it may be.
+// TestAnAnswerOfNulls: if half of the places have no value, that is reported together with the
+// responses; a column of nulls, or one of many places without values, is not.
 func TestAnAnswerOfNulls(t *testing.T) {
 	all := cities(t, "london", "nyc", "tokyo")
 	for name, c := range map[string]struct {
@@ -266,7 +266,7 @@ func TestAnAnswerOfNulls(t *testing.T) {
 	}
 }
 
-// TestCapturedRefusal: the error as the service words it is known for one.
+// TestCapturedRefusal: the service's error is recognised as one.
 func TestCapturedRefusal(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "openmeteo", "openmeteo_error_bad_model.json"))
 	if err != nil {
@@ -280,13 +280,13 @@ func TestCapturedRefusal(t *testing.T) {
 	}
 }
 
-// TestCapturedForecast: an answer as the service gives it is imported under its models.
+// TestCapturedForecast: a captured response is imported with its models.
 func TestCapturedForecast(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "openmeteo", "openmeteo_forecast_multimodel_chicago_2026-07-08.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It was asked for of the city's middle, which is none of a station's cell.
+	// It was requested for the middle of the city, which is not in the station's cell.
 	b = bytes.Replace(b, []byte(`"latitude":41.75`), []byte(`"latitude":42`), 1)
 	o := client(t, func(w http.ResponseWriter, _ *http.Request) { say(w, 200, json.RawMessage(b)) })
 	models := []string{"ecmwf_ifs025", "gfs_seamless", "icon_seamless"}
@@ -300,7 +300,7 @@ func TestCapturedForecast(t *testing.T) {
 	}
 }
 
-// TestLastRun: the times of a model's newest run, and nothing else for them.
+// TestLastRun: the times of a model's newest run are read, and no other response is accepted.
 func TestLastRun(t *testing.T) {
 	said := `{"last_run_initialisation_time":1795147200,"last_run_availability_time":1795170000,"update_interval_seconds":21600}`
 	o := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -326,7 +326,7 @@ func TestLastRun(t *testing.T) {
 	}
 }
 
-// TestWeight: what a query counts for.
+// TestWeight tests the weights of queries.
 func TestWeight(t *testing.T) {
 	all := reference.Cities()
 	five := []string{"a", "b", "c", "d", "e"}
@@ -347,7 +347,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestBudget: no more than a day's weight is taken, and a restart forgets nothing.
+// TestBudget: the day's weight is not exceeded, not even after a restart.
 func TestBudget(t *testing.T) {
 	b := openmeteo.Budget{Most: 100}
 	var spent *openmeteo.SpentError

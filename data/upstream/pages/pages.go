@@ -1,5 +1,5 @@
-// Package pages holds what all of the venue's paged lists share: what a page is refused
-// for, and what notices that a list does not end.
+// Package pages has what clients of paged lists share: the errors of invalid pages, and the
+// detection of lists that do not end.
 package pages
 
 import (
@@ -11,54 +11,54 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// Asker is a host that is asked: *fetch.Host.
+// Asker sends requests to a host: *fetch.Host and *fetch.Caller.
 type Asker interface {
 	Do(ctx context.Context, r fetch.Request) (fetch.Answer, error)
 }
 
-// ForeignError is a page that has what was not asked for: a filter was ignored, and of
-// whatever else the page says nothing is to be believed.
+// ForeignError is the error of a page with a record that was not requested: a filter was ignored,
+// so nothing on the page is reliable.
 type ForeignError struct {
 	Path  string
 	What  string // the record, by its id
-	Asked string // what it is not
+	Asked string // the condition that it does not meet
 }
 
 // Error names the record.
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s: %s was not asked for: %s", e.Path, e.What, e.Asked)
+	return fmt.Sprintf("%s: %s was not requested: %s", e.Path, e.What, e.Asked)
 }
 
-// LoopError is a list that does not end: its cursor, or a whole page, was there before.
+// LoopError is the error of a list that does not end: a cursor or a whole page is repeated.
 type LoopError struct {
 	Path   string
-	Cursor string // that was there before, or of the page that was
-	Page   bool   // the page was there, under another cursor
+	Cursor string // the repeated cursor, or that of the repeated page
+	Page   bool   // the page is repeated under another cursor
 }
 
-// Error reports what came twice.
+// Error says what is repeated.
 func (e *LoopError) Error() string {
 	if e.Page {
-		return fmt.Sprintf("%s: the page behind cursor %q was there before", e.Path, e.Cursor)
+		return fmt.Sprintf("%s: the page at cursor %q is a repeat", e.Path, e.Cursor)
 	}
-	return fmt.Sprintf("%s: the cursor %q was there before", e.Path, e.Cursor)
+	return fmt.Sprintf("%s: the cursor %q is a repeat", e.Path, e.Cursor)
 }
 
-// ShapeError is an answer that is JSON and not what the path answers.
+// ShapeError is the error of a response that is JSON but does not have the expected shape.
 type ShapeError struct {
 	Path string
 	Why  string
 }
 
-// Error reports what is missing.
+// Error returns the path and the reason.
 func (e *ShapeError) Error() string { return e.Path + ": " + e.Why }
 
-// Seen are the pages of one scan through a list. The zero value is before the first.
+// Seen has the cursors and pages of a scan. The zero value is for the start of a scan.
 type Seen struct{ cursors, pages map[uint64]bool }
 
-// Check takes in the page behind cursor, which leads on to next, "" at the end, and has the
-// records of these ids. It is a *LoopError where the page or next was there before. Pages
-// are the same if their records are: figures in them move from one request to the next.
+// Check records the page at cursor, with the cursor next of the following page, "" at the end, and
+// the ids of its records. The error is a *LoopError if the page or next is a repeat. Pages are
+// compared by their ids only, because figures change from one request to the next.
 func (s *Seen) Check(path, cursor, next string, ids []string) error {
 	if s.cursors == nil {
 		s.cursors, s.pages = map[uint64]bool{}, map[uint64]bool{}
@@ -72,7 +72,7 @@ func (s *Seen) Check(path, cursor, next string, ids []string) error {
 	}
 	d := xxhash.New()
 	for _, id := range ids {
-		_, _ = d.WriteString(id + " ") // never fails
+		_, _ = d.WriteString(id + " ") // a hash never fails
 	}
 	if s.pages[d.Sum64()] {
 		return &LoopError{Path: path, Cursor: cursor, Page: true}

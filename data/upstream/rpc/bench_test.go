@@ -10,7 +10,7 @@ import (
 	"pmx/data/chain"
 )
 
-// captured is the shape of a fill's log as nodes answer it, for a block and an index.
+// captured is a fill's log as nodes return it, with placeholders for block and index.
 const captured = `{"address":"0xe111180000d2663c0091e4f400237545b87b996b","topics":["0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba90b1a89f2ea84d8ee",` +
 	`"0xbfbc54d2a0c2b5b92f572efba77f1c1fa61550d04600fc4f0f1ce420efa08da0","0x000000000000000000000000a253d75c2dfb2c6650291d5e8d54076d2fb40181",` +
 	`"0x00000000000000000000000092c9ad93ba0e400ffc8d716edf70a588d246bde3"],"data":"0x` +
@@ -23,7 +23,7 @@ const captured = `{"address":"0xe111180000d2663c0091e4f400237545b87b996b","topic
 
 const firstBlock = 0x56a1d06
 
-// answerOf is the whole answer to a question for n logs, 75 a block.
+// answerOf is a complete response with n logs, 75 a block.
 func answerOf(n int) (body []byte, r *Range) {
 	var all []string
 	for i := range n {
@@ -34,8 +34,8 @@ func answerOf(n int) (body []byte, r *Range) {
 	return []byte(`[{"jsonrpc":"2.0","id":1,"result":` + logs + `},{"jsonrpc":"2.0","id":2,"result":{"number":"0x1"}}]`), r
 }
 
-// fillsOf finds the logs of an answer, checks them and decodes them: all that is done with
-// an answer between the network and rows.
+// fillsOf finds the logs of a response, checks them and decodes them: all steps between the network
+// and rows.
 func fillsOf(d *chain.Decoder, body []byte, r *Range) (fills int, err error) {
 	in := &room{body: body, elements: r.room.elements}
 	err = answers(in, func(a *answered) error {
@@ -57,7 +57,7 @@ func fillsOf(d *chain.Decoder, body []byte, r *Range) (fills int, err error) {
 	return fills, err
 }
 
-// TestLogsAreReadWithoutAllocations: of an answer some, of a log none.
+// TestLogsAreReadWithoutAllocations: a response costs some, a log none.
 func TestLogsAreReadWithoutAllocations(t *testing.T) {
 	d := chain.NewDecoder(contracts(t))
 	few := func(n int) float64 {
@@ -73,7 +73,7 @@ func TestLogsAreReadWithoutAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkLogs reads and decodes the logs of an answer of 8 MB.
+// BenchmarkLogs reads and decodes the logs of a response of 8 MB.
 func BenchmarkLogs(b *testing.B) {
 	const n = 7500
 	d := chain.NewDecoder(contracts(b))
@@ -88,7 +88,7 @@ func BenchmarkLogs(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "logs/s")
 }
 
-// BenchmarkEachLog is the same of finding the logs alone.
+// BenchmarkEachLog only finds the logs.
 func BenchmarkEachLog(b *testing.B) {
 	body, r := answerOf(7500)
 	if _, err := fillsOf(chain.NewDecoder(contracts(b)), body, r); err != nil {

@@ -18,17 +18,17 @@ import (
 type call struct {
 	method string
 	params []any
-	listed bool // null is no answer
-	large  bool // its result is worth a room that was used before
+	listed bool // a result of null does not count as an answer
+	large  bool // its result is large: reuse a buffer
 }
 
-// room is what an answer is held in.
+// room has the buffers of a response.
 type room struct {
 	body     []byte
-	elements []extent // of results that are arrays, their elements
+	elements []extent // elements of results that are arrays
 }
 
-// room gives one that was given back, or a new one.
+// room returns an unused room, or a new one.
 func (c *Client) room() *room {
 	if r, ok := c.rooms.Get().(*room); ok {
 		return r
@@ -36,16 +36,16 @@ func (c *Client) room() *room {
 	return &room{}
 }
 
-// give takes back a room that nobody reads any more.
+// give returns a room that is no longer used.
 func (c *Client) give(r room) { c.rooms.Put(&r) }
 
-// reply is what a call was answered with.
+// reply is the reply to a call.
 type reply struct {
-	result   []byte   // JSON; null where the result is
-	elements []extent // of a result that is an array, its elements
-	room     *room    // that has result and elements
+	result   []byte   // JSON; may be null
+	elements []extent // elements of a result that is an array
+	room     *room    // that contains result and elements
 	err      *Error
-	sent     int // which request it was answered in
+	sent     int // number of the request that was answered
 	tries    int
 }
 
@@ -53,7 +53,7 @@ func (r *reply) there() bool { return r.result != nil || r.err != nil }
 
 func (r *reply) null() bool { return string(r.result) == "null" }
 
-// envelope is what stands around a call.
+// envelope is the JSON-RPC object of a call.
 type envelope struct {
 	Version string `json:"jsonrpc"`
 	ID      int64  `json:"id"`
@@ -61,9 +61,9 @@ type envelope struct {
 	Params  []any  `json:"params"`
 }
 
-// ask asks all calls, in as few requests as the provider takes, and what it left unanswered
-// again. What is wrong with a call is in its reply; NotAnswered is for what is missing at the
-// end. Errors that may pass are asked about again, later.
+// ask sends all calls in as few requests as the provider accepts, and repeats those that were left
+// unanswered. Errors of a call are in its reply; NotAnswered is for calls without a reply at the
+// end. Calls with temporary errors are repeated later.
 func (c *Client) ask(ctx context.Context, calls []call) ([]reply, error) {
 	replies := make([]reply, len(calls))
 	for sent := 1; ; sent++ {
@@ -89,7 +89,7 @@ func (c *Client) ask(ctx context.Context, calls []call) ([]reply, error) {
 	}
 }
 
-// settle takes back, after a request, the replies that are not to be the last word.
+// settle removes, after a request, the replies to calls that are to be repeated.
 func (c *Client) settle(calls []call, asked []int, replies []reply) error {
 	again, tries := false, 0
 	for _, i := range asked {
@@ -124,22 +124,22 @@ func (c *Client) count(f func(s *Stats)) {
 	f(&c.stats)
 }
 
-// most returns how many calls a batch may have.
+// most returns the maximum number of calls of a batch.
 func (c *Client) most() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.batch
 }
 
-// takes notes how many calls the provider takes in a batch.
+// takes records how many calls the provider accepts in a batch.
 func (c *Client) takes(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.batch = min(c.batch, max(n, 1))
 }
 
-// post sends the calls of these numbers and fills in their replies. fewer tells that the
-// provider takes fewer calls in a batch, and what it answered is no answer.
+// post sends the calls with these numbers and sets their replies. fewer is set if the provider
+// accepts fewer calls in a batch; its response is then ignored.
 func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies []reply, sent int) (fewer bool, err error) {
 	n := int64(len(numbers))
 	first := c.id.Add(n) - n + 1
@@ -162,7 +162,7 @@ func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies 
 	a, err := c.host.Do(ctx, fetch.Request{Body: body, Take: ownError, Room: in.body})
 	var refused *fetch.StatusError
 	if n > 1 && errors.As(err, &refused) && (refused.Code == http.StatusBadRequest || refused.Code == http.StatusMethodNotAllowed || refused.Code == http.StatusUnprocessableEntity) {
-		c.takes(1) // some know no batches, and say no more
+		c.takes(1) // some do not support batches and return only this
 		return true, nil
 	}
 	if err != nil {
@@ -183,10 +183,10 @@ func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies 
 	}
 }
 
-// errFewer ends reading an answer that says that a batch has too many calls.
+// errFewer ends reading a response that says that a batch has too many calls.
 var errFewer = errors.New("fewer calls in a batch")
 
-// reading is what is needed to find the replies of answers.
+// reading assigns the parts of a response to calls.
 type reading struct {
 	c       *Client
 	status  int
@@ -197,7 +197,7 @@ type reading struct {
 	room    *room
 }
 
-// take takes one answer.
+// take sets the reply of one answer.
 func (r *reading) take(a *answered) error {
 	var e *Error
 	if a.err != nil {
@@ -209,7 +209,7 @@ func (r *reading) take(a *answered) error {
 		}
 	}
 	id, ok := quantity(a.id)
-	if e != nil && (a.alone || !ok) { // it is about all
+	if e != nil && (a.alone || !ok) { // it is about all calls
 		for _, i := range r.numbers {
 			if !r.replies[i].there() {
 				r.replies[i].err = e
@@ -233,8 +233,8 @@ func (r *reading) take(a *answered) error {
 	return nil
 }
 
-// ownError reports whether the answer of an error's status says in JSON-RPC what is wrong. What may
-// pass, fetch asks again.
+// ownError reports whether a response with an error status has a JSON-RPC error. Temporary errors
+// are left to fetch, which repeats the request.
 func ownError(status int, body []byte) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, 499:
@@ -251,15 +251,15 @@ func ownError(status int, body []byte) bool {
 	return found && err == nil
 }
 
-// answered is one answer as it came.
+// answered is an unchecked answer.
 type answered struct {
 	id, result, err []byte
-	elements        []extent // of a result that is an array
-	alone           bool     // it is no element of a list
+	elements        []extent // elements of a result that is an array
+	alone           bool     // it is not an element of a list
 }
 
-// answers calls f with every answer of the body in a room, which is one or a list of them. An
-// answer with an error has no result.
+// answers calls f with every answer of the body in a room, which is one answer or a list. An answer
+// with an error has no result.
 func answers(in *room, f func(*answered) error) error {
 	in.elements = in.elements[:0]
 	i := chain.SkipSpace(in.body, 0)
@@ -275,8 +275,8 @@ func answers(in *room, f func(*answered) error) error {
 	return over(in.body, i)
 }
 
-// answer reads the answer at i, calls f with it, and returns where it ends. The elements of a
-// result that is an array are found on the way.
+// answer parses the answer at i, calls f with it, and returns its end. It also finds the elements
+// of a result that is an array.
 func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, err error) {
 	b := in.body
 	end, err = object(b, i, func(key []byte, i int) (end int, err error) {
@@ -303,7 +303,7 @@ func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, er
 	return end, f(a)
 }
 
-// member takes a member of an answer, which must not be there twice.
+// member sets a member of an answer, which must not be repeated.
 func (a *answered) member(key, value []byte) error {
 	field := &a.id
 	switch string(key) {
@@ -318,14 +318,14 @@ func (a *answered) member(key, value []byte) error {
 		return nil
 	}
 	if *field != nil {
-		return errNoJSON // which of the two?
+		return errNoJSON // it is unclear which of the two is valid
 	}
 	*field = value
 	return nil
 }
 
-// quantity reads a number of JSON, or a string of one in digits or in 0x and hex digits, that
-// is not below zero.
+// quantity parses a JSON number, or a string with digits or 0x and hex digits. It must not be
+// negative.
 func quantity(b []byte) (int64, bool) {
 	text := strings.Trim(string(b), `"`)
 	base := 10
@@ -336,5 +336,5 @@ func quantity(b []byte) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// hexOf returns a number as JSON-RPC wants it.
+// hexOf returns a number in the format of JSON-RPC.
 func hexOf(n int64) string { return "0x" + strconv.FormatInt(n, 16) }

@@ -8,8 +8,8 @@ import (
 	"pmx/data"
 )
 
-// header reads the header of a block, which must be of this number unless it is -1. Other
-// fields, such as extraData, whose length is not as elsewhere, are not looked at.
+// header parses the header of a block, which must have this number unless it is -1. Other fields
+// are ignored, such as extraData, whose length differs from other chains.
 func header(r *reply, number int64) (Header, error) {
 	switch {
 	case r.err != nil && r.err.isBehind(), r.err == nil && r.null():
@@ -43,8 +43,8 @@ func header(r *reply, number int64) (Header, error) {
 	return h, nil
 }
 
-// Header asks for the header of a block. The errors are those of Logs; Behind is for a block
-// that the provider does not have.
+// Header requests the header of a block. The errors are those of Logs; Behind is for a block that
+// the provider does not have.
 func (c *Client) Header(ctx context.Context, number int64) (Header, error) {
 	list, err := c.Headers(ctx, []int64{number})
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Client) Header(ctx context.Context, number int64) (Header, error) {
 	return list[0], nil
 }
 
-// Headers asks for the headers of blocks, and gives them in the order of numbers.
+// Headers requests the headers of blocks, and returns them in the order of numbers.
 func (c *Client) Headers(ctx context.Context, numbers []int64) ([]Header, error) {
 	if err := c.check(ctx); err != nil {
 		return nil, c.named(err, "chain id")
@@ -61,7 +61,7 @@ func (c *Client) Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	calls := make([]call, len(numbers))
 	for i, n := range numbers {
 		if n < 0 {
-			return nil, fmt.Errorf("header of block %d: there is none", n)
+			return nil, fmt.Errorf("header of block %d: a block number must not be negative", n)
 		}
 		calls[i] = call{method: "eth_getBlockByNumber", params: []any{hexOf(n), false}}
 	}
@@ -78,8 +78,9 @@ func (c *Client) Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	return headers, nil
 }
 
-// Finalized asks for the last final block and the number of the newest. From a provider that
-// does not say what is final it is the number of the block 256 before the newest, alone.
+// Finalized requests the header of the last final block and the number of the newest block. For a
+// provider that does not say which block is final, the header has only the number of the block 256
+// before the newest.
 func (c *Client) Finalized(ctx context.Context) (final Header, latest int64, err error) {
 	if err := c.check(ctx); err != nil {
 		return Header{}, 0, c.named(err, "chain id")

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// question is a call as it comes to a node.
+// question is a call as a node receives it.
 type question struct {
 	ID     int64  `json:"id"`
 	Method string `json:"method"`
@@ -33,14 +33,14 @@ func (q question) String() string {
 	return q.Method + string(b)
 }
 
-// block is the number of a block that is asked for, or the tag.
+// block is the requested block number, or the tag.
 func (q question) block() string { return fmt.Sprint(q.Params[0]) }
 
-// node is a node of Polygon whose last final block is 1000 and whose newest is 1100. What it
-// answers is changed by change: the answers, by call, may be left out, repeated or replaced.
+// node is a node of Polygon whose last final block is 1000 and whose newest is 1100. change
+// modifies its response: it may omit, repeat or replace the answers to calls.
 type node struct {
 	mu     sync.Mutex
-	asked  [][]string // calls by request, but for those of the chain's id
+	asked  [][]string // calls by request, except for those of the chain's id
 	chain  string
 	logs   string // JSON of the array
 	change func(request int, calls []question, answers []string) (status int, body string)
@@ -54,7 +54,7 @@ const (
 
 func hashOf(block int64) string { return fmt.Sprintf("0x%064x", block+0xabcd0000) }
 
-// headerOf is a block as a node answers it, with fields that are not read.
+// headerOf is a block as a node returns it, with fields that are not used.
 func headerOf(block int64) string {
 	return fmt.Sprintf(`{"number":"0x%x","hash":%q,"parentHash":%q,"timestamp":"0x%x","extraData":"0x%s","transactions":["0x1"],"logsBloom":"0x00"}`,
 		block, hashOf(block), hashOf(block-1), 1_700_000_000+block*2, strings.Repeat("ab", 97))
@@ -91,7 +91,7 @@ func failure(q question, code int, message string) string {
 
 func list(answers []string) string { return "[" + strings.Join(answers, ",") + "]" }
 
-// ServeHTTP answers as a node does.
+// ServeHTTP responds like a node.
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,8 +126,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// client gives a Client of a node, and the Host that it asks through, whose clock goes on where
-// it sleeps.
+// client returns a Client of a node, and its Host, whose clock advances when it sleeps.
 func client(t testing.TB, n *node, change ...func(o *fetch.Options)) (*rpc.Client, *fetch.Host) {
 	t.Helper()
 	if n.chain == "" {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// TooWide is for a range whose logs the provider does not give in one answer.
+// TooWide is the error of a range whose logs the provider does not return in one response.
 type TooWide struct {
-	// From and To are the provider's own proposal, which begins where the range did and is
-	// narrower; 0 and 0 if it has none.
+	// From and To are the provider's proposal, a narrower range with the same beginning; 0 and 0 if
+	// there is none.
 	From, To int64
-	Logs     int64  // the most logs that it gives; 0 where it does not say
+	Logs     int64  // the maximum number of logs; 0 if the provider does not say
 	Said     string // by the provider
 }
 
@@ -23,10 +23,10 @@ func (e *TooWide) Error() string {
 	if e.To == 0 {
 		return "the range is too wide: " + e.Said
 	}
-	return fmt.Sprintf("the range is too wide, to %d would do: %s", e.To, e.Said)
+	return fmt.Sprintf("the range is too wide, it may reach to %d: %s", e.To, e.Said)
 }
 
-// newError reads the error of an answer, which some write as plain text.
+// newError parses the error of an answer, which some providers write as plain text.
 func newError(text []byte) *Error {
 	var wire struct {
 		Code    json.RawMessage `json:"code"`
@@ -50,7 +50,7 @@ func newError(text []byte) *Error {
 
 const mostMessage = 1 << 10
 
-// What providers write, in lower case. No two agree, and codes mean different things.
+// Error messages of providers, in lower case. They all differ, and codes have different meanings.
 var (
 	wide = regexp.MustCompile(`block range|blocks range|range (is|was)? ?too|too wide|ranges? over|range of blocks|max(imum)? range|range limit|limited to a? ?[0-9,-]+ ?k? ?(blocks?|range)|` +
 		`limited to [0-9,]+ - [0-9,]+|returned more than|more than [0-9,]+k? (results|logs)|too many (logs|results|blocks)|max(imum)? results|results? (exceed|limit)|response (size|is too)|response too|` +
@@ -86,13 +86,13 @@ func (e *Error) isWide() bool {
 	return wide.MatchString(e.said) || e.Code == codeLimit && !tooMuch.MatchString(e.said)
 }
 
-// codeLimit is a limit of whatever kind (EIP-1474).
+// codeLimit is the code for any limit (EIP-1474).
 const codeLimit = -32005
 
 func (e *Error) isBehind() bool { return behind.MatchString(e.said) }
 
-// isBatch reports whether the provider wants fewer calls together. Alone, instead of a list, a
-// request that is not valid is one that it does not know as a batch.
+// isBatch reports whether the provider wants fewer calls in a batch. alone is set if the error is
+// not in a list: then "invalid request" means that the provider does not support batches.
 func (e *Error) isBatch(alone bool) bool {
 	if wide.MatchString(e.said) || tooMuch.MatchString(e.said) {
 		return false
@@ -100,7 +100,7 @@ func (e *Error) isBatch(alone bool) bool {
 	return batches.MatchString(e.said) || !e.isWide() && alone && (e.Code == -32600 || e.Code == -32700)
 }
 
-// batchOf returns how many calls the provider takes together where asked were too many.
+// batchOf returns how many calls the provider accepts in a batch if asked were too many.
 func (e *Error) batchOf(asked int) int {
 	if m := callsHint.FindStringSubmatch(e.said); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 && n < asked {
@@ -110,17 +110,17 @@ func (e *Error) batchOf(asked int) int {
 	return 1
 }
 
-// passes reports whether the error is of the provider, and may be gone the next time.
+// passes reports whether the error is one of the provider and may be temporary.
 func (e *Error) passes() bool {
 	return !e.isWide() && !e.isBehind() && (e.Code == -32603 || e.Code == 0 || e.Code <= -32000 && e.Code >= -32099) && (e.Code == -32603 || passing.MatchString(e.said))
 }
 
-// noTag reports whether the error is that the provider does not know the tag of a block.
+// noTag reports whether the error says that the provider does not know a block tag.
 func (e *Error) noTag() bool {
 	return e.Code == -32602 || e.Code == -39001 || tagging.MatchString(e.said)
 }
 
-// tooWide returns what the error says of a range that is too wide.
+// tooWide returns a *TooWide if the error says that the range is too wide, else nil.
 func (e *Error) tooWide(from, to int64) *TooWide {
 	w := &TooWide{Said: e.Message}
 	if m := logsHint.FindStringSubmatch(strings.TrimSpace(e.said)); m != nil && notOfRange.MatchString(e.said) {
@@ -132,8 +132,8 @@ func (e *Error) tooWide(from, to int64) *TooWide {
 	return w
 }
 
-// proposed returns the last block of a range that begins at from, is narrower than up to to, and is
-// one that the provider would answer; -1 if it does not say.
+// proposed returns the last block of a range that begins at from, ends before to, and that the
+// provider would answer; -1 if the error has none.
 func (e *Error) proposed(from, to int64) int64 {
 	var data struct {
 		From string `json:"from"`
@@ -160,7 +160,7 @@ func (e *Error) proposed(from, to int64) int64 {
 	return -1
 }
 
-// hint reads a number such as 10,000 or 10k, up to a billion; 0 if it is none.
+// hint parses a number such as 10,000 or 10k, up to a billion; 0 if it is not one.
 func hint(digits, thousands string) int64 {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(digits), 10, 64)
 	if err != nil || n > 1e9 {

@@ -16,41 +16,41 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// TestRangesThatAreTooWide: what providers say of a range of 100,001 blocks from 1,000,000 on, and
-// the last block that is proposed, 0 where none is. Their words are shortened.
+// TestRangesThatAreTooWide has errors of providers for a range of 100,001 blocks from 1,000,000 on,
+// and the last block that is proposed; 0 if none is. The messages are shortened.
 func TestRangesThatAreTooWide(t *testing.T) {
 	for name, c := range map[string]struct {
 		status, code int
 		text, data   string
 		to, logs     int64
 	}{
-		"own range":          {200, -32602, "you can have up to a 2K block range, or 10K logs in the response. This block range should work: [0xf4240, 0xf4628]", "", 1_001_000, 0},
-		"own range, 10":      {400, -32600, "with up to a 10 block range. Based on your parameters, this block range should work: [0xf4240, 0xf4249]", "", 1_000_009, 0},
-		"results, own range": {200, -32005, "query returned more than 10000 results. Try with this block range [0xF4240, 0xF4271].", "", 1_000_049, 10_000},
-		"own range as data":  {200, -32005, "query returned more than 10000 results", `{"from":"0xf4240","limit":10000,"to":"0xf42a3"}`, 1_000_099, 10_000},
-		"range elsewhere":    {200, -32602, "this block range should work: [0x1, 0x64]", "", 1_000_099, 0},
-		"range as wide":      {200, -32602, "this block range should work: [0x1, 0xffffffff]", "", 0, 0},
-		"range backwards":    {200, -32602, "this block range should work: [0x64, 0x1]", "", 0, 0},
-		"limited with comma": {413, -32614, "eth_getLogs is limited to a 10,000 range", "", 1_009_999, 0},
-		"limited from zero":  {200, -32000, "eth_getLogs is limited to 0 - 5000 blocks range", "", 1_004_999, 0},
-		"limited plainly":    {200, -32600, "eth_getLogs is limited to 1024 block range", "", 1_001_023, 0},
-		"maximum, colon":     {200, -32701, "exceed maximum block range: 50000", "", 1_049_999, 0},
-		"maximum":            {200, -32602, "exceed maximum block range 10000", "", 1_009_999, 0},
-		"ranges over":        {400, 35, "ranges over 10000 blocks are not supported on free plan", "", 1_009_999, 0},
-		"thousands as k":     {200, -32602, "eth_getLogs range is too large, max is 10k blocks", "", 1_009_999, 0},
-		"too wide":           {200, -32600, "block range is too wide", "", 0, 0},
-		"requested blocks":   {200, -32602, "Maximum allowed number of requested blocks is 3500", "", 1_003_499, 0},
-		"max range":          {200, -32047, "Invalid eth_getLogs request. Max range: 800", "", 1_000_799, 0},
-		"only results":       {200, -32005, "query returned more than 20,000 results", "", 0, 20_000},
-		"query exceeds":      {200, -32602, "query exceeds max results 20000, retry with the range 1000000-1000005", "", 1_000_005, 20_000},
-		"size of response":   {200, -32008, "Response is too big", "", 0, 0},
-		"size exceeded":      {200, -32600, "Log response size exceeded.", "", 0, 0},
-		"limit of any kind":  {200, -32005, "limit exceeded", "", 0, 0},
-		"took too long":      {200, -32002, "query timeout exceeded", "", 0, 0},
-		"in a server error":  {500, -32603, "block range is too wide", "", 0, 0},
-		"wider than asked":   {200, -32602, "exceed maximum block range: 200000", "", 0, 0},
-		"none at all":        {200, -32602, "exceed maximum block range: 0", "", 0, 0},
-		"a number too large": {200, -32602, "exceed maximum block range: 99999999999999999999", "", 0, 0},
+		"own range":            {200, -32602, "you can have up to a 2K block range, or 10K logs in the response. This block range should work: [0xf4240, 0xf4628]", "", 1_001_000, 0},
+		"own range, 10":        {400, -32600, "with up to a 10 block range. Based on your parameters, this block range should work: [0xf4240, 0xf4249]", "", 1_000_009, 0},
+		"results, own range":   {200, -32005, "query returned more than 10000 results. Try with this block range [0xF4240, 0xF4271].", "", 1_000_049, 10_000},
+		"own range as data":    {200, -32005, "query returned more than 10000 results", `{"from":"0xf4240","limit":10000,"to":"0xf42a3"}`, 1_000_099, 10_000},
+		"range elsewhere":      {200, -32602, "this block range should work: [0x1, 0x64]", "", 1_000_099, 0},
+		"range as wide":        {200, -32602, "this block range should work: [0x1, 0xffffffff]", "", 0, 0},
+		"range backwards":      {200, -32602, "this block range should work: [0x64, 0x1]", "", 0, 0},
+		"limited with comma":   {413, -32614, "eth_getLogs is limited to a 10,000 range", "", 1_009_999, 0},
+		"limited from zero":    {200, -32000, "eth_getLogs is limited to 0 - 5000 blocks range", "", 1_004_999, 0},
+		"limited plainly":      {200, -32600, "eth_getLogs is limited to 1024 block range", "", 1_001_023, 0},
+		"maximum, colon":       {200, -32701, "exceed maximum block range: 50000", "", 1_049_999, 0},
+		"maximum":              {200, -32602, "exceed maximum block range 10000", "", 1_009_999, 0},
+		"ranges over":          {400, 35, "ranges over 10000 blocks are not supported on free plan", "", 1_009_999, 0},
+		"thousands as k":       {200, -32602, "eth_getLogs range is too large, max is 10k blocks", "", 1_009_999, 0},
+		"too wide":             {200, -32600, "block range is too wide", "", 0, 0},
+		"requested blocks":     {200, -32602, "Maximum allowed number of requested blocks is 3500", "", 1_003_499, 0},
+		"max range":            {200, -32047, "Invalid eth_getLogs request. Max range: 800", "", 1_000_799, 0},
+		"only results":         {200, -32005, "query returned more than 20,000 results", "", 0, 20_000},
+		"query exceeds":        {200, -32602, "query exceeds max results 20000, retry with the range 1000000-1000005", "", 1_000_005, 20_000},
+		"size of response":     {200, -32008, "Response is too big", "", 0, 0},
+		"size exceeded":        {200, -32600, "Log response size exceeded.", "", 0, 0},
+		"limit of any kind":    {200, -32005, "limit exceeded", "", 0, 0},
+		"took too long":        {200, -32002, "query timeout exceeded", "", 0, 0},
+		"in a server error":    {500, -32603, "block range is too wide", "", 0, 0},
+		"wider than requested": {200, -32602, "exceed maximum block range: 200000", "", 0, 0},
+		"none at all":          {200, -32602, "exceed maximum block range: 0", "", 0, 0},
+		"a number too large":   {200, -32602, "exceed maximum block range: 99999999999999999999", "", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, whole := range []bool{false, true} {
@@ -83,7 +83,7 @@ func TestRangesThatAreTooWide(t *testing.T) {
 	}
 }
 
-// TestCapturedRangeErrors: the same of answers that were captured.
+// TestCapturedRangeErrors is the same with captured responses.
 func TestCapturedRangeErrors(t *testing.T) {
 	for name, want := range map[string]int64{
 		"ankr_range": 0, "drpc_range_35": 1_009_999, "geth_range": 1_009_999, "merkle_range": 1_009_999, "publicnode_range": 1_049_999, "quicknode_range": 1_009_999,
@@ -109,7 +109,7 @@ func TestCapturedRangeErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsThatAreNotOfTheRange are not taken for it.
+// TestErrorsThatAreNotOfTheRange checks that other errors are not taken for a TooWide.
 func TestErrorsThatAreNotOfTheRange(t *testing.T) {
 	for text, code := range map[string]int{
 		"invalid params": -32602, "the method eth_getLogs does not exist": -32601, "execution reverted": 3,
@@ -136,7 +136,7 @@ func TestErrorsThatAreNotOfTheRange(t *testing.T) {
 	}
 }
 
-// TestTooMuchIsSaidInTheBody: then the budget is halved, and what was refused asked for later.
+// TestTooMuchIsSaidInTheBody: the budget is halved, and the refused call is repeated later.
 func TestTooMuchIsSaidInTheBody(t *testing.T) {
 	for text, code := range map[string]int{
 		"your app has reached its limit":                 429,
@@ -174,7 +174,7 @@ func TestTooMuchIsSaidInTheBody(t *testing.T) {
 	}
 }
 
-// TestProviderThatFailsInTheBody is asked a few times, with pauses.
+// TestProviderThatFailsInTheBody: the call is repeated a few times, with pauses.
 func TestProviderThatFailsInTheBody(t *testing.T) {
 	n := &node{change: func(_ int, q []question, a []string) (int, string) {
 		a[0] = failure(q[0], -32603, "internal error")
@@ -188,7 +188,7 @@ func TestProviderThatFailsInTheBody(t *testing.T) {
 	}
 }
 
-// TestBatchLimits: a provider that takes three calls gets no more, and one that takes no
+// TestBatchLimits: a provider that accepts three calls gets no more, and one that does not support
 // batches gets the calls one by one, the logs last.
 func TestBatchLimits(t *testing.T) {
 	few := func(most int, answer func(q []question) (int, string)) func(int, []question, []string) (int, string) {
@@ -263,7 +263,7 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// TestCapturedBatchError: the whole of a captured answer.
+// TestCapturedBatchError uses a complete captured response.
 func TestCapturedBatchError(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "rpc_errors", "drpc_batch_31.json"))
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// Range are the logs of blocks, as one provider answered them.
+// Range has the logs of a range of blocks from one provider.
 type Range struct {
 	From, To  int64
 	End       Header // of block To
-	Before    Header // of the block before From; zero where it was not asked for, or is not known
-	Finalized Header // of the last block that is final as far as the provider knows, To or later
-	Latest    int64  // the newest block, 0 where it was not asked for
-	// Together is set where logs and headers came in one answer. Where they did not, a node that
-	// lags may have given the logs, and another the headers.
+	Before    Header // of the block before From; zero if it was not requested, or is not known
+	Finalized Header // of the last final block according to the provider, To or later
+	Latest    int64  // the newest block; 0 if it was not requested
+	// Together is set if logs and headers came in one response. If they did not, a lagging node may
+	// have returned the logs, and another node the headers.
 	Together bool
 
-	room  room       // whose elements are the logs
-	free  func(room) // takes the room back; nil: nobody does
+	room  room       // has the logs as elements
+	free  func(room) // takes the room back; may be nil
 	count int64
 	bytes int64
 }
 
-// EachLog calls f with the JSON object of each log, in the order of the answer. What f is
-// given is good until Release is called, and f must not change it.
+// EachLog calls f with the JSON object of each log, in the order of the response. The bytes are
+// valid until Release is called, and f must not change them.
 func (r *Range) EachLog(f func(log []byte) error) error {
 	for _, p := range r.room.elements {
 		if err := f(r.room.body[p.from:p.to]); err != nil {
@@ -41,8 +41,7 @@ func (r *Range) EachLog(f func(log []byte) error) error {
 	return nil
 }
 
-// Release ends the use of the logs, whose memory the next ones are read into. To call it is
-// no duty.
+// Release allows the memory of the logs to be reused. Calling it is optional.
 func (r *Range) Release() {
 	if r.free != nil {
 		r.free(r.room)
@@ -50,10 +49,10 @@ func (r *Range) Release() {
 	r.room, r.free = room{}, nil
 }
 
-// Count returns how many logs there are.
+// Count returns the number of logs.
 func (r *Range) Count() int64 { return r.count }
 
-// Bytes gives how long their JSON is.
+// Bytes returns the size of the logs' JSON.
 func (r *Range) Bytes() int64 { return r.bytes }
 
 // filter is the parameter of eth_getLogs.
@@ -64,12 +63,12 @@ type filter struct {
 	Topics  [][]string `json:"topics,omitempty"`
 }
 
-// Logs asks for the logs of the blocks from to to, both included, of any of these contracts,
-// whose first topic is one of these; none: of all. With them come, in the same request, the
-// header of to and that of the last final block, which must not be before to.
+// Logs requests the logs of the blocks from … to, both included, of the contracts at addresses,
+// with one of topics as first topic; none: all. The same request includes the header of to and that
+// of the last final block, which must not be before to.
 //
-// The error is a *TooWide where the provider gives the range in parts only, an *Incomplete
-// where the answer may lack something, a *WrongChain, an *Error, or one of package fetch.
+// The error is a *TooWide if the provider does not return the range as a whole, an *Incomplete if
+// the response may be incomplete, a *WrongChain, an *Error, or one of package fetch.
 func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (*Range, error) {
 	if from < 0 || to < from {
 		return nil, fmt.Errorf("logs of blocks %d to %d: the range is empty", from, to)
@@ -88,7 +87,7 @@ func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Addr
 	return nil, c.named(err, fmt.Sprintf("logs of blocks %d to %d", from, to))
 }
 
-// logsOf is the question for logs.
+// logsOf returns the call for logs.
 func logsOf(from, to int64, addresses []data.Address, topics []data.Hash) call {
 	f := filter{From: hexOf(from), To: hexOf(to)}
 	for _, a := range addresses {
@@ -103,19 +102,19 @@ func logsOf(from, to int64, addresses []data.Address, topics []data.Hash) call {
 	return call{method: "eth_getLogs", params: []any{f}, listed: true, large: true}
 }
 
-// blockOf is the question for a block's header.
+// blockOf returns the call for a block's header.
 func blockOf(number int64) call {
 	return call{method: "eth_getBlockByNumber", params: []any{hexOf(number), false}}
 }
 
-// named says of an error who it is of, and of what question. What package fetch says names
-// the provider already.
+// named adds the provider and the request to an error. Errors of package fetch already have the
+// provider.
 func (c *Client) named(err error, what string) error {
 	name := c.host.Name() + ": "
 	return &askError{fmt.Sprintf("%s%s: %s", name, what, strings.TrimPrefix(err.Error(), name)), err}
 }
 
-// askError is an error with who it is of, and of what question.
+// askError is an error with its provider and request.
 type askError struct {
 	text  string
 	cause error
@@ -127,8 +126,8 @@ func (e *askError) Error() string { return e.text }
 // Unwrap returns the cause.
 func (e *askError) Unwrap() error { return e.cause }
 
-// logs asks for logs and headers in one batch. From a provider that takes no batches the logs
-// come last, once it is known that it has them.
+// logs requests logs and headers in one batch. For a provider without batches, the logs are
+// requested last, when it is known that it has the blocks.
 func (c *Client) logs(ctx context.Context, from, to int64, question call) (*Range, error) {
 	r := &Range{From: from, To: to}
 	calls := []call{question, blockOf(to), c.head()}
@@ -168,7 +167,7 @@ func (c *Client) logs(ctx context.Context, from, to int64, question call) (*Rang
 	return r, c.take(r, &replies[0])
 }
 
-// take gives a range the logs of a reply, once they are checked.
+// take checks the logs of a reply and adds them to a range.
 func (c *Client) take(r *Range, own *reply) error {
 	if own.result[0] != '[' {
 		return &Incomplete{Why: NoLogs, Block: r.From}
@@ -177,7 +176,7 @@ func (c *Client) take(r *Range, own *reply) error {
 	return r.check()
 }
 
-// ofLogs gives what an error says that answers eth_getLogs.
+// ofLogs returns the error of an eth_getLogs call.
 func (e *Error) ofLogs(from, to int64) error {
 	switch {
 	case e.isWide():
@@ -188,7 +187,7 @@ func (e *Error) ofLogs(from, to int64) error {
 	return e
 }
 
-// check looks for what must not be among the logs.
+// check checks that the logs belong to the range.
 func (r *Range) check() error {
 	var end [66]byte
 	r.End.Hash.Append(end[:0])
@@ -223,19 +222,18 @@ func (r *Range) check() error {
 	})
 }
 
-// sameHash reports whether a JSON string is this hash.
+// sameHash reports whether a JSON string is hash.
 func sameHash(quoted, hash []byte) bool {
 	return len(quoted) == len(hash)+2 && bytes.EqualFold(quoted[1:len(quoted)-1], hash)
 }
 
-// place is where a log says that it stands, as JSON.
+// place is the position of a log according to the log, as JSON.
 type place struct {
 	number, hash []byte
 	removed      bool
 }
 
-// find returns the place of a log. Whatever else it says is not read; what is there twice is an
-// error.
+// find returns the place of a log. Other members are ignored; a repeated one is an error.
 func find(log []byte) (p place, err error) {
 	const number, hash, removed = 1, 2, 4
 	seen := 0
@@ -258,8 +256,8 @@ func find(log []byte) (p place, err error) {
 	return p, err
 }
 
-// head is the question for the last final block, or where the provider does not know it, for
-// the newest.
+// head returns the call for the last final block, or, if the provider does not know it, for the
+// newest.
 func (c *Client) head() call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,7 +273,7 @@ func tagged(tag string) call {
 	return call{method: "eth_getBlockByNumber", params: []any{tag, false}}
 }
 
-// knowsTag notes whether the provider knew the tag finalized.
+// knowsTag records whether the provider knew the tag finalized.
 func (c *Client) knowsTag(known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -289,8 +287,8 @@ func (c *Client) knowsTag(known bool) {
 
 func (c call) isTagged(tag string) bool { return slices.Contains(c.params, any(tag)) }
 
-// finalized reads the answer to the question of head. If the provider does not know the tag, the
-// newest block is asked for.
+// finalized parses the reply to the call of head. If the provider does not know the tag, the newest
+// block is requested.
 func (c *Client) finalized(ctx context.Context, question call, r *reply) (Header, int64, error) {
 	if question.isTagged("finalized") {
 		if r.err == nil && !r.null() {

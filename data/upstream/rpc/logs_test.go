@@ -67,12 +67,13 @@ func TestRangeIsAskedForInOneBatch(t *testing.T) {
 	}
 	for _, bad := range [][2]int64{{-1, 5}, {5, 4}} {
 		if _, err := c.Logs(t.Context(), bad[0], bad[1], nil, nil); err == nil {
-			t.Errorf("%v was asked for", bad)
+			t.Errorf("%v was requested", bad)
 		}
 	}
 }
 
-// TestReleasedLogsAreGone and the next ones are read whole, in the memory of those or not.
+// TestReleasedLogsAreGone: and the next ones are read completely, whether into the same memory or
+// not.
 func TestReleasedLogsAreGone(t *testing.T) {
 	n := &node{}
 	c, _ := client(t, n)
@@ -107,7 +108,7 @@ func TestReleasedLogsAreGone(t *testing.T) {
 	}
 }
 
-// TestAnswersAreFoundByTheirIDs whatever order they are in and whatever else is there.
+// TestAnswersAreFoundByTheirIDs in any order and with anything else in the response.
 func TestAnswersAreFoundByTheirIDs(t *testing.T) {
 	ids := func(n int64) string { return fmt.Sprintf(`"id":%d,`, n) }
 	for name, c := range map[string]struct {
@@ -193,7 +194,7 @@ func TestAnswersAreFoundByTheirIDs(t *testing.T) {
 	}
 }
 
-// TestIncompleteAnswersAreRefused: each with its reason.
+// TestIncompleteAnswersAreRefused, each with its reason.
 func TestIncompleteAnswersAreRefused(t *testing.T) {
 	replace := func(i int, old, new string) func(int, []question, []string) (int, string) {
 		return func(_ int, _ []question, a []string) (int, string) {
@@ -258,7 +259,7 @@ func TestIncompleteAnswersAreRefused(t *testing.T) {
 	}
 }
 
-// TestHashesOfAnyCaseAreEqual and times may be absent.
+// TestHashesOfAnyCaseAreEqual: and times may be missing.
 func TestHashesOfAnyCaseAreEqual(t *testing.T) {
 	logs := someLogs(450, 450, 500)
 	logs = strings.Replace(logs, hashOf(450), strings.ToUpper(hashOf(450)[2:])+"", 1)
@@ -270,8 +271,8 @@ func TestHashesOfAnyCaseAreEqual(t *testing.T) {
 	}
 }
 
-// TestProviderWithoutTheTag: what is 256 blocks old is held to be final, and after three times
-// the newest block is asked for at once; now and then the tag is tried again.
+// TestProviderWithoutTheTag: blocks that are 256 blocks old count as final. After three failures
+// the newest block is requested at once; the tag is tried again from time to time.
 func TestProviderWithoutTheTag(t *testing.T) {
 	for name, answer := range map[string]func(q question) string{
 		"null":        func(q question) string { return fmt.Sprintf(`{"id":%d,"result":null}`, q.ID) },
@@ -316,7 +317,7 @@ func TestProviderWithoutTheTag(t *testing.T) {
 	}
 }
 
-// TestTagThatIsOnceNotKnown is tried again the next time.
+// TestTagThatIsOnceNotKnown: the tag is tried again the next time.
 func TestTagThatIsOnceNotKnown(t *testing.T) {
 	n := &node{logs: "[]", change: func(request int, q []question, a []string) (int, string) {
 		if request%3 == 1 {
@@ -367,7 +368,7 @@ func TestTooLargeIsTooWide(t *testing.T) {
 	}
 }
 
-// TestChainIsAskedForOnce however many questions follow.
+// TestChainIsAskedForOnce however many calls follow.
 func TestChainIsAskedForOnce(t *testing.T) {
 	n := &node{logs: "[]"}
 	c, h := client(t, n)
@@ -384,7 +385,7 @@ func TestChainIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestRefusedKeyIsARefusal though the node says so in its own words.
+// TestRefusedKeyIsARefusal even if the node reports it in a JSON-RPC error.
 func TestRefusedKeyIsARefusal(t *testing.T) {
 	n := &node{change: func(_ int, q []question, _ []string) (int, string) {
 		return 401, failure(q[0], -32000, "invalid project id S3cretKey")

@@ -7,21 +7,21 @@ import (
 	"pmx/data"
 )
 
-// Receipt is what a transaction did.
+// Receipt is the receipt of a transaction.
 type Receipt struct {
 	Tx        data.Hash
 	Block     int64
 	BlockHash data.Hash
-	Failed    bool // it was undone, and has no logs
+	Failed    bool // it was reverted and has no logs
 
 	logs []byte // JSON, an array
 }
 
-// EachLog calls f with the JSON object of each log, as Range.EachLog does.
+// EachLog calls f with the JSON object of each log, like Range.EachLog.
 func (r *Receipt) EachLog(f func(log []byte) error) error { return elements(r.logs, f) }
 
-// Receipt asks for the receipt of a transaction: all of its logs, of whatever contract, which
-// reports whether an answer about a range had them. The errors are those of Logs; Behind is for a
+// Receipt requests the receipt of a transaction, with all of its logs from any contract. It can
+// show whether the response for a range was complete. The errors are those of Logs; Behind is for a
 // transaction that the provider does not have.
 func (c *Client) Receipt(ctx context.Context, tx data.Hash) (*Receipt, error) {
 	if err := c.check(ctx); err != nil {
@@ -75,7 +75,7 @@ func receipt(got *reply, tx data.Hash) (*Receipt, error) {
 	if err != nil {
 		return nil, &Incomplete{Why: NoLogs, Block: r.Block}
 	}
-	// its logs are all of one block
+	// its logs are all in one block
 	in := &Range{From: r.Block, To: r.Block, End: Header{Number: r.Block, Hash: r.BlockHash}, room: room{r.logs, list}}
 	return r, in.check()
 }

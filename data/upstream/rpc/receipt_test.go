@@ -10,7 +10,7 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// TestReceiptHasTheLogsOfItsTransaction and what is not whole of it is refused.
+// TestReceiptHasTheLogsOfItsTransaction: and an incomplete or inconsistent receipt is refused.
 func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
 	tx := data.Hash{31: 7}
 	good := fmt.Sprintf(`{"transactionHash":%q,"blockNumber":"0x1c2","blockHash":%q,"status":"0x1","logsBloom":"0x","logs":%s}`, tx, hashOf(450), someLogs(450, 450))

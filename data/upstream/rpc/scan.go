@@ -6,11 +6,11 @@ import (
 	"pmx/data/chain"
 )
 
-// errNoJSON is for text that is not what a JSON value looks like.
-var errNoJSON = errors.New("no whole JSON")
+// errNoJSON is the error of text that does not look like JSON.
+var errNoJSON = errors.New("incomplete or invalid JSON")
 
-// elements calls f with the text of every element of a JSON array. It looks at what parts
-// elements, not at whether the text in them is right.
+// elements calls f with the text of every element of a JSON array. It only finds the boundaries of
+// elements and does not check whether their text is valid.
 func elements(b []byte, f func(element []byte) error) error {
 	end, err := array(b, chain.SkipSpace(b, 0), func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
@@ -25,8 +25,8 @@ func elements(b []byte, f func(element []byte) error) error {
 	return over(b, end)
 }
 
-// members calls f with the key, without its quotes, and the text of the value of every member
-// of a JSON object, as elements does.
+// members calls f with the key, without its quotes, and the text of the value of every member of a
+// JSON object. Like elements, it does not check the text.
 func members(b []byte, f func(key, value []byte) error) error {
 	end, err := object(b, chain.SkipSpace(b, 0), func(key []byte, i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
@@ -41,8 +41,8 @@ func members(b []byte, f func(key, value []byte) error) error {
 	return over(b, end)
 }
 
-// array goes through the array at i of b and returns where it ends. each is called with where an
-// element begins, and returns where it ends.
+// array scans the array at i of b and returns its end. each is called with the start of an element
+// and returns its end.
 func array(b []byte, i int, each func(i int) (end int, err error)) (end int, err error) {
 	if i >= len(b) || b[i] != '[' {
 		return 0, errNoJSON
@@ -66,8 +66,8 @@ func array(b []byte, i int, each func(i int) (end int, err error)) (end int, err
 	}
 }
 
-// object goes through the object at i of b as array does. each is called with a key, without
-// its quotes, and where its value begins.
+// object scans the object at i of b like array. each is called with a key, without its quotes, and
+// the start of its value.
 func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) (end int, err error) {
 	if i >= len(b) || b[i] != '{' {
 		return 0, errNoJSON
@@ -102,10 +102,11 @@ func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) 
 	}
 }
 
-// extent is where an element of an array is in a text.
+// extent is the position of an element of an array in a text.
 type extent struct{ from, to int32 }
 
-// extents adds to list where the elements of the array at i of b are, and returns where it ends.
+// extents appends the positions of the elements of the array at i of b to list, and returns the end
+// of the array.
 func extents(b []byte, i int, list []extent) (all []extent, end int, err error) {
 	end, err = array(b, i, func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
@@ -118,7 +119,7 @@ func extents(b []byte, i int, list []extent) (all []extent, end int, err error) 
 	return list, end, err
 }
 
-// over wants nothing but space from i on.
+// over returns an error if there is anything but white space from i on.
 func over(b []byte, i int) error {
 	if chain.SkipSpace(b, i) != len(b) {
 		return errNoJSON

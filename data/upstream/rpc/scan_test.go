@@ -14,9 +14,9 @@ var seeds = []string{
 	`{"id":1,"result":[{"blockNumber":"0x1","removed":false}]}`, `{"a" : {"b":"}"} , "c":[]}`, `{"a"}`, `{"a":}`, `{a:1}`, `[{"a":1},]`,
 }
 
-// FuzzElements: what is a JSON array has the elements that the standard library finds, what is
-// valid and no array is an error; of the rest elements may be told before the error, each a
-// part of the text behind the one before.
+// FuzzElements: a JSON array has the same elements as with the standard library, and valid JSON
+// that is not an array is an error. For invalid JSON, elements may come before the error; each is a
+// part of the text after the previous one.
 func FuzzElements(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -59,7 +59,7 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
-// nestedIn gives how many brackets are open at most.
+// nestedIn returns the maximum number of open brackets.
 func nestedIn(b []byte) (most int) {
 	depth := 0
 	for _, c := range b {
@@ -74,8 +74,7 @@ func nestedIn(b []byte) (most int) {
 	return most
 }
 
-// FuzzAnswers: whatever a node answers, it is read without a panic, and where it is JSON all
-// of its logs are found, each in its place.
+// FuzzAnswers: any response is read without a panic, and if it is JSON, all of its logs are found.
 func FuzzAnswers(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

@@ -2,32 +2,32 @@ package rpc
 
 import "sync"
 
-// Sizer finds how many blocks to ask a provider for at once. It is for any number of
+// Sizer determines how many blocks to request from a provider at once. It may be used by several
 // goroutines.
 type Sizer struct {
 	mu     sync.Mutex
 	blocks int64
-	most   int64 // blocks, as far as is known; 0: no limit
-	age    int   // successes since most was found
+	most   int64 // known limit in blocks; 0: none
+	age    int   // successes since most was set
 	good   int   // successes in a row
 	bytes  int64 // the largest answer among them
 	logs   int64
-	limit  int64 // logs of an answer
+	limit  int64 // maximum number of logs of a response
 }
 
-// What a Sizer keeps to. The limit that a provider gave is tried again after as many successes,
-// as plans and guesses change.
+// Parameters of a Sizer. A provider's limit is exceeded again after so many successes, because
+// plans and estimates change.
 const (
 	firstBlocks = 32
 	largeBytes  = 8 << 20
 	largeLogs   = 10_000
-	fullShare   = 0.6 // of a large answer, so that a busier hour still fits
+	fullShare   = 0.6 // share of the limits for a response, so that a busier hour still fits
 	growAfter   = 8
 	growBy      = 1.25
 	triedAgain  = 512
 )
 
-// NewSizer returns a Sizer that begins with so many blocks, 0: 32.
+// NewSizer returns a Sizer that begins with so many blocks; 0: 32.
 func NewSizer(blocks int64) *Sizer {
 	if blocks <= 0 {
 		blocks = firstBlocks
@@ -35,14 +35,14 @@ func NewSizer(blocks int64) *Sizer {
 	return &Sizer{blocks: blocks, limit: largeLogs}
 }
 
-// Blocks returns how many blocks to ask for now, at least one.
+// Blocks returns the number of blocks to request now, at least one.
 func (s *Sizer) Blocks() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.blocks
 }
 
-// Good notes that a range was answered.
+// Good records a range that was answered.
 func (s *Sizer) Good(r *Range) { s.note(r.To-r.From+1, r.Bytes(), r.Count()) }
 
 func (s *Sizer) note(blocks, bytes, logs int64) {
@@ -56,7 +56,7 @@ func (s *Sizer) note(blocks, bytes, logs int64) {
 		return
 	}
 	if blocks < s.blocks {
-		return // it does not tell how a whole one would be
+		return // a shorter range does not show how large a full one would be
 	}
 	s.bytes, s.logs = max(s.bytes, bytes), max(s.logs, logs)
 	if s.good++; s.good < growAfter {
@@ -73,7 +73,7 @@ func (s *Sizer) note(blocks, bytes, logs int64) {
 	s.set(max(next, s.blocks))
 }
 
-// TooWide notes that a range of so many blocks was too wide.
+// TooWide records that a range of so many blocks was too wide.
 func (s *Sizer) TooWide(blocks int64, e *TooWide) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestSizerGrowsAfterEightAnswers of whole ranges: a quarter each time, up to 6,000 logs or
-// 4.8 MB, which are 60 % of what is taken at most.
+// TestSizerGrowsAfterEightAnswers for full ranges: by a quarter each time, up to 6,000 logs or 4.8
+// MB, which are 60 % of the limits.
 func TestSizerGrowsAfterEightAnswers(t *testing.T) {
 	s := NewSizer(0)
 	want := func(blocks int64) {
@@ -21,7 +21,7 @@ func TestSizerGrowsAfterEightAnswers(t *testing.T) {
 	}
 	want(32)
 	answered(7, 32, 0, 0)
-	answered(20, 31, 0, 0) // parts of a range say little
+	answered(20, 31, 0, 0) // parts of a range do not count
 	want(32)
 	answered(1, 32, 0, 0)
 	want(40)
@@ -32,7 +32,7 @@ func TestSizerGrowsAfterEightAnswers(t *testing.T) {
 	want(43)
 	answered(8, 43, 4_000_000, 10)
 	want(53)
-	answered(1, 53, 0, 20_000) // twice what is taken: 53 · 0.6/2
+	answered(1, 53, 0, 20_000) // twice the limit: 53 · 0.6/2
 	want(15)
 	answered(1, 1, 100<<20, 0)
 	want(1)
@@ -40,8 +40,8 @@ func TestSizerGrowsAfterEightAnswers(t *testing.T) {
 	want(2)
 }
 
-// TestSizerShrinks to what the provider proposes, else to half, never below one, and does not
-// go back to what failed before long.
+// TestSizerShrinks to the provider's proposal, else to half, never below one, and does not return
+// to a size that failed soon.
 func TestSizerShrinks(t *testing.T) {
 	s := NewSizer(1000)
 	s.TooWide(1000, &TooWide{From: 1, To: 800})
@@ -62,7 +62,7 @@ func TestSizerShrinks(t *testing.T) {
 		t.Error("not tried again:", s.Blocks())
 	}
 	s.TooWide(1000, &TooWide{Logs: 2000})
-	s.TooWide(1000, &TooWide{}) // that was under way
+	s.TooWide(1000, &TooWide{}) // of a request in flight
 	if s.Blocks() != 500 {
 		t.Error(s.Blocks())
 	}
@@ -70,7 +70,7 @@ func TestSizerShrinks(t *testing.T) {
 	if s.Blocks() != 600 {
 		t.Error("60 % of what failed:", s.Blocks())
 	}
-	s.note(600, 0, 2400) // of 2,000 that it gives: 600 · 0.6/1.2
+	s.note(600, 0, 2400) // of a maximum of 2,000: 600 · 0.6/1.2
 	if s.Blocks() != 300 {
 		t.Error(s.Blocks())
 	}

@@ -7,15 +7,15 @@ import (
 	"pmx/data"
 )
 
-// Tail asks, in one request, for the last final block and for the logs from a block on that may not
-// be final yet, up to another that certainly is not final for long. It returns the header of the
-// last final block, and the logs up to it where the answer proves that they are all of that chain:
-// nil if it does not, or where the block is before from, which is no error.
+// Tail requests, in one batch, the last final block and the logs from block from, which need not be
+// final yet, up to block to, which will not be final for some time. It returns the header of the
+// last final block, and the logs up to that block if the response proves that their node had it.
+// The logs are nil if it does not, or if the last final block is before from; neither is an error.
 //
-// The items of a batch are answered one after the other, by nodes that may not be the same: the
-// head may move between them, and so may what is not final. What proves that the node that gave the
-// logs had the last final block is a log of that very block, with its hash. Logs of blocks
-// behind it are left out.
+// The calls of a batch are answered one after the other, possibly by different nodes, so the head
+// and the blocks that are not final may change in between. The proof that the node that returned
+// the logs had the last final block is a log of that block, with its hash. Logs of later blocks are
+// left out.
 //
 // The errors are those of Finalized.
 func (c *Client) Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Range, error) {
@@ -44,7 +44,7 @@ func (c *Client) Tail(ctx context.Context, from, to int64, addresses []data.Addr
 	}
 	r := &Range{From: from, To: final.Number, End: final, Finalized: final, Together: true}
 	if r.Before, err = header(&replies[2], from-1); err != nil {
-		r.Before = Header{} // a pruned node has it no more
+		r.Before = Header{} // a pruned node no longer has it
 	}
 	if !replies[0].trim(final.Number, to) || c.take(r, &replies[0]) != nil {
 		r.Release()
@@ -53,9 +53,9 @@ func (c *Client) Tail(ctx context.Context, from, to int64, addresses []data.Addr
 	return final, r, nil
 }
 
-// trim takes the logs of blocks behind the last final one out of a reply, none of which may be
-// behind another; false where those that stay do not prove that the node that gave them had the last
-// final block, or cannot be read. What else must not be among them, Range.check looks for.
+// trim removes the logs of blocks after the last final one from a reply. No log may be after block
+// upTo. It returns false if the remaining logs do not prove that their node had the last final
+// block, or cannot be parsed. Other checks are those of Range.check.
 func (r *reply) trim(final, upTo int64) bool {
 	proved := false
 	kept := r.elements[:0]
@@ -70,7 +70,7 @@ func (r *reply) trim(final, upTo int64) bool {
 		case block > final:
 			continue
 		default:
-			proved = proved || block == final // with which hash, check looks
+			proved = proved || block == final // its hash is checked by Range.check
 		}
 		kept = append(kept, p)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTailIsOneRequest whose answer is taken up to the last final block.
+// TestTailIsOneRequest whose logs are used up to the last final block.
 func TestTailIsOneRequest(t *testing.T) {
 	n := &node{final: 1002, logs: someLogs(1001, 1002, 1002, 1003, 1005)}
 	c, _ := client(t, n)
@@ -34,11 +34,12 @@ func TestTailIsOneRequest(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, _, err := c.Tail(t.Context(), 5, 4, nil, nil); err == nil {
-		t.Error("an empty range was asked for")
+		t.Error("an empty range was requested")
 	}
 }
 
-// TestTailIsTakenOnlyWhereItIsProved that the node that gave the logs had the last final block.
+// TestTailIsTakenOnlyWhereItIsProved: only if the response proves that the node that returned the
+// logs had the last final block.
 func TestTailIsTakenOnlyWhereItIsProved(t *testing.T) {
 	removed := strings.Replace(logOf(1001, 0), `"removed":false`, `"removed":true`, 1)
 	for name, c := range map[string]struct {
@@ -46,23 +47,23 @@ func TestTailIsTakenOnlyWhereItIsProved(t *testing.T) {
 		final  int64
 		change func(request int, q []question, a []string) (int, string)
 	}{
-		"nothing is new":                           {logs: "[]", final: 1000},
-		"the head went back":                       {logs: "[]", final: 900},
-		"no logs at all":                           {logs: "[]", final: 1002},
-		"the head moved behind the logs":           {logs: someLogs(1001), final: 1002},
-		"a log of behind the end proves no more":   {logs: someLogs(1001, 1003), final: 1002},
-		"the end is another block's":               {logs: list([]string{strings.Replace(logOf(1002, 0), hashOf(1002), hashOf(7), 1)}), final: 1002},
-		"two blocks of one number":                 {logs: list([]string{logOf(1001, 0), strings.Replace(logOf(1001, 1), hashOf(1001), hashOf(7), 1), logOf(1002, 0)}), final: 1002},
-		"a log was taken back":                     {logs: list([]string{removed, logOf(1002, 0)}), final: 1002},
-		"a log of before":                          {logs: someLogs(1000, 1002), final: 1002},
-		"a log of behind what was asked for":       {logs: someLogs(1002, 1006), final: 1002},
-		"more is final than was asked for":         {logs: someLogs(1001, 1005), final: 1006},
-		"no list":                                  {logs: `{"a":1}`, final: 1002},
-		"the logs are refused":                     {logs: "[]", final: 1002, change: refuses(0)},
-		"the head and the logs came one by one":    {logs: someLogs(1001, 1002), final: 1002, change: leavesOut(0)},
-		"the header of before came by itself":      {logs: someLogs(1001, 1002), final: 1002, change: leavesOut(2)},
-		"what is final is not known to the node":   {logs: someLogs(1001, 1002), final: 1002, change: refuses(1)},
-		"the node takes two calls in a batch only": {logs: someLogs(1001, 1002), final: 1002, change: takesTwo},
+		"nothing is new":                                 {logs: "[]", final: 1000},
+		"the head went back":                             {logs: "[]", final: 900},
+		"no logs at all":                                 {logs: "[]", final: 1002},
+		"the head moved after the logs":                  {logs: someLogs(1001), final: 1002},
+		"a log after the end proves nothing":             {logs: someLogs(1001, 1003), final: 1002},
+		"the end is another block":                       {logs: list([]string{strings.Replace(logOf(1002, 0), hashOf(1002), hashOf(7), 1)}), final: 1002},
+		"two blocks with one number":                     {logs: list([]string{logOf(1001, 0), strings.Replace(logOf(1001, 1), hashOf(1001), hashOf(7), 1), logOf(1002, 0)}), final: 1002},
+		"a log was removed":                              {logs: list([]string{removed, logOf(1002, 0)}), final: 1002},
+		"a log before the range":                         {logs: someLogs(1000, 1002), final: 1002},
+		"a log after the range":                          {logs: someLogs(1002, 1006), final: 1002},
+		"more is final than was requested":               {logs: someLogs(1001, 1005), final: 1006},
+		"no list":                                        {logs: `{"a":1}`, final: 1002},
+		"the logs are refused":                           {logs: "[]", final: 1002, change: refuses(0)},
+		"the head and the logs came separately":          {logs: someLogs(1001, 1002), final: 1002, change: leavesOut(0)},
+		"the header of the block before came separately": {logs: someLogs(1001, 1002), final: 1002, change: leavesOut(2)},
+		"the node does not know what is final":           {logs: someLogs(1001, 1002), final: 1002, change: refuses(1)},
+		"the node takes two calls in a batch only":       {logs: someLogs(1001, 1002), final: 1002, change: takesTwo},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &node{final: c.final, logs: c.logs, change: c.change}
@@ -72,7 +73,7 @@ func TestTailIsTakenOnlyWhereItIsProved(t *testing.T) {
 				t.Fatalf("%+v %v", r, err)
 			}
 			want := c.final
-			if name == "what is final is not known to the node" {
+			if name == "the node does not know what is final" {
 				want = 1100 - 256
 			}
 			if final.Number != want {
@@ -82,7 +83,8 @@ func TestTailIsTakenOnlyWhereItIsProved(t *testing.T) {
 	}
 }
 
-// TestTailWithoutTheBlockBefore is taken all the same: it can be asked for later.
+// TestTailWithoutTheBlockBefore: the tail is used nevertheless, because that block can be requested
+// later.
 func TestTailWithoutTheBlockBefore(t *testing.T) {
 	n := &node{final: 1002, logs: someLogs(1002), change: func(_ int, q []question, a []string) (int, string) {
 		a[2] = fmt.Sprintf(`{"id":%d,"result":null}`, q[2].ID)
@@ -94,7 +96,7 @@ func TestTailWithoutTheBlockBefore(t *testing.T) {
 	}
 }
 
-// refuses has one call of the first batch answered with an error.
+// refuses makes one call of the first batch fail.
 func refuses(nth int) func(int, []question, []string) (int, string) {
 	return func(request int, q []question, a []string) (int, string) {
 		if request > 1 {
@@ -105,7 +107,7 @@ func refuses(nth int) func(int, []question, []string) (int, string) {
 	}
 }
 
-// leavesOut has one call of the first batch not answered.
+// leavesOut omits the answer to one call of the first batch.
 func leavesOut(nth int) func(int, []question, []string) (int, string) {
 	return func(request int, _ []question, a []string) (int, string) {
 		if request > 1 {

@@ -1,5 +1,5 @@
-// Package upstreamtest has what the tests of all sources' clients need: a host that a handler
-// answers for, and the import of an answer.
+// Package upstreamtest has what the tests of all clients of sources need: a host with a handler,
+// and the import of a response.
 package upstreamtest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"pmx/data/upstream/fetch"
 )
 
-// Host returns the host of a server that answers with f. Its budget keeps nobody waiting; both are
-// closed behind the test.
+// Host returns a host whose server has the handler f. Its budget never delays requests. Both are
+// closed at the end of the test.
 func Host(t testing.TB, name string, f http.HandlerFunc) *fetch.Host {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -32,30 +32,30 @@ func Host(t testing.TB, name string, f http.HandlerFunc) *fetch.Host {
 	return h
 }
 
-// Say answers with JSON.
+// Say responds with JSON.
 func Say(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprint(w, text)
 }
 
-// Sink takes what every feed says of the lines it reads. What else a feed gives is for the
-// sink that embeds it.
+// Sink has the methods that every feed calls for its lines. Methods for rows are up to the sink
+// that embeds it.
 type Sink struct {
 	data.Sink
 	Rejected []string // "reason: detail"
 }
 
-// Reject notes a row that is rejected.
+// Reject keeps the reason of a rejected row.
 func (s *Sink) Reject(_ int64, reason, detail, _ string) error {
 	s.Rejected = append(s.Rejected, reason+": "+detail)
 	return nil
 }
 
-// Lines takes how many lines of a kind there are.
+// Lines ignores the number of lines.
 func (*Sink) Lines(data.LineKind, int64) error { return nil }
 
-// Import reads an answer into sink as an import of a file would: by the feed that it is taken
-// for, which must be the one named.
+// Import reads a response into sink like an import of a file, with the detected feed, which must be
+// feed.
 func Import(t testing.TB, feed string, body []byte, sink data.Sink) {
 	t.Helper()
 	h, err := feeds.HeadOf(bytes.NewReader(body))
@@ -64,7 +64,7 @@ func Import(t testing.TB, feed string, body []byte, sink data.Sink) {
 	}
 	f, err := feeds.Detect(h)
 	if err != nil || f.Name != feed {
-		t.Fatalf("taken for %q, not %q: %v", f.Name, feed, err)
+		t.Fatalf("detected as %q, not %q: %v", f.Name, feed, err)
 	}
 	src := data.Source{Name: "answer", Format: h.Format, Size: int64(len(body)), Cities: reference.Gazetteer()}
 	if err := f.Read(t.Context(), src, bytes.NewReader(body), sink); err != nil {
