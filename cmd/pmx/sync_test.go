@@ -128,7 +128,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 		{"--rpc, URL number 2 repeats number 1", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1/hushhush,http://127.0.0.1:1/hushhush"}},
 		{"also give --sync polymarket", []string{"serve", "--listen", "127.0.0.1:0", "--sync-contact", "me", "--sync-rpc", "http://127.0.0.1:1/hushhush"}},
 		{"--sync-gamma: its URL must be", []string{"serve", "--listen", "127.0.0.1:0", "--sync", "polymarket", "--sync-contact", "me", "--sync-gamma", "gamma"}},
-		{"--channel: the address of a channel is ws:// or wss://", []string{"sync", "--contact", "me", "--channel", "http://127.0.0.1:1/hushhush"}},
+		{"--channel: the address of a channel must be ws:// or wss://", []string{"sync", "--contact", "me", "--channel", "http://127.0.0.1:1/hushhush"}},
 		{"--nws: its URL must be", []string{"sync", "--contact", "me", "--nws", ""}},
 	} {
 		status, out, errs := did(append(tc.args, "--data-dir", dir)...)
