@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -21,75 +22,92 @@ import (
 	"testing"
 )
 
-// venueLists are what packages that read the venue's lists may import: they read records as
-// the feeds do that import them.
+// venueLists are the packages that clients of the venue's lists may import: they parse records like
+// the feeds that import them.
 var venueLists = []string{"data", "data/feeds/polymarket", "data/feeds/shape", "data/upstream/fetch", "data/upstream/pages"}
 
-// weatherSources are what packages that ask sources of the weather may import.
+// weatherSources are the packages that clients of weather services may import.
 var weatherSources = []string{"data", "data/upstream/fetch", "data/upstream/pages"}
 
-// layers say which packages of the project a package may import, tests left
-// out. The longest prefix that fits a package decides; "x/..." is x and all
-// below it. Imports run downwards only: cmd, http, rollups, engine, data.
+// layers say which packages of the project a package may import; tests are exempt. The entry with
+// the longest matching prefix counts, and its list is complete: a package may import packages in
+// its own folder only if they are listed, too. "x/..." is x and all packages below it.
+//
+// The order is a rule as well. Entries are from top to bottom, first of rooms (cmd, http, rollups,
+// engine, data), then within a room, and nothing that is linked into a package may be above it.
+// So each folder has one direction: data/chain imports data, and engine imports engine/schema.
 var layers = []struct {
 	pkg string
 	may []string
 }{
 	{"cmd", []string{"..."}},
-	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
-	{"http/admin", []string{"http/wire"}},
+
+	{"http/server", []string{"http/access", "http/acme", "http/api", "http/web", "http/wire", "data/...", "rollups/serving"}},
+	{"http/web", []string{"http/openapi", "http/wire", "data", "docs", "engine/control/record"}},
+	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
+	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...", "rollups/index", "rollups/weather",
 		"engine/export/job", "engine/control/record"}},
-	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
-	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
-	{"http/acme", nil},
 	{"http/access", []string{"http/wire", "data", "engine/control/record"}},
 	{"http/client", []string{"http/wire", "data"}},
-	{"http/web", []string{"http/openapi", "http/wire", "data", "docs", "engine/control/record"}},
+	{"http/admin", []string{"http/wire"}},
 	{"http/replay", []string{"data/..."}},
+	{"http/acme", nil},
 	{"http/wire", []string{"data"}},
-	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
+
+	{"rollups/cluster/clustertest", []string{"rollups", "rollups/cluster", "engine/export"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
-	{"rollups/replica", []string{"rollups/serving", "engine/...", "data/..."}},
+	{"rollups/cluster", []string{"rollups", "engine", "engine/export", "data"}},
+	{"rollups", []string{"rollups/query", "rollups/segments/...", "rollups/serving", "rollups/index", "rollups/weather", "engine", "data/..."}},
+	{"rollups/query", []string{"engine", "data/...", "rollups/serving", "rollups/weather"}},
+	{"rollups/replica", []string{"rollups/serving", "engine", "engine/backup", "engine/control", "data/..."}},
 	{"rollups/follow", []string{"rollups/serving", "engine/ledger", "engine/ingest", "engine", "data/..."}},
-	{"rollups/segments", nil},
 	{"rollups/segments/fillseg", []string{"data", "rollups/segments", "rollups/serving"}},
 	{"rollups/segments/textseg", []string{"data", "rollups/segments", "rollups/serving"}},
-	{"rollups", []string{"rollups", "rollups/serving", "rollups/query", "rollups/segments/fillseg", "rollups/segments/textseg", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
-		"engine/...", "data/..."}},
-	{"rollups/cluster/clustertest", []string{"rollups", "rollups/cluster", "engine/export"}},
-	{"rollups/cluster", []string{"rollups", "engine", "engine/export", "data"}},
+	{"rollups/segments", nil},
+	{"rollups/serving", []string{"data/...", "rollups/serving/screen", "rollups/serving/search", "rollups/index", "rollups/weather"}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},
 	{"rollups/index", []string{"data"}},
 	{"rollups/weather", []string{"data/..."}},
-	{"engine", []string{"engine/...", "data/..."}},
-	{"rollups/query", []string{"engine", "data/...", "rollups/serving", "rollups/weather"}},
-	{"data", []string{"data/..."}},
-	{"data/chain", []string{"data"}},
-	{"data/feeds", []string{"data", "data/chain", "data/reference", "data/feeds/..."}},
-	{"data/reference", []string{"data"}},
-	{"data/sample", []string{"data", "data/reference"}},
-	{"data/testfiles", nil},
-	{"data/upstream/fetch", nil},
-	{"data/upstream/rpc", []string{"data", "data/chain", "data/upstream/fetch"}},
-	{"data/upstream/pages", []string{"data/upstream/fetch"}},
-	{"data/upstream/gamma", venueLists},
+
+	{"engine/enginetest", []string{"engine", "data/testfiles"}},
+	{"engine/backup", []string{"engine", "data"}},
+	{"engine/export", []string{"engine", "engine/export/job", "data/..."}},
+	{"engine/ingest", []string{"engine", "data/..."}},
+	{"engine/ledger", []string{"engine", "data"}},
+	{"engine/control", []string{"engine/control/record", "engine/export/job", "data"}},
+	{"engine", []string{"engine/schema", "data"}},
+	{"engine/schema", nil},
+	{"engine/export/job", []string{"data"}},
+	{"engine/control/record", nil},
+
+	{"data/upstream/upstreamtest", []string{"data/..."}},
+	{"data/upstream/channel", []string{"data", "data/feeds/shape", "data/upstream/clob"}},
 	{"data/upstream/clob", venueLists},
 	{"data/upstream/dataapi", venueLists},
+	{"data/upstream/gamma", venueLists},
 	{"data/upstream/openmeteo", weatherSources},
 	{"data/upstream/metar", weatherSources},
 	{"data/upstream/nws", weatherSources},
-	{"data/upstream/upstreamtest", []string{"data/..."}},
-	{"data/upstream/channel", []string{"data", "data/feeds/shape", "data/upstream/clob"}},
+	{"data/upstream/rpc", []string{"data", "data/chain", "data/upstream/fetch"}},
+	{"data/upstream/pages", []string{"data/upstream/fetch"}},
+	{"data/upstream/fetch", nil},
+	{"data/feeds", []string{"data", "data/chain", "data/reference", "data/feeds/..."}},
+	{"data/sample", []string{"data", "data/reference"}},
+	{"data/reference", []string{"data"}},
+	{"data/chain", []string{"data"}},
+	{"data/datasets", nil},
+	{"data/testfiles", nil},
+	{"data", nil},
+
 	{"docs", nil},
-	{"engine/guard", nil},
-	{"engine/control/record", nil},
 	{".", nil},
+	{"engine/guard", nil},
 }
 
-// everywhere are the packages that all others may import.
-var everywhere = []string{"engine/guard"}
+// everywhere is the package that all others may import. It is the last of the layers.
+const everywhere = "engine/guard"
 
 // databases are what no package of http may import: requests are answered from
 // snapshots and named reads.
@@ -106,7 +124,7 @@ const module = "pmx"
 // maxLines is the longest a Go file may be that was written by hand.
 const maxLines = 500
 
-// sourceFiles gives the project's own files whose name matches, by slash path.
+// sourceFiles returns the slash paths of the project's files whose name matches.
 func sourceFiles(t *testing.T, match func(name string) bool) []string {
 	t.Helper()
 	var files []string
@@ -133,15 +151,15 @@ func sourceFiles(t *testing.T, match func(name string) bool) []string {
 
 func isGo(name string) bool { return strings.HasSuffix(name, ".go") }
 
-// listed is what the go command says of a package: what it imports, and what is linked
-// into a program that uses it.
+// listed is a package as listed by the go command: what it imports, and what is linked into a
+// program that uses it.
 type listed struct {
 	ImportPath string
 	Imports    []string
 	Deps       []string
 }
 
-// packages asks the go command for the project's packages, by path below the module.
+// packages returns the project's packages as listed by the go command, by path within the module.
 func packages(t *testing.T) map[string]listed {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "./...")
@@ -166,36 +184,101 @@ func packages(t *testing.T) map[string]listed {
 	return found
 }
 
-// covers tells whether pattern, a package or "package/...", takes pkg in.
+// covers reports whether pattern, a package or "package/...", includes pkg.
 func covers(pattern, pkg string) bool {
 	root, below := strings.CutSuffix(pattern, "...")
 	root = strings.TrimSuffix(root, "/")
 	return pkg == root || below && (root == "" || strings.HasPrefix(pkg, root+"/"))
 }
 
-// allowed gives what the layer of pkg may import.
-func allowed(pkg string) (may []string, layer string) {
-	for _, l := range layers {
-		if (pkg == l.pkg || strings.HasPrefix(pkg, l.pkg+"/")) && len(l.pkg) > len(layer) {
-			may, layer = l.may, l.pkg
+// layerOf returns the index of the layer of pkg, -1 if it has none.
+func layerOf(pkg string) int {
+	found := -1
+	for i, l := range layers {
+		if (pkg == l.pkg || strings.HasPrefix(pkg, l.pkg+"/")) && (found < 0 || len(l.pkg) > len(layers[found].pkg)) {
+			found = i
 		}
 	}
-	return may, layer
+	return found
+}
+
+// misplaced returns what is wrong with the imports of pkg, and with what is linked into it.
+func misplaced(pkg string, p listed) (faults []string) {
+	layer := layerOf(pkg)
+	if layer < 0 {
+		return []string{"package " + pkg + " belongs to no layer: add it to layers"}
+	}
+	for _, name := range p.Imports {
+		own, inside := strings.CutPrefix(name, module+"/")
+		if inside && own != everywhere && !slices.ContainsFunc(layers[layer].may, func(pattern string) bool { return covers(pattern, own) }) {
+			faults = append(faults, fmt.Sprintf("%s imports %s, but layer %s may only import %q", pkg, own, layers[layer].pkg, layers[layer].may))
+		}
+	}
+	for _, name := range p.Deps {
+		own, inside := strings.CutPrefix(name, module+"/")
+		switch below := layerOf(own); {
+		case !inside:
+		case below < layer:
+			faults = append(faults, fmt.Sprintf("%s links %s, which is above it in layers", pkg, own))
+		case below == layer && strings.HasPrefix(pkg, own+"/"):
+			faults = append(faults, fmt.Sprintf("%s links %s, the package above it in one layer", pkg, own))
+		}
+	}
+	return faults
 }
 
 func TestImportsRunDownwards(t *testing.T) {
 	for pkg, p := range packages(t) {
-		may, layer := allowed(pkg)
-		if layer == "" {
-			t.Errorf("package %s belongs to no layer: add it to layers", pkg)
+		for _, fault := range misplaced(pkg, p) {
+			t.Error(fault)
 		}
-		for _, name := range p.Imports {
-			own, inside := strings.CutPrefix(name, module+"/")
-			if !inside || strings.HasPrefix(own, pkg+"/") {
-				continue
-			}
-			if !slices.Contains(everywhere, own) && !slices.ContainsFunc(may, func(pattern string) bool { return covers(pattern, own) }) {
-				t.Errorf("%s imports %s, which layer %s may not: it may import %s", pkg, own, layer, strings.Join(may, " "))
+	}
+}
+
+// TestMisplacedImportsAreFound plants imports in the wrong direction.
+func TestMisplacedImportsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		pkg     string
+		imports []string
+		links   []string
+		want    string
+	}{
+		{"engine", []string{"engine/schema", everywhere}, nil, ""},
+		{"engine", []string{"engine/backup"}, nil, "engine imports engine/backup"},
+		{"engine", nil, []string{"engine/backup"}, "engine links engine/backup, which is above it"},
+		{"engine/schema", []string{"engine"}, nil, "engine/schema imports engine"},
+		{"data", []string{"data/chain"}, nil, "data imports data/chain"},
+		{"data/chain", []string{"data"}, []string{"data"}, ""},
+		{"data/feeds", []string{"data/feeds/hko"}, []string{"data/feeds/hko"}, ""},
+		{"data/feeds/hko", nil, []string{"data/feeds"}, "the package above it in one layer"},
+		{"rollups/serving", []string{"rollups/serving/screen"}, []string{"rollups/serving/screen"}, ""},
+		{"rollups/serving/screen", nil, []string{"rollups/serving"}, "the package above it in one layer"},
+		{"rollups", []string{"rollups/keeper"}, nil, "rollups imports rollups/keeper"},
+		{"rollups/query", nil, []string{"rollups"}, "rollups/query links rollups, which is above it"},
+		{"http/api", []string{"http/server"}, nil, "http/api imports http/server"},
+		{"data/feeds/nws", nil, []string{"engine"}, "data/feeds/nws links engine, which is above it"},
+		{"elsewhere", nil, nil, "belongs to no layer"},
+	} {
+		var p listed
+		for _, own := range c.imports {
+			p.Imports = append(p.Imports, module+"/"+own)
+		}
+		for _, own := range c.links {
+			p.Deps = append(p.Deps, module+"/"+own)
+		}
+		if got := strings.Join(misplaced(c.pkg, p), "; "); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s with %v, linking %v: %q, want %q", c.pkg, c.imports, c.links, got, c.want)
+		}
+	}
+}
+
+// TestLayersExist finds entries without a package, and lists that name none.
+func TestLayersExist(t *testing.T) {
+	found := packages(t)
+	for _, l := range layers {
+		for _, pattern := range append([]string{l.pkg + "/..."}, l.may...) {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(found)), func(pkg string) bool { return l.pkg == "." || covers(pattern, pkg) }) {
+				t.Errorf("layer %s: there is no package %s", l.pkg, pattern)
 			}
 		}
 	}
