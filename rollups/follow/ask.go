@@ -16,18 +16,18 @@ import (
 type result struct {
 	job   job
 	node  *provider
-	batch *polygon.Batch // nil where there is nothing to commit
+	batch *polygon.Batch // nil if there is nothing to commit
 	Answer
 	logs    int64
 	digest  uint64
 	doubts  []polygon.Doubt
-	err     error  // the range is to be asked for again
-	suspect string // why it is held back, "" if it is not
+	err     error  // the range has to be requested again
+	suspect string // why it is held back; "" if it is not
 	odd     bool   // two nodes agree on logs that cannot be complete
 }
 
-// arrived counts what is to be committed of a result, so that nodes are asked on while the loop commits,
-// and no further than is bounded. The caller holds the lock.
+// arrived counts the blocks and events of a result that is to be committed, so that requests
+// continue while the loop commits, up to a limit. The lock must be held.
 func (c *Chain) arrived(r *result) {
 	if r.commits() {
 		c.pending += int64(r.batch.Events())
@@ -37,7 +37,7 @@ func (c *Chain) arrived(r *result) {
 // commits reports whether the range is to be committed.
 func (r *result) commits() bool { return r.err == nil && r.suspect == "" }
 
-// flyingBytes bounds the answers in flight, at a kilobyte per log.
+// flyingBytes limits the size of responses in flight, at a kilobyte per log.
 const flyingBytes = 40 << 20
 
 func (c *Chain) mostFlying() int {
@@ -117,7 +117,7 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 	return j, true, 0, wake
 }
 
-// addresses are those that a range is asked for.
+// addresses returns the contracts whose logs are requested for a range.
 func (c *Chain) addresses(j job) (out []data.Address) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,15 +127,15 @@ func (c *Chain) addresses(j job) (out []data.Address) {
 	return out
 }
 
-// How many times as long as for the newest final block is waited for a range that another node can
-// be asked for: for one of the tail, and for what may be as much as a node answers at once.
+// How many times as long as for the newest final block to wait for a range if another node is
+// available: for a range of the tail, and for one that may be as large as a node's maximum.
 const (
 	tailPatience  = 2
 	rangePatience = 6
 )
 
-// ask asks a node for a range and reads what it says. A node that is silent is not waited for as
-// long as one may take where another can be asked.
+// ask requests a range from a node and reads the response. If another node is available, the
+// time-out is shorter.
 func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	c.mu.Lock()
 	most := rangePatience * c.o.LookIn
@@ -146,7 +146,7 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	own, end := c.patiently(ctx, p, most)
 	a, err := p.Logs(own, j.from, j.to, c.addresses(j), c.topics)
 	if err != nil && ctx.Err() == nil && own.Err() != nil {
-		err = fmt.Errorf("no logs of blocks %d–%d within %s: another node may be asked", j.from, j.to, most)
+		err = fmt.Errorf("no logs of blocks %d–%d within %s: another node may have them", j.from, j.to, most)
 	}
 	end()
 	if err != nil {
@@ -159,17 +159,17 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	return r, err
 }
 
-// read reads what a node says of a range.
+// read reads a node's response for a range.
 func (c *Chain) read(ctx context.Context, p *provider, j job, a Answer) (*result, error) {
 	switch {
 	case a.End.Number != j.to || a.End.Hash.IsZero():
-		return nil, fmt.Errorf("the answer for blocks %d–%d has no header of its end", j.from, j.to)
+		return nil, fmt.Errorf("the response for blocks %d–%d has no header of its end", j.from, j.to)
 	case a.Finalized.Number < j.to:
 		return nil, fmt.Errorf("block %d is not final for the node, which is at %d", j.to, a.Finalized.Number)
 	case !a.Before.Hash.IsZero() && a.Before.Number != j.from-1:
-		return nil, fmt.Errorf("the answer for blocks %d–%d has the header of block %d before them", j.from, j.to, a.Before.Number)
+		return nil, fmt.Errorf("the response for blocks %d–%d has the header of block %d before them", j.from, j.to, a.Before.Number)
 	}
-	if a.Before.Hash.IsZero() && j.from == j.to { // no header need be asked for
+	if a.Before.Hash.IsZero() && j.from == j.to { // no header has to be requested
 		a.Before = Header{Number: j.from - 1, Hash: a.End.Parent}
 	}
 	r := &result{job: j, node: p, Answer: a, batch: polygon.NewBatch(c.o.Contracts)}
@@ -180,7 +180,7 @@ func (c *Chain) read(ctx context.Context, p *provider, j job, a Answer) (*result
 	if err != nil {
 		return nil, err
 	}
-	r.EachLog, r.Release = nil, nil // the body goes
+	r.EachLog, r.Release = nil, nil // release the body
 	if err := c.date(ctx, r); err != nil {
 		return nil, err
 	}
@@ -194,10 +194,10 @@ func (c *Chain) read(ctx context.Context, p *provider, j job, a Answer) (*result
 	return r, nil
 }
 
-// mostHeaders is how many headers are asked for at once.
+// mostHeaders is the maximum number of headers that are requested at once.
 const mostHeaders = 100
 
-// date sets the time of logs without one to that of their block's header.
+// date sets the time of logs that have none to that of their block's header.
 func (c *Chain) date(ctx context.Context, r *result) error {
 	undated := r.batch.Undated()
 	if len(undated) == 0 {
@@ -223,15 +223,15 @@ func (c *Chain) date(ctx context.Context, r *result) error {
 	}
 	for _, n := range numbers {
 		if times[n] == 0 {
-			return fmt.Errorf("the node does not say when block %d was made", n)
+			return fmt.Errorf("the node does not give the time of block %d", n)
 		}
 	}
 	r.batch.Date(times)
 	return nil
 }
 
-// hard returns why the logs cannot be complete, "" if nothing says so: a log that cannot be parsed
-// is odd, but it is there.
+// hard returns why the logs cannot be complete; "" if there is no such reason. A log that cannot be
+// parsed is unusual, but not missing.
 func (r *result) hard() string {
 	for _, d := range r.doubts {
 		if d.Why != polygon.Unreadable {
@@ -241,7 +241,7 @@ func (r *result) hard() string {
 	return ""
 }
 
-// notWhole is how many matches are incomplete.
+// notWhole is the number of incomplete matches.
 func (r *result) notWhole() (n int64) {
 	for _, d := range r.doubts {
 		if d.OfMatch() {
@@ -251,14 +251,14 @@ func (r *result) notWhole() (n int64) {
 	return n
 }
 
-// lagBlocks is how many blocks a node that lags is behind at most, and apart the reason why its
-// answer is asked for again.
+// lagBlocks is the maximum number of blocks by which a lagging node is behind; apart is the reason
+// for which its range is requested again.
 const (
 	lagBlocks = 64
 	apart     = "logs_and_headers_apart"
 )
 
-// doubtful returns why a range has to be fetched again, "" if it has not.
+// doubtful returns why a range has to be fetched again; "" if it does not.
 func (c *Chain) doubtful(r *result) string {
 	if why := r.hard(); why != "" {
 		return why
@@ -274,10 +274,10 @@ func (c *Chain) doubtful(r *result) string {
 	return c.dense.odd(r.job.from, r.job.to, r.logs)
 }
 
-// resolve fetches a range and, if something speaks against the answer, asks another node.
+// resolve fetches a range and, if the response is doubtful, asks another node.
 func (c *Chain) resolve(ctx context.Context, r *result) {
 	ask := c.ask
-	if c.isHeld(r.job) { // it keeps its ends, however many blocks the node answers by now
+	if c.isHeld(r.job) { // the range stays the same, whatever the node's limit is now
 		ask = c.askSplit
 	}
 	got, err := ask(ctx, r.node, r.job)
@@ -308,7 +308,7 @@ func (c *Chain) isHeld(j job) bool {
 	return c.plan.holding(j) != nil
 }
 
-// refused notes an error of a node.
+// refused records an error of a node.
 func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
 	if ctx.Err() != nil {
 		return
@@ -325,7 +325,7 @@ func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
 	c.fail(nodeError(p, err))
 }
 
-// other returns another node than p that is not resting, nil if there is none.
+// other returns a node other than p that is not resting; nil if there is none.
 func (c *Chain) other(p *provider) *provider {
 	now := c.o.Now()
 	at := slices.Index(c.nodes, p)
@@ -337,12 +337,12 @@ func (c *Chain) other(p *provider) *provider {
 	return nil
 }
 
-// second compares a doubtful answer with that of another node.
+// second compares a doubtful response with that of another node.
 func (c *Chain) second(ctx context.Context, r *result, other *provider, why string) {
 	o, err := c.askSplit(ctx, other, r.job)
 	if err != nil {
 		c.refused(ctx, other, r.job, err)
-		c.again(r, why) // as if it were alone
+		c.again(r, why) // as if there were only one node
 		return
 	}
 	first, theirs := r.hard(), o.hard()
@@ -379,11 +379,11 @@ func (c *Chain) second(ctx context.Context, r *result, other *provider, why stri
 	} else {
 		said = said.Str("nodes", r.node.Name()+", "+other.Name())
 	}
-	said.Msg("two nodes say different things of the same blocks")
+	said.Msg("two nodes return different logs for the same blocks")
 }
 
-// askSplit asks a node for a range, in halves if it is too wide for the node. Doubts, digest and
-// logs are those of all.
+// askSplit requests a range from a node, in halves if it is too wide for the node. The result
+// combines the doubts, digests and logs of all parts.
 func (c *Chain) askSplit(ctx context.Context, p *provider, j job) (*result, error) {
 	r, err := c.ask(ctx, p, j)
 	var wide *TooWide
@@ -406,9 +406,9 @@ func (c *Chain) askSplit(ctx context.Context, p *provider, j job) (*result, erro
 		doubts: append(low.doubts, high.doubts...)}, nil
 }
 
-// again holds a doubtful range back, to be fetched later. If no other node can be asked, and the
-// same one gave the same answer before, a merely odd answer is accepted. Logs that cannot be
-// complete are never accepted.
+// again holds back a doubtful range, which is fetched again later. If no other node is available,
+// and the same one returned the same logs before, logs that are merely unusual are accepted. Logs
+// that cannot be complete never are.
 func (c *Chain) again(r *result, why string) {
 	c.mu.Lock()
 	h := c.plan.holding(r.job)

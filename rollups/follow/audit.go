@@ -16,22 +16,22 @@ func unix(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// audit is a committed range that is fetched a second time when it is due: a node that lacked logs
-// at first may have them by then, and another may have had them all along.
+// audit is a committed range that is fetched a second time later: a node that lacked logs at first
+// may have them by then, or another node may have them.
 type audit struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
 	Filters []int  `json:"filters"` // versions
 	Logs    int64  `json:"logs"`
 	Digest  uint64 `json:"digest"`
-	Node    string `json:"node"` // who answered
+	Node    string `json:"node"` // the node that answered
 	Due     int64  `json:"due"`  // unix seconds
 }
 
-// mostAudits is how many may be waiting.
+// mostAudits is the maximum number of waiting audits.
 const mostAudits = 5_000
 
-// audits chooses from ranges that are being committed.
+// audits selects ranges to audit from those that are being committed.
 func (c *Chain) audits(results []*result) (out []audit) {
 	for _, r := range results {
 		if !r.odd && !c.chosen() || len(c.memory.Audits)+len(out) >= mostAudits {
@@ -46,18 +46,18 @@ func (c *Chain) audits(results []*result) (out []audit) {
 	return out
 }
 
-// auditDue reports whether a range is to be asked for once more now, where there is time for it.
+// auditDue reports whether a range is due to be fetched a second time, and there is time for it.
 func (c *Chain) auditDue(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.memory.Audits) > 0 && reached(c.memory.Audits[0].Due, now, c.o.AuditIn) && c.inTail() && !c.auditing.After(now)
 }
 
-// auditPause is how long audits rest where no node answered.
+// auditPause is how long audits pause if no node answered.
 const auditPause = time.Minute
 
-// audit asks for the next range once more, of another node than before if there is one, and brings
-// in what was missing.
+// audit fetches the next range a second time, from a different node if there is one, and imports
+// missing logs.
 func (c *Chain) audit(ctx context.Context) {
 	c.mu.Lock()
 	a := c.memory.Audits[0]
@@ -111,15 +111,15 @@ func (c *Chain) audit(ctx context.Context) {
 	}
 	more := len(c.memory.Audits) > 0 && reached(c.memory.Audits[0].Due, c.o.Now(), c.o.AuditIn)
 	c.mu.Unlock()
-	if more { // what is done is remembered with the last of them
+	if more { // completed audits are stored with the last of them
 		return
 	}
 	if err := c.remember(ctx); err != nil && ctx.Err() == nil {
-		c.fail(err) // it is asked for once more after a restart
+		c.fail(err) // it is fetched again after a restart
 	}
 }
 
-// caught notes that a node's answer lacked logs.
+// caught records that a node's response lacked logs.
 func (c *Chain) caught(name string) {
 	for _, p := range c.nodes {
 		if p.Name() == name {
@@ -128,7 +128,7 @@ func (c *Chain) caught(name string) {
 	}
 }
 
-// auditor is a node that is asked now, if possible another than the one of a name.
+// auditor returns an available node, if possible another than the named one.
 func (c *Chain) auditor(name string) (p *provider) {
 	now := c.o.Now()
 	for _, o := range c.nodes {
@@ -142,12 +142,12 @@ func (c *Chain) auditor(name string) (p *provider) {
 	return p
 }
 
-// aroundDifference is how many blocks before and behind a range with other logs are brought in
-// once more.
+// aroundDifference is the number of blocks before and after a range with different logs that are
+// imported again.
 const aroundDifference = 500
 
-// mend imports the logs of a range and of those around it, as a node has them now: known ones stay,
-// missing ones are added. False if the node does not return all of them.
+// mend imports the current logs of a range and of the blocks around it: known ones stay, missing
+// ones are added. False if the node does not return all of them.
 func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok bool) {
 	c.mu.Lock()
 	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
@@ -158,7 +158,7 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 		return 0, false
 	}
 	if why := r.hard(); why != "" {
-		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with other logs are not whole")
+		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with different logs are incomplete")
 		return 0, false
 	}
 	receipt, err := c.bringIn(ctx, r)
@@ -169,8 +169,8 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 	return receipt.Inserted, true
 }
 
-// bringIn commits the logs of an answer for blocks that are already committed: known ones stay,
-// missing ones are added.
+// bringIn commits the logs of blocks that are already committed: known ones stay, missing ones are
+// added.
 func (c *Chain) bringIn(ctx context.Context, r *result) (ingest.Receipt, error) {
 	c.mu.Lock()
 	instead := c.instead

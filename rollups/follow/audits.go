@@ -29,34 +29,34 @@ var auditSQL embed.FS
 
 var auditStatements = engine.MustStatements(auditSQL)
 
-// AuditOptions say what is compared with the venue's own counts, and how often. Venue, Chain
-// and Data are required; what is zero is the usual.
+// AuditOptions configure the comparison with the venue's own counts. Venue, Chain and Data are
+// required; zero values mean the defaults.
 type AuditOptions struct {
 	Venue    Venue
 	Chain    Audited
 	Data     pages.Asker // the data API
-	Markets  bool        // they are followed: what should be known of them by now is looked at
+	Markets  bool        // set if markets are followed: then overdue tokens and resolutions are looked for
 	Log      zerolog.Logger
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error
-	Every    time.Duration // between two looks; 15 min
-	Events   int           // that are compared, those most traded in; 50
-	Requests int           // of a UTC day; 1,500
-	Spot     int           // of them, for trades of conditions whose counts agree; 200
+	Every    time.Duration // interval; 15 min
+	Events   int           // number of events that are compared, by volume; 50
+	Requests int           // maximum per UTC day; 1,500
+	Spot     int           // part of them for trades of conditions whose counts agree; 200
 }
 
-// Audited is the lane whose facts are compared; *Chain has it.
+// Audited is the lane whose facts are compared; *Chain implements it.
 type Audited interface {
 	Status() ChainStatus
-	// Whole is the time of which all blocks are in.
+	// Whole returns the period whose blocks are all committed.
 	Whole(ctx context.Context) (from, to time.Time, err error)
-	// AskAgain brings in the blocks around a time once more, of another node for every try, and
-	// returns how many fills were missing.
+	// AskAgain imports the blocks around a time again, from a different node for each try, and
+	// returns the number of fills that were missing.
 	AskAgain(ctx context.Context, at time.Time, try int) (fills int64, err error)
 }
 
-// Audits compares the facts with the venue's own counts: a node may leave out whole transactions,
-// and an answer without them looks like any other.
+// Audits compares the facts with the venue's own counts: a node may omit whole transactions, and a
+// response without them looks like any other.
 type Audits struct {
 	o   AuditOptions
 	api *dataapi.Client
@@ -70,18 +70,18 @@ type Audits struct {
 // auditsSource is the lane's name in the ledger.
 const auditsSource = "audits"
 
-// auditMemory is what the lane remembers in the ledger.
+// auditMemory is what the lane stores in the ledger.
 type auditMemory struct {
 	Status  AuditStatus            `json:"state"`
-	Read    map[string]liveVolumes `json:"read,omitempty"` // by event, when its counts were compared last
+	Read    map[string]liveVolumes `json:"read,omitempty"` // when the counts were last compared, by event
 	Pending *pendingAudit          `json:"pending,omitempty"`
 	Wanted  []wantedTx             `json:"wanted,omitempty"`
 	Marks   []tokenMark            `json:"marks,omitempty"`
-	Day     int64                  `json:"day"` // of the requests below, in days since 1970
+	Day     int64                  `json:"day"` // of the requests below, days since 1970
 	Spent   int                    `json:"spent"`
 }
 
-// tokenMark says that all tokens below a number were known at a time, in unix seconds.
+// tokenMark says that all tokens below a number were known at a time, unix seconds.
 type tokenMark struct {
 	At   int64 `json:"at"`
 	Next int64 `json:"next"`
@@ -101,13 +101,13 @@ func NewAudits(o AuditOptions) *Audits {
 	return a
 }
 
-// Pauses between looks where something is under way.
+// Pauses between steps while something is in progress.
 const (
 	soonAudit  = time.Minute
-	mostListed = 100 // differences that are listed one by one
+	mostListed = 100 // maximum number of differences that are listed individually
 )
 
-// Run looks again and again until ctx ends.
+// Run audits at intervals until ctx ends.
 func (a *Audits) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := a.Look(ctx)
@@ -115,7 +115,7 @@ func (a *Audits) Run(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			a.o.Log.Warn().Err(err).Msg("an audit could not be made")
+			a.o.Log.Warn().Err(err).Msg("an audit failed")
 		}
 		rest := a.o.Every
 		a.mu.Lock()
@@ -154,7 +154,7 @@ func (a *Audits) Look(ctx context.Context) error {
 	return err
 }
 
-// load reads once what is remembered.
+// load reads the stored memory once.
 func (a *Audits) load(ctx context.Context) error {
 	if a.loaded {
 		return nil
@@ -175,7 +175,7 @@ func (a *Audits) load(ctx context.Context) error {
 	return a.save(ctx)
 }
 
-// readAuditMemory returns what the ledger remembers of the lane.
+// readAuditMemory reads the lane's memory from the ledger.
 func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
 	m.Status = newAuditStatus()
 	err = v.Read(ctx, func(conn *sql.Conn) error {
@@ -184,14 +184,14 @@ func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
 			return err
 		}
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			return fmt.Errorf("what the audits remember cannot be read: %w", err)
+			return fmt.Errorf("the stored state of the audits cannot be read: %w", err)
 		}
 		return nil
 	})
 	return m, err
 }
 
-// save puts what is remembered into the ledger.
+// save stores the memory in the ledger.
 func (a *Audits) save(ctx context.Context) error {
 	a.mu.Lock()
 	a.memory.Status = a.status
@@ -213,13 +213,13 @@ func (a *Audits) set(f func(*AuditStatus)) {
 	f(&a.status)
 }
 
-// errSpent ends requests to the data API for today.
-var errSpent = errors.New("the requests that audits may make today are made")
+// errSpent is the error of requests to the data API above the day's limit.
+var errSpent = errors.New("audits have used up their requests for today")
 
 // countedAsker sends requests within the day's limit.
 type countedAsker struct{ *Audits }
 
-// Do asks, where there are requests left.
+// Do sends a request if there are any left.
 func (c countedAsker) Do(ctx context.Context, r fetch.Request) (fetch.Answer, error) {
 	a := c.Audits
 	a.mu.Lock()
@@ -238,7 +238,7 @@ func (c countedAsker) Do(ctx context.Context, r fetch.Request) (fetch.Answer, er
 	return a.o.Data.Do(ctx, r)
 }
 
-// left is how many requests may still be made today.
+// left is the number of requests that are left today.
 func (a *Audits) left() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -248,22 +248,22 @@ func (a *Audits) left() int {
 	return a.o.Requests - a.memory.Spent
 }
 
-// How old something unknown may become before it counts as a difference.
+// How long something may be missing before it counts as a difference.
 const (
 	unmappedAfter = time.Hour
 	openAfter     = 24 * time.Hour
 	mostExamples  = 10
 )
 
-// tokens looks for tokens that have been unmapped for an hour. Tokens are numbered as they come, so
-// those below the number that was next an hour ago are older.
+// tokens looks for tokens that have been unmapped for an hour. Tokens are numbered in order of
+// appearance, so those below the next number of an hour ago are older.
 func (a *Audits) tokens(ctx context.Context) error {
 	if !a.o.Markets {
 		return nil
 	}
 	now := a.o.Now()
 	a.mu.Lock()
-	// Those of later were made by a clock that was ahead.
+	// Marks in the future were set by a clock that was ahead.
 	marks := slices.DeleteFunc(slices.Clone(a.memory.Marks), func(m tokenMark) bool { return m.At > now.Unix() })
 	for len(marks) > 1 && marks[1].At <= now.Add(-unmappedAfter).Unix() {
 		marks = marks[1:]
@@ -296,7 +296,7 @@ func (a *Audits) tokens(ctx context.Context) error {
 	return nil
 }
 
-// open looks for markets that the chain resolved a day ago and the catalogue calls open.
+// open looks for markets that the chain resolved a day ago and that are open in the catalogue.
 func (a *Audits) open(ctx context.Context) error {
 	if !a.o.Markets {
 		return nil
@@ -317,17 +317,17 @@ func (a *Audits) open(ctx context.Context) error {
 	return nil
 }
 
-// mostApart is by how many blocks, ten minutes of them, what is in may be behind the venue
-// before it is a difference.
+// mostApart is the number of blocks, ten minutes of them, by which committed blocks may be behind
+// the venue before it counts as a difference.
 const mostApart = 400
 
-// blocks compares the venue's newest block with what is committed. Where the lane itself knows
-// that blocks are missing there is no difference: its lag says so.
+// blocks compares the venue's newest block with the committed ones. If the lane itself knows that
+// blocks are missing, that is no difference: its lag shows it.
 func (a *Audits) blocks(ctx context.Context) error {
 	s, err := a.api.Status(ctx)
 	if err != nil {
 		var status *fetch.StatusError
-		if errors.As(err, &status) && status.Code == 503 { // before its first measurement
+		if errors.As(err, &status) && status.Code == 503 { // before the API's first measurement
 			a.unknown("no_status")
 			return nil
 		}
@@ -350,11 +350,11 @@ func (a *Audits) blocks(ctx context.Context) error {
 	if own.Committed >= own.Start && ahead > mostApart && own.GapBlocks <= tailBlocks {
 		stale = ahead
 	}
-	a.found("blocks", &a.status.Stale, stale, nil, "the venue has blocks that no node calls final yet")
+	a.found("blocks", &a.status.Stale, stale, nil, "the venue has blocks that are not final at any node yet")
 	return nil
 }
 
-// found notes what an audit finds now, and logs it when it begins, grows and ends.
+// found records the current result of an audit, and logs when differences begin, grow and end.
 func (a *Audits) found(audit string, figure *int64, n int64, examples []string, what string) {
 	a.mu.Lock()
 	was := *figure
@@ -368,7 +368,7 @@ func (a *Audits) found(audit string, figure *int64, n int64, examples []string, 
 	}
 }
 
-// unknown counts what is not as it was supposed to be.
+// unknown counts an unexpected condition.
 func (a *Audits) unknown(what string) {
 	a.set(func(s *AuditStatus) { s.Unknown[what]++ })
 }

@@ -16,33 +16,32 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// liveVolumes are the venue's counts of what the takers of an event have traded, by condition,
-// in millionths of a token, up to a time. Slack is by how much the time may be off. Both are
-// in seconds.
+// liveVolumes are the venue's counts of the volume of an event's takers up to a time, by condition,
+// in millionths of a token. Slack is the uncertainty of that time. Both are in seconds.
 type liveVolumes struct {
 	At     int64            `json:"at"`
 	Slack  int64            `json:"slack"`
 	Shares map[string]int64 `json:"shares"`
 }
 
-// pendingAudit is a day whose counts were read and are not compared yet.
+// pendingAudit is a day whose counts were read but not compared yet.
 type pendingAudit struct {
-	Start int64                  `json:"start"` // in unix seconds
+	Start int64                  `json:"start"` // unix seconds
 	End   int64                  `json:"end"`
 	At    int64                  `json:"at"` // of the last count
 	Slack int64                  `json:"slack"`
-	Read  map[string]liveVolumes `json:"read"` // by event; without shares where they could not be read
+	Read  map[string]liveVolumes `json:"read"` // by event; without shares if they could not be read
 }
 
-// When a day is compared: a while behind its end, where the venue is not far behind. Without
-// a word of how far it is, it may be as much as longestSlack.
+// When a day is compared: some time after its end, if the venue is not far behind. If it does not
+// say how far, longestSlack is assumed.
 const (
 	settleAfter  = 10 * time.Minute
 	leastSlack   = 60
 	longestSlack = 600
 )
 
-// day begins and ends the comparison of the last day that is over.
+// day starts and finishes the comparison of the last complete day.
 func (a *Audits) day(ctx context.Context) error {
 	a.mu.Lock()
 	pending, until, lag := a.memory.Pending, a.status.Until, a.status.venueLag
@@ -57,7 +56,7 @@ func (a *Audits) day(ctx context.Context) error {
 	}
 	from, to, err := a.o.Chain.Whole(ctx)
 	if err != nil || to.Before(end) || !from.Before(end) {
-		return err // what is missing shows in the chain's lag
+		return err // missing blocks show in the chain's lag
 	}
 	slack := int64(longestSlack)
 	if lag >= 0 {
@@ -74,7 +73,7 @@ func (a *Audits) day(ctx context.Context) error {
 	return a.readCounts(ctx, &pendingAudit{Start: start.Unix(), End: end.Unix(), Slack: slack, Read: map[string]liveVolumes{}})
 }
 
-// readCounts reads the venue's counts of the events most traded in.
+// readCounts reads the venue's counts for the events with the largest volume.
 func (a *Audits) readCounts(ctx context.Context, p *pendingAudit) error {
 	var events []string
 	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -91,7 +90,7 @@ func (a *Audits) readCounts(ctx context.Context, p *pendingAudit) error {
 		var shape *pages.ShapeError
 		var status *fetch.StatusError
 		switch {
-		case errors.As(err, &shape): // what is supposed of the answer is not so: trades are compared instead
+		case errors.As(err, &shape): // the response is not as expected: trades are compared instead
 			a.unknown("odd_live_volume")
 		case errors.As(err, &status) && status.Code >= 400 && status.Code < 500:
 			a.unknown("no_live_volume")
@@ -118,14 +117,14 @@ func (a *Audits) readCounts(ctx context.Context, p *pendingAudit) error {
 // counted is a condition whose counts were compared.
 type counted struct {
 	condition data.Hash
-	from, to  int64 // what is to be looked at of it, in unix seconds
+	from, to  int64 // the period to compare, unix seconds
 	most      data.Micro
-	off       data.Micro // by how much the venue's count is not ours; 0: it is, or is not known
-	read      bool       // it was counted twice
+	off       data.Micro // difference of the venue's count from ours; 0: none, or not known
+	read      bool       // it was counted at two times
 }
 
-// compare compares the counts of a day, and the trades of what they differ on, once the chain
-// is in up to when they were read.
+// compare compares the counts of a day once the chain is committed up to when they were read. If
+// counts differ, it compares trades.
 func (a *Audits) compare(ctx context.Context, p *pendingAudit) error {
 	from, to, err := a.o.Chain.Whole(ctx)
 	if err != nil || to.Unix() < p.At {
@@ -140,7 +139,7 @@ func (a *Audits) compare(ctx context.Context, p *pendingAudit) error {
 		list = append(list, some...)
 	}
 	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	slices.SortStableFunc(list, func(x, y counted) int { // those that differ, those that were not read twice, all others
+	slices.SortStableFunc(list, func(x, y counted) int { // first those that differ, then those without two counts, then all others
 		return cmp.Or(cmp.Compare(y.off, x.off), -compareBool(!x.read, !y.read))
 	})
 	sum := AuditDay{Start: unix(p.Start), End: unix(p.End), Events: len(p.Read), Conditions: len(list)}
@@ -167,8 +166,7 @@ func (a *Audits) compare(ctx context.Context, p *pendingAudit) error {
 	return a.save(ctx)
 }
 
-// scanIn scans in so many pages at most, of which there may be none; none were scanned where no
-// request is left.
+// scanIn scans at most so many pages, which may be none. It scans none if no request is left.
 func (a *Audits) scanIn(ctx context.Context, c *counted, pages int) (w scanned, err error) {
 	if pages <= 0 {
 		return w, nil
@@ -176,23 +174,23 @@ func (a *Audits) scanIn(ctx context.Context, c *counted, pages int) (w scanned, 
 	switch w, err = a.scan(ctx, c, pages); {
 	case errors.Is(err, errSpent):
 		return scanned{}, nil
-	case isOdd(err): // others can be compared for all that
+	case isOdd(err): // others can still be compared
 		a.unknown("odd_trades")
 		return scanned{}, nil
 	}
 	if err == nil && c.unexplained(&w) {
 		a.o.Log.Warn().Str("audit", "volume").Stringer("condition", c.condition).Stringer("shares", c.off).
-			Msg("the venue's count of a condition differs and its trades do not")
+			Msg("the venue's count of a condition differs but its trades do not")
 	}
 	return w, err
 }
 
-// unexplained reports whether the counts of a condition differ and its trades do not.
+// unexplained reports whether the counts of a condition differ but its trades do not.
 func (c *counted) unexplained(w *scanned) bool {
 	return c.off > 0 && w.pages > 0 && len(w.differences) == 0 && !w.cut
 }
 
-// add takes in what became of a condition.
+// add adds the result for a condition.
 func (d *AuditDay) add(c *counted, w *scanned) {
 	if w.pages == 0 {
 		if c.off > 0 {
@@ -220,7 +218,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// countEvent compares the counts of an event with ours; whole is since when the chain is in.
+// countEvent compares the counts of an event with ours. whole is the time from which on the chain
+// is complete.
 func (a *Audits) countEvent(ctx context.Context, p *pendingAudit, event string, whole int64) (out []counted, err error) {
 	now := p.Read[event]
 	a.mu.Lock()
@@ -270,7 +269,7 @@ func (a *Audits) countEvent(ctx context.Context, p *pendingAudit, event string, 
 	return out, nil
 }
 
-// finish notes what came from a day.
+// finish records the result of a day.
 func (a *Audits) finish(p *pendingAudit, sum AuditDay, differences []AuditDifference) {
 	a.mu.Lock()
 	known, lacking := map[string]bool{}, 0

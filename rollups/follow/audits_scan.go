@@ -16,17 +16,17 @@ import (
 	"pmx/data/upstream/dataapi"
 )
 
-// dust is the least size of a trade that the data API gives, in millionths of a token.
+// dust is the minimum size of the data API's trades, in millionths of a token.
 const dust data.Micro = 10_000
 
-// txSum is what a transaction has of a condition, without dust.
+// txSum is the sum of a transaction's fills of a condition, without dust.
 type txSum struct {
 	fills  int64
 	shares data.Micro
 	at     int64 // unix seconds
 }
 
-// scanned is what became of a comparison of all trades of a condition.
+// scanned is the result of a comparison of all trades of a condition.
 type scanned struct {
 	pages        int
 	transactions int64
@@ -34,12 +34,12 @@ type scanned struct {
 	differences  []AuditDifference
 }
 
-// errScanned ends a scan.
+// errScanned stops a scan.
 var errScanned = errors.New("scanned")
 
-// scan compares all trades of a condition in a stretch of time with those of the venue, by
-// transaction, in so many pages at most. The venue's rows have no log index and no fee, and
-// dust is not among them.
+// scan compares all trades of a condition in a period with those of the venue, by transaction,
+// reading at most so many pages. The venue's rows have no log index and no fee, and do not include
+// dust.
 func (a *Audits) scan(ctx context.Context, c *counted, most int) (w scanned, err error) {
 	theirs, from, err := a.theirs(ctx, c, most, &w)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *Audits) scan(ctx context.Context, c *counted, most int) (w scanned, err
 		switch {
 		case said.fills == 0:
 			d.Kind = OursOnly
-		case have.fills == 0 && elsewhere[d.Tx] >= said.fills: // its token is not mapped, or to another condition
+		case have.fills == 0 && elsewhere[d.Tx] >= said.fills: // its token is not mapped, or is mapped to another condition
 			a.unknown("of_another_condition")
 			continue
 		case have.fills == 0:
@@ -87,8 +87,8 @@ func (a *Audits) scan(ctx context.Context, c *counted, most int) (w scanned, err
 	return w, nil
 }
 
-// theirs are the transactions that the venue has of a condition, and from when on they are all
-// there: later than was asked for where there are more pages than allowed.
+// theirs returns the venue's transactions of a condition, and the time from which on they are
+// complete, which is later than requested if there are more pages than allowed.
 func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *scanned) (map[data.Hash]txSum, int64, error) {
 	out, from := map[data.Hash]txSum{}, c.from
 	err := a.api.EachTrades(ctx, []data.Hash{c.condition}, false, "", func(p dataapi.TradesPage) error {
@@ -103,7 +103,7 @@ func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *scanned) (
 			return nil
 		case p.Trades[len(p.Trades)-1].At < from:
 			return errScanned
-		case w.pages >= most: // of a second that may go on nothing is compared
+		case w.pages >= most: // a second that may be incomplete is not compared
 			w.cut, from = true, p.Trades[len(p.Trades)-1].At+1
 			return errScanned
 		}
@@ -116,7 +116,7 @@ func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *scanned) (
 	return out, from, nil
 }
 
-// addTrade takes in a row of the venue's trades.
+// addTrade adds a row of the venue's trades.
 func (a *Audits) addTrade(to map[data.Hash]txSum, t *dataapi.Trade) {
 	size, ok := sizeOf(t.Raw)
 	switch {
@@ -130,7 +130,7 @@ func (a *Audits) addTrade(to map[data.Hash]txSum, t *dataapi.Trade) {
 	}
 }
 
-// sizeOf is the size of a row of the data API.
+// sizeOf returns the size of a row of the data API.
 func sizeOf(raw []byte) (data.Micro, bool) {
 	var row struct {
 		Size shape.Text `json:"size"`
@@ -142,7 +142,7 @@ func sizeOf(raw []byte) (data.Micro, bool) {
 	return size, ok && size >= 0
 }
 
-// ours are the transactions of a condition in a stretch of time.
+// ours returns the committed transactions of a condition in a period.
 func (a *Audits) ours(ctx context.Context, condition data.Hash, from, to int64) (map[data.Hash]txSum, error) {
 	out := map[data.Hash]txSum{}
 	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) error {
@@ -156,8 +156,8 @@ func (a *Audits) ours(ctx context.Context, condition data.Hash, from, to int64) 
 	return out, err
 }
 
-// there is how many fills of transactions are in, without dust, by about when they were made,
-// in unix seconds.
+// there returns the number of committed fills of transactions, without dust. at has their
+// approximate times, unix seconds.
 func (a *Audits) there(ctx context.Context, at map[string]int64) (map[string]int64, error) {
 	out := map[string]int64{}
 	if len(at) == 0 {
@@ -179,30 +179,30 @@ func (a *Audits) there(ctx context.Context, at map[string]int64) (map[string]int
 	return out, err
 }
 
-// wantedTx is a transaction that the venue has and that is not in, or not whole.
+// wantedTx is a transaction of the venue that is missing or incomplete here.
 type wantedTx struct {
 	Tx    string `json:"tx"`
-	At    int64  `json:"at"` // of its block, in unix seconds, as are the others
+	At    int64  `json:"at"` // of its block; unix seconds, like the others
 	Fills int64  `json:"fills"`
 	Found int64  `json:"found"`
 	Tries int    `json:"tries"`
 	Next  int64  `json:"next"`
 }
 
-// mostWantedTx is how many are waited for. What is beyond is found again by the next day's
-// comparison, or in its neighbours' blocks.
+// mostWantedTx is the maximum number of wanted transactions. Others are found again by the next
+// day's comparison, or come with nearby blocks.
 const mostWantedTx = 5_000
 
-// A transaction is asked for again after these, the last of which comes again, until it is
+// A transaction is requested again after these intervals, the last of which repeats, until it is
 // given up.
 var afterWanted = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// nearWanted is how many seconds of blocks on both sides come with those of a time.
+// nearWanted is the number of seconds before and after a time whose blocks are imported with it.
 const nearWanted = aroundDifference
 
 const givenUpAfter = 14 * 24 * time.Hour
 
-// mend asks the nodes once more for the blocks of transactions that the venue has.
+// mend requests the blocks of wanted transactions again.
 func (a *Audits) mend(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := a.mended(ctx); err != nil {
@@ -217,7 +217,7 @@ func (a *Audits) mend(ctx context.Context) error {
 			return nil
 		}
 		at, try := a.memory.Wanted[i].At, a.memory.Wanted[i].Tries
-		for j := range a.memory.Wanted { // what is near is in the same blocks
+		for j := range a.memory.Wanted { // nearby transactions are in the same blocks
 			if w := &a.memory.Wanted[j]; w.At >= at-nearWanted && w.At <= at+nearWanted && due(w) {
 				w.Next = now.Unix() + int64(afterWanted[min(w.Tries, len(afterWanted)-1)]/time.Second)
 				w.Tries++
@@ -233,11 +233,11 @@ func (a *Audits) mend(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// mended takes the transactions that are in by now from those that are wanted.
+// mended removes the transactions that are committed by now from the wanted ones.
 func (a *Audits) mended(ctx context.Context) error {
 	a.mu.Lock()
 	now := a.o.Now()
-	for i := range a.memory.Wanted { // what a clock that was ahead found later than now
+	for i := range a.memory.Wanted { // found in the future, by a clock that was ahead
 		a.memory.Wanted[i].Found = min(a.memory.Wanted[i].Found, now.Unix())
 	}
 	wanted := slices.Clone(a.memory.Wanted)
@@ -263,7 +263,7 @@ func (a *Audits) mended(ctx context.Context) error {
 		case now.Sub(unix(w.Found)) > givenUpAfter:
 			gone[w.Tx] = true
 			lost++
-			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction that the venue has: it is given up")
+			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction of the venue: it is given up")
 		}
 	}
 	if len(gone) == 0 {
@@ -280,7 +280,7 @@ func (a *Audits) mended(ctx context.Context) error {
 	}
 	a.mu.Unlock()
 	if in > 0 {
-		a.o.Log.Warn().Str("audit", "trades").Int64("transactions", in).Msg("transactions that were missing are in")
+		a.o.Log.Warn().Str("audit", "trades").Int64("transactions", in).Msg("missing transactions were imported")
 	}
 	return a.save(ctx)
 }

@@ -11,30 +11,30 @@ import (
 	"pmx/rollups/serving"
 )
 
-// AuditStatus says how the facts compare with the venue's own counts. What it counts is remembered
-// across restarts.
+// AuditStatus is the status of the comparison with the venue's own counts. Its counts survive
+// restarts.
 type AuditStatus struct {
 	Phase Phase     `json:"state"`
-	Since time.Time `json:"since"`                   // when the figures below begin
+	Since time.Time `json:"since"`                   // start of the figures below
 	Until time.Time `json:"compared_until,omitzero"` // the end of the last day whose trades were compared; zero: none was
 
-	VenueBlock int64 `json:"venue_block"`  // the venue's newest; 0: it has not said
-	Ahead      int64 `json:"blocks_ahead"` // of what is committed; below 0: behind it
-	Stale      int64 `json:"stale_blocks"` // Ahead, where it is too many and no node has more
+	VenueBlock int64 `json:"venue_block"`  // the venue's newest; 0: not known
+	Ahead      int64 `json:"blocks_ahead"` // of committed blocks; below 0: behind them
+	Stale      int64 `json:"stale_blocks"` // Ahead, if it is too large and no node has more
 	Unmapped   int64 `json:"unmapped_tokens"`
-	StillOpen  int64 `json:"resolved_and_open"` // markets that the chain resolved a day ago and the catalogue calls open
+	StillOpen  int64 `json:"resolved_and_open"` // markets that the chain resolved a day ago and that are open in the catalogue
 
 	Last     *AuditDay         `json:"last_day,omitempty"`
-	List     []AuditDifference `json:"differences,omitempty"` // of it, the first of them
-	Waiting  int               `json:"waiting_transactions"`  // that the venue has and no node has given yet
-	Mended   int64             `json:"mended_transactions"`   // that came in because of an audit
-	Lost     int64             `json:"transactions_given_up"` // that no node had for two weeks
-	Fills    int64             `json:"mended_fills"`          // that came in with them, and around them
+	List     []AuditDifference `json:"differences,omitempty"` // the first of them
+	Waiting  int               `json:"waiting_transactions"`  // that the venue has and no node has returned yet
+	Mended   int64             `json:"mended_transactions"`   // that were imported because of an audit
+	Lost     int64             `json:"transactions_given_up"` // that no node has had for two weeks
+	Fills    int64             `json:"mended_fills"`          // that were imported with them and around them
 	Requests int               `json:"requests_today"`        // of the data API
-	Unknown  map[string]int64  `json:"unknown,omitempty"`     // odd things, by what they are
-	Error    string            `json:"error,omitempty"`       // of the last look
+	Unknown  map[string]int64  `json:"unknown,omitempty"`     // unexpected conditions, by kind
+	Error    string            `json:"error,omitempty"`       // of the last run
 
-	venueLag int64 // seconds that the venue is behind by its own account; -1: not known
+	venueLag int64 // seconds that the venue says that it is behind; -1: not known
 }
 
 // AuditDay is the comparison of a day.
@@ -43,25 +43,25 @@ type AuditDay struct {
 	End          time.Time `json:"end"`
 	Events       int       `json:"events"`
 	Conditions   int       `json:"conditions"`
-	Differ       int       `json:"counts_differ"`        // conditions of which the venue counts other than we do
+	Differ       int       `json:"counts_differ"`        // conditions whose counts differ
 	Scanned      int       `json:"conditions_compared"`  // trade by trade
-	Unscanned    int       `json:"conditions_left"`      // whose counts differ, for which no requests were left
-	Cut          int       `json:"conditions_cut_short"` // of which only the newest trades were compared
-	Unexplained  int       `json:"unexplained"`          // conditions whose counts differ and whose trades do not
+	Unscanned    int       `json:"conditions_left"`      // whose counts differ, but for which no requests were left
+	Cut          int       `json:"conditions_cut_short"` // only the newest of whose trades were compared
+	Unexplained  int       `json:"unexplained"`          // conditions whose counts differ but whose trades do not
 	Transactions int64     `json:"transactions"`         // that were compared
 	VenueOnly    int64     `json:"venue_only"`           // that only the venue has
 	OursOnly     int64     `json:"ours_only"`
-	Others       int64     `json:"others"` // that both have, with other fills
+	Others       int64     `json:"others"` // that both have, with different fills
 }
 
-// DifferenceKind is how a transaction differs.
+// DifferenceKind is a kind of difference of a transaction.
 type DifferenceKind string
 
 // The kinds of differences.
 const (
 	VenueOnly DifferenceKind = "venue_only"
 	OursOnly  DifferenceKind = "ours_only"
-	Others    DifferenceKind = "others" // both have it, with other fills
+	Others    DifferenceKind = "others" // both have it, with different fills
 )
 
 // AuditDifference is a transaction that differs from the venue's.
@@ -74,14 +74,14 @@ type AuditDifference struct {
 	VenueShares string         `json:"venue_shares"`
 	OurFills    int64          `json:"our_fills"`
 	OurShares   string         `json:"our_shares"`
-	Gone        bool           `json:"mended"` // it came in since, or was given up
+	Gone        bool           `json:"mended"` // it was imported since, or given up
 }
 
 func newAuditStatus() AuditStatus {
 	return AuditStatus{Phase: Idle, Unknown: map[string]int64{}, venueLag: -1}
 }
 
-// Status reports how the audits stand.
+// Status returns the status of the audits.
 func (a *Audits) Status() AuditStatus {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,8 +94,8 @@ func (a *Audits) Status() AuditStatus {
 	return s
 }
 
-// StoredAudits reports what the audits of a venue found that nobody follows now; nil if there were
-// none.
+// StoredAudits returns the stored status of the audits of a venue that is not being followed; nil
+// if there were none.
 func StoredAudits(ctx context.Context, v Venue) (*AuditStatus, error) {
 	m, err := readAuditMemory(ctx, v)
 	if err != nil || m.Status.Since.IsZero() {
@@ -105,7 +105,7 @@ func StoredAudits(ctx context.Context, v Venue) (*AuditStatus, error) {
 	return &m.Status, nil
 }
 
-// differences are what the audits find now, by audit.
+// differences returns the current differences by audit.
 func (s *AuditStatus) differences() map[string]int64 {
 	out := map[string]int64{"trades": int64(s.Waiting), "volume": 0, "blocks": s.Stale, "tokens": s.Unmapped, "resolutions": s.StillOpen}
 	if s.Last != nil {
@@ -114,7 +114,7 @@ func (s *AuditStatus) differences() map[string]int64 {
 	return out
 }
 
-// Problems are what the audits find now, in words.
+// Problems describes the current differences.
 func (s *AuditStatus) Problems() (out []string) {
 	add := func(n int64, what string) {
 		if n > 0 {
@@ -122,16 +122,16 @@ func (s *AuditStatus) Problems() (out []string) {
 		}
 	}
 	d := s.differences()
-	add(d["trades"], "%d transactions that the venue has are not in, and are asked for again")
-	add(d["volume"], "%d markets have other volumes by the venue's count than by its trades, or were not compared trade by trade")
+	add(d["trades"], "%d transactions of the venue are missing, and are requested again")
+	add(d["volume"], "%d markets have different volumes by the venue's count than by its trades, or were not compared trade by trade")
 	add(d["blocks"], "the venue is %d blocks ahead of every node")
 	add(d["tokens"], "%d tokens are not mapped to a market after an hour")
 	add(d["resolutions"], "%d markets that the chain resolved a day ago are open in the catalogue")
 	return out
 }
 
-// Tell is the lane's status for pages and metrics. Until a first day was compared the lane cannot
-// be late.
+// Tell returns the lane's status for pages and metrics. Until a first day was compared, the lane
+// cannot be late.
 func (s *AuditStatus) Tell() serving.Source {
 	asOf := s.Until
 	if asOf.Before(s.Since) {
@@ -145,7 +145,7 @@ func (s *AuditStatus) Tell() serving.Source {
 	case len(list) > 0:
 		out.Problem = strings.Join(list, "; ") + ": pmx sync status lists them."
 	case s.Error != "":
-		out.Problem = "What is in could not be compared with the venue's counts, which is tried again: pmx sync status and the server's log say why."
+		out.Problem = "The facts could not be compared with the venue's counts; this is tried again: pmx sync status and the server's log say why."
 	}
 	return out
 }

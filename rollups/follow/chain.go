@@ -18,86 +18,86 @@ import (
 	"pmx/engine/ledger"
 )
 
-// ChainOptions say what the chain lane follows, and how.
+// ChainOptions configure the chain lane.
 type ChainOptions struct {
 	Venue     Venue
 	Nodes     []Node
 	Contracts []chain.Contract
-	// FromBlock is the first block that is followed from; 0: the one remembered, else that
-	// of the newest fill, else that of a day ago.
+	// FromBlock is the first block to follow from; 0: the stored one, else that of the newest fill,
+	// else that of a day ago.
 	FromBlock int64
 	Log       zerolog.Logger
 	Watch     *guard.Watch
 	Now       func() time.Time                           // nil: time.Now
 	Sleep     func(context.Context, time.Duration) error // nil: the clock's
-	Every     time.Duration                              // between two looks for new blocks; 0: as these come
-	InFlight  int                                        // ranges a node is asked for at once; 0: 4
-	Batch     int64                                      // fills that are committed together, or one and a half times as many events; 0: 124,000
-	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
-	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
-	LookIn    time.Duration                              // how long a node may take for the newest final block if another can be asked; 0: 5 s
-	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
-	// Called after every commit: with the state, and with the conditions that it resolves. They must
-	// not block; each may be nil.
+	Every     time.Duration                              // between two looks for new blocks; 0: adapted to when they come
+	InFlight  int                                        // ranges in flight per node; 0: 4
+	Batch     int64                                      // fills per commit, or one and a half times as many events; 0: 124,000
+	AuditIn   time.Duration                              // time from a range's commit to its audit; 0: a day
+	AuditOf   float64                                    // share of audited ranges; 0: one in a hundred
+	LookIn    time.Duration                              // time-out for the newest final block if another node is available; 0: 5 s
+	Patience  time.Duration                              // time without progress after which Once gives up; 0: 5 min
+	// Called after every commit, with the status and with the resolved conditions. They must not
+	// block; each may be nil.
 	Progress func(ChainStatus)
 	Resolved func(conditions ...data.Hash)
 }
 
-// Chain is the lane of the chain's logs: final blocks are fetched, range by range, verified and
-// committed together with the range itself, so that missing ranges are always known.
+// Chain is the lane of the chain's logs. It fetches final blocks range by range, checks them, and
+// commits them together with the range, so that missing ranges are always known.
 type Chain struct {
 	o      ChainOptions
 	nodes  []*provider
 	topics []data.Hash
 
-	mu        sync.Mutex // of all below
+	mu        sync.Mutex // guards all below
 	wake      chan struct{}
 	memory    chainMemory
 	asking    []asking
-	ranges    []ledger.Ranges // of asking
+	ranges    []ledger.Ranges // of the requests
 	plan      plan
 	head      Header    // the newest final block
 	headAt    time.Time // when a node said so
-	looked    time.Time // when one was asked just for that
+	looked    time.Time // when one was last asked only for that
 	pace      pace      // of the head, used by the loop alone
-	unproved  int       // looks in a row whose logs were not proved to be all, likewise
-	turns     turns     // of the nodes at being asked for the head first
+	unproved  int       // looks in a row whose logs were not proved complete, likewise
+	turns     turns     // which node is asked for the head first
 	planned   int64     // the head when a range was last taken
 	gate      time.Time
-	answered  int64     // blocks that are answered and not committed
-	pending   int64     // events that are answered and not committed
-	asked     int       // ranges that a node is being asked for
-	flying    int       // ranges that are asked for, or answered and not taken by the loop
-	dense     densities // of what is committed
-	seen      bucket    // of what was answered of late
+	answered  int64     // blocks that are answered but not committed
+	pending   int64     // events that are answered but not committed
+	asked     int       // ranges in flight
+	flying    int       // ranges in flight, or answered and not yet taken by the loop
+	dense     densities // of committed ranges
+	seen      bucket    // of recent responses
 	stats     ChainStatus
 	catchUp   catchUp
-	progress  time.Time     // when something came in last, or nothing was missing
-	patience  time.Duration // without progress, after which the run ends; 0: never
+	progress  time.Time     // when something was last committed, or nothing was missing
+	patience  time.Duration // time without progress after which the run ends; 0: never
 	refusals  int           // in a row
-	refusal   error         // why the last commit failed; nil: it did not
+	refusal   error         // error of the last commit; nil: none
 	warned    bool
-	auditing  time.Time          // when audits may go on
-	rechecks  map[int64]patience // blocks to be asked for once more
-	firstTime int64              // of the first block followed, in unix seconds; 0: not known yet
-	instead   string             // whose fills give way to the lane's; "": nobody's
+	auditing  time.Time          // when audits may continue
+	rechecks  map[int64]patience // blocks to be requested again
+	firstTime int64              // time of the first block, unix seconds; 0: not known yet
+	instead   string             // source whose fills are replaced by the lane's; "": none
 	results   chan *result
 }
 
-// catchUp is the way from where a catch-up began.
+// catchUp is the progress of a catch-up.
 type catchUp struct {
 	began  time.Time
-	blocks int64 // that were missing then
-	fills  int64 // that were committed then
+	blocks int64 // missing at its start
+	fills  int64 // committed at its start
 }
 
-// Blocks that may be missing without it being a catch-up.
+// Maximum number of missing blocks that is not a catch-up.
 const tailBlocks = 200
 
-// stalledBehind is after how long without progress the lane counts as stalled.
+// stalledBehind is the time without progress after which the lane counts as stalled.
 const stalledBehind = 2 * time.Minute
 
-// errNoNode is for a lane without a provider.
+// errNoNode is the error of a lane without a provider.
 var errNoNode = errors.New("the chain cannot be followed without a provider: give --rpc")
 
 // NewChain returns the lane; Run follows.
@@ -122,7 +122,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	for _, n := range o.Nodes {
 		c.nodes = append(c.nodes, newProvider(n))
 	}
-	c.results = make(chan *result, mostRanges) // room for all that comes while a commit runs
+	c.results = make(chan *result, mostRanges) // buffer for all results that arrive during a commit
 	now := o.Now()
 	c.stats = ChainStatus{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
 	c.progress = now
@@ -134,7 +134,7 @@ func (c *Chain) Run(ctx context.Context) error {
 	return c.run(ctx, func() bool { return false })
 }
 
-// errDone ends a run that is done.
+// errDone ends a completed run.
 var errDone = errors.New("done")
 
 func (c *Chain) run(ctx context.Context, done func() bool) error {
@@ -162,7 +162,7 @@ func (c *Chain) run(ctx context.Context, done func() bool) error {
 	return c.o.Watch.Do("follow the chain", func() error { return c.loop(own, done) })
 }
 
-// begin reads what is committed and remembered.
+// begin reads the committed ranges and the stored memory.
 func (c *Chain) begin(ctx context.Context) error {
 	var newest int64
 	var memory chainMemory
@@ -179,7 +179,7 @@ func (c *Chain) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if trades.Start > 0 { // what was followed by the venue's list is the chain's to tell
+		if trades.Start > 0 { // fills followed by the venue's list are replaced by the chain's
 			instead, newest = tradesName, trades.Start*1_000_000
 		}
 		memory, err = readMemory(text)
@@ -209,7 +209,7 @@ func (c *Chain) begin(ctx context.Context) error {
 	}
 	asking := memory.asked(c.o.Contracts)
 	if len(asking) == 0 {
-		return errors.New("none of the contracts has events that are read")
+		return errors.New("none of the contracts has events that can be read")
 	}
 	c.mu.Lock()
 	c.memory, c.asking, c.ranges, c.instead = memory, asking, make([]ledger.Ranges, len(asking)), instead
@@ -226,7 +226,7 @@ func (c *Chain) begin(ctx context.Context) error {
 	return nil
 }
 
-// remember stores what the lane remembers by itself.
+// remember stores the lane's memory.
 func (c *Chain) remember(ctx context.Context) error {
 	c.mu.Lock()
 	text, err := c.memory.text()
@@ -240,8 +240,8 @@ func (c *Chain) remember(ctx context.Context) error {
 	return err
 }
 
-// firstBlock is where to begin if nothing is remembered: at the block of the newest fill, in unix
-// µs, or a day ago.
+// firstBlock returns where to begin if nothing is stored: at the block of the newest fill, given in
+// unix µs, or a day ago.
 func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 	var failed error
 	for _, p := range c.nodes {
@@ -264,7 +264,7 @@ func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 	return 0, failed
 }
 
-// blockAt returns the last block up to head that was made before a time, in unix seconds.
+// blockAt returns the last block up to head that is older than a time, unix seconds.
 func blockAt(ctx context.Context, n Node, head, at int64) (int64, error) {
 	low, high := int64(1), head
 	for low < high {
@@ -274,7 +274,7 @@ func blockAt(ctx context.Context, n Node, head, at int64) (int64, error) {
 		case err != nil:
 			return 0, err
 		case len(h) != 1 || h[0].Number != middle:
-			return 0, errors.New("the node does not give the header of a block it has")
+			return 0, errors.New("the node does not return the header of a block that it has")
 		case h[0].Time < at:
 			low = middle
 		default:
@@ -316,7 +316,7 @@ func (c *Chain) starts() []int64 {
 	return starts
 }
 
-// replan works out what is missing, and wakes goroutines that wait for ranges.
+// replan computes what is missing, and wakes goroutines that wait for ranges.
 func (c *Chain) replan() {
 	c.plan.missing = spans(c.ranges, c.starts(), c.head.Number)
 	now := c.o.Now()
@@ -333,7 +333,7 @@ func (c *Chain) replan() {
 	c.wake = make(chan struct{})
 }
 
-// known notes the newest final block.
+// known records the newest final block.
 func (c *Chain) known(h Header) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -344,10 +344,10 @@ func (c *Chain) known(h Header) {
 	}
 }
 
-// loop looks for new blocks and commits what the nodes answered.
+// loop looks for new blocks and commits answered ranges.
 func (c *Chain) loop(ctx context.Context, done func() bool) error {
 	var ready []*result
-	first := time.Time{} // when the first of them came
+	first := time.Time{} // when the first of them arrived
 	for ctx.Err() == nil {
 		if done() {
 			return errDone
@@ -381,8 +381,8 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 	return ctx.Err()
 }
 
-// askedAgain asks once more for one of the ranges for which it is time; false if there is none. It
-// must not be called while a range waits to be committed: what is due is taken.
+// askedAgain requests one of the ranges again that are due; false if there is none. It must not be
+// called while a range waits to be committed.
 func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 	if c.auditDue(now) {
 		c.audit(ctx)
@@ -395,25 +395,25 @@ func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 	return due
 }
 
-// longestWait is how long an answered range waits for others, to be committed together.
+// longestWait is how long an answered range waits for others that are committed with it.
 const longestWait = 15 * time.Second
 
-// isIdle reports whether nothing is asked for and nothing is going to be at once.
+// isIdle reports whether no request is in flight or about to be sent.
 func (c *Chain) isIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.flying == 0 && (c.inTail() || c.pending >= c.o.Batch+c.o.Batch/2 || len(c.plan.free()) == 0)
 }
 
-// inTail reports whether no more is missing than comes in between two looks.
+// inTail reports whether no more is missing than arrives between two looks.
 func (c *Chain) inTail() bool { return c.plan.open() <= tailBlocks }
 
 // usualBatch is a little more than a row group of DuckDB (122,880 rows): fewer rows, and rows
 // beyond a full row group, are not compressed before the next checkpoint.
 const usualBatch = 124_000
 
-// enough reports whether there is enough for a commit. The first batch is a quarter of the others:
-// until it is there, nothing is committed beside the asking.
+// enough reports whether there is enough for a commit. The first batch is a quarter of the others,
+// so that committing in parallel to the requests begins sooner.
 func (c *Chain) enough(ready []*result) bool {
 	n, most := int64(0), c.o.Batch
 	for _, r := range ready {
@@ -427,11 +427,11 @@ func (c *Chain) enough(ready []*result) bool {
 	return n >= most || len(ready) >= mostRanges
 }
 
-// mostRanges is how many ranges are committed together at most: on a quiet chain a commit would
+// mostRanges is the maximum number of ranges in a commit. On a quiet chain, a commit would
 // otherwise wait for very many.
 const mostRanges = 2_000
 
-// fail notes an error for the state.
+// fail records an error for the status.
 func (c *Chain) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // committed.
 var errNotWhole = errors.New("no node returns all logs of these blocks now")
 
-// Whole returns the time of which all blocks are in: from that of the first one, to that of the
-// last one without a gap; equal if nothing is.
+// Whole returns the period whose blocks are all committed: from the time of the first block to that
+// of the last one before a gap; the two are equal if nothing is committed.
 func (c *Chain) Whole(ctx context.Context) (from, to time.Time, err error) {
 	c.mu.Lock()
 	s := ChainStatus{}
@@ -33,7 +33,7 @@ func (c *Chain) Whole(ctx context.Context) (from, to time.Time, err error) {
 			return time.Time{}, time.Time{}, fmt.Errorf("%s: %w", p.Name(), err)
 		}
 		if len(h) != 1 || h[0].Number != start || h[0].Time == 0 {
-			return time.Time{}, time.Time{}, fmt.Errorf("%s does not say when block %d was made", p.Name(), start)
+			return time.Time{}, time.Time{}, fmt.Errorf("%s does not give the time of block %d", p.Name(), start)
 		}
 		first = h[0].Time
 		c.mu.Lock()
@@ -43,8 +43,8 @@ func (c *Chain) Whole(ctx context.Context) (from, to time.Time, err error) {
 	return unix(first), s.AsOf, nil
 }
 
-// AskAgain asks a node once more for the blocks around a time, another node for every try, and
-// brings in what was missing.
+// AskAgain requests the blocks around a time again, from a different node for each try, and imports
+// missing logs.
 func (c *Chain) AskAgain(ctx context.Context, at time.Time, try int) (fills int64, err error) {
 	c.mu.Lock()
 	head := c.head.Number

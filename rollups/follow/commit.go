@@ -18,7 +18,7 @@ import (
 // rowsName is the name of the lane's batches in the import log.
 const rowsName = "chain"
 
-// take handles the result of a range; true if it is to be committed.
+// take handles the result of a range. It returns true if the range is to be committed.
 func (c *Chain) take(r *result) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ type stretch struct {
 func (s *stretch) from() int64 { return s.results[0].job.from }
 func (s *stretch) to() int64   { return s.results[len(s.results)-1].job.to }
 
-// stretches puts results into order and together.
+// stretches sorts results and joins adjacent ones.
 func stretches(results []*result) (out []*stretch) {
 	slices.SortFunc(results, func(a, b *result) int { return cmp.Compare(a.job.from, b.job.from) })
 	for _, r := range results {
@@ -59,7 +59,8 @@ func stretches(results []*result) (out []*stretch) {
 	return out
 }
 
-// commit commits ranges that were answered, or gives them back. Their batches are used up.
+// commit commits answered ranges, or releases them to be requested again. Their batches are
+// consumed.
 func (c *Chain) commit(ctx context.Context, results []*result) {
 	defer func() {
 		for _, r := range results {
@@ -75,7 +76,7 @@ func (c *Chain) commit(ctx context.Context, results []*result) {
 	}
 	c.setPhase(Validate)
 	receipt, err := c.commitWhole(ctx, results)
-	again := c.reload(ctx) // also behind an error: it may be in for all that
+	again := c.reload(ctx) // also after an error: it may be committed nevertheless
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending -= events
@@ -105,7 +106,7 @@ func (c *Chain) setPhase(p Phase) {
 	c.stats.Phase = p
 }
 
-// commitWhole commits ranges that link up with what is committed.
+// commitWhole commits ranges that follow the committed ones.
 func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Receipt, error) {
 	parts := stretches(results)
 	for _, s := range parts {
@@ -163,11 +164,11 @@ func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Rece
 	return receipt, err
 }
 
-// errFork is for a range that does not follow upon what is committed.
+// errFork is the error of a range that does not follow the committed ones.
 var errFork = errors.New("a range does not follow the one before it")
 
-// link checks that the ranges of a stretch link up with each other, and the first with what is
-// committed: the hash of the block before it must be the committed one.
+// link checks that the ranges of a stretch follow each other, and that the first follows the
+// committed ones: the hash of the block before it must be the committed one.
 func (c *Chain) link(ctx context.Context, s *stretch) error {
 	first := s.results[0]
 	if s.parent.IsZero() && s.from() > 0 {
@@ -177,7 +178,7 @@ func (c *Chain) link(ctx context.Context, s *stretch) error {
 			return err
 		}
 		if len(h) != 1 || h[0].Number != s.from()-1 {
-			return fmt.Errorf("%s does not give the header of block %d", first.node.Name(), s.from()-1)
+			return fmt.Errorf("%s does not return the header of block %d", first.node.Name(), s.from()-1)
 		}
 		s.parent = h[0].Hash
 	}
@@ -193,7 +194,7 @@ func (c *Chain) link(ctx context.Context, s *stretch) error {
 	return c.forked(s.from()-1, nil, first.node)
 }
 
-// follows reports whether the block before a stretch is the one that was committed, if it was.
+// follows reports whether the block before a stretch, if it was committed, has the committed hash.
 func (c *Chain) follows(s *stretch) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +206,7 @@ func (c *Chain) follows(s *stretch) bool {
 	return true
 }
 
-// forked notes that nodes, or a node and what is committed, are not on one chain.
+// forked records that two nodes, or a node and the committed ranges, are on different chains.
 func (c *Chain) forked(block int64, before, after *provider) error {
 	now := c.o.Now()
 	err := fmt.Errorf("%w: block %d", errFork, block)
@@ -220,7 +221,7 @@ func (c *Chain) forked(block int64, before, after *provider) error {
 	return err
 }
 
-// rangeOf is what the ledger gets of a stretch.
+// rangeOf returns the ledger's range for a stretch.
 func (c *Chain) rangeOf(s *stretch) ledger.Range {
 	last := s.results[len(s.results)-1]
 	r := ledger.Range{From: s.from(), To: s.to(), Parent: s.parent, End: last.End.Hash, EndTime: last.End.Time, Provider: last.node.Name(), FetchedAt: c.o.Now()}
@@ -232,7 +233,7 @@ func (c *Chain) rangeOf(s *stretch) ledger.Range {
 	return r
 }
 
-// counted adds what was committed to the figures.
+// counted adds committed ranges to the figures.
 func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Duration) {
 	s := &c.stats
 	s.Phase, s.Error = Idle, ""
@@ -266,7 +267,7 @@ func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Dur
 	}
 }
 
-// checkStalled logs once that nothing has come in for a long time.
+// checkStalled logs once that nothing has been committed for a long time.
 func (c *Chain) checkStalled(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,17 +275,17 @@ func (c *Chain) checkStalled(now time.Time) {
 		return
 	}
 	c.warned = true
-	c.o.Log.Error().Int64("missing_blocks", c.plan.blocks()).Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has come in for long")
+	c.o.Log.Error().Int64("missing_blocks", c.plan.blocks()).Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has been committed for a long time")
 }
 
-// Status reports how the lane stands.
+// Status returns the lane's status.
 func (c *Chain) Status() ChainStatus {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.status()
 }
 
-// mostHeldShown is how many of the ranges that are held back the state lists.
+// mostHeldShown is the maximum number of held ranges in the status.
 const mostHeldShown = 20
 
 func (c *Chain) status() ChainStatus {
@@ -341,7 +342,7 @@ func (c *Chain) status() ChainStatus {
 	return s
 }
 
-// setPrefix tells up to where nothing is missing: of several versions, the least.
+// setPrefix sets the block up to which nothing is missing: the minimum of all versions.
 func (c *Chain) setPrefix(s *ChainStatus, now time.Time) {
 	s.Committed = -1
 	for i, a := range c.asking {

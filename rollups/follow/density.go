@@ -2,23 +2,23 @@ package follow
 
 import "slices"
 
-// How densities are kept: by part of a minute and a day of blocks, which come every 1.5 s.
+// Densities are stored by part of a minute and day of blocks; a block takes 1.5 s.
 const (
 	dayBlocks    = 57_600
 	bucketBlocks = 40
 	mostBuckets  = 4 * dayBlocks / bucketBlocks
-	leastBuckets = 10 // of which a median is one
+	leastBuckets = 10 // over which a median is taken
 )
 
-// densities remember how many logs a block has had where.
+// densities stores the numbers of logs per block in parts of the chain.
 type densities struct {
 	buckets map[int64]bucket
 }
 
-// bucket is how many logs some blocks have.
+// bucket is a number of blocks and of their logs.
 type bucket struct{ blocks, logs int64 }
 
-// add takes in more blocks; what came long before counts less and less.
+// add adds blocks; old ones count less and less.
 func (b *bucket) add(blocks, logs int64) {
 	if b.blocks+blocks > 2*dayBlocks {
 		b.blocks, b.logs = b.blocks/2, b.logs/2
@@ -26,10 +26,10 @@ func (b *bucket) add(blocks, logs int64) {
 	b.blocks, b.logs = b.blocks+blocks, b.logs+logs
 }
 
-// mean is how many logs a block has.
+// mean is the number of logs per block.
 func (b bucket) mean() float64 { return float64(b.logs) / float64(max(b.blocks, 1)) }
 
-// add takes in a range that is committed.
+// add adds a committed range.
 func (d *densities) add(from, to, logs int64) {
 	if d.buckets == nil {
 		d.buckets = map[int64]bucket{}
@@ -50,8 +50,8 @@ func (d *densities) add(from, to, logs int64) {
 	}
 }
 
-// median is that of the logs a block has within a day of a block; false where too little is
-// known.
+// median returns the median number of logs per block within a day of a block; false if too little
+// is known.
 func (d *densities) median(block int64) (float64, bool) {
 	var list []float64
 	for at, b := range d.buckets {
@@ -66,22 +66,22 @@ func (d *densities) median(block int64) (float64, bool) {
 	return list[len(list)/2], true
 }
 
-// When the number of logs of a range is odd: none in so many blocks, or, where at least so
-// many are expected, that many times fewer or more.
+// When the number of logs of a range is unusual: none in so many blocks, or, if at least so many
+// are expected, so many times fewer or more.
 const (
 	emptyBlocks = 20
 	leastLogs   = 20
 	oddTimes    = 5
 )
 
-// The reasons why a range is asked for again.
+// The reasons why a range is requested again.
 const (
 	tooEmpty = "no_logs_in_many_blocks"
 	tooFew   = "far_fewer_logs_than_usual"
 	tooMany  = "far_more_logs_than_usual"
 )
 
-// odd reports why the number of logs of a range is odd, "" if it is not.
+// odd returns why the number of logs of a range is unusual; "" if it is not.
 func (d *densities) odd(from, to, logs int64) string {
 	if logs == 0 && to-from+1 >= emptyBlocks {
 		return tooEmpty

@@ -13,14 +13,14 @@ import (
 // chainSource is the lane's name in the ledger.
 const chainSource = "chain"
 
-// chainMemory is what the chain lane remembers in the ledger.
+// chainMemory is what the chain lane stores in the ledger.
 type chainMemory struct {
-	Start   int64         `json:"start"` // the first block that is followed from; 0: not known yet
+	Start   int64         `json:"start"` // the first block to follow from; 0: not known yet
 	Filters []chainFilter `json:"filters"`
-	Audits  []audit       `json:"audits,omitempty"` // what is to be asked for once more
+	Audits  []audit       `json:"audits,omitempty"` // ranges to be requested again
 }
 
-// chainFilter is what was asked for in the ranges of one version: these contracts, by
+// chainFilter is what was requested in the ranges of one version: contracts, by
 // chain.Contract.Filter, from a first block on.
 type chainFilter struct {
 	From      int64    `json:"from"`
@@ -32,7 +32,7 @@ func readMemory(text string) (m chainMemory, err error) {
 		return m, nil
 	}
 	if err = json.Unmarshal([]byte(text), &m); err != nil {
-		err = fmt.Errorf("what the chain lane remembers cannot be read: %w", err)
+		err = fmt.Errorf("the stored state of the chain lane cannot be read: %w", err)
 	}
 	return m, err
 }
@@ -42,8 +42,8 @@ func (m chainMemory) text() (string, error) {
 	return string(b), err
 }
 
-// extend adds a version for contracts that no version asks for yet; false if there is none. They
-// are asked for from their own first block on.
+// extend adds a version for contracts that no version has yet; false if there are none. They are
+// requested from their own first block on.
 func (m *chainMemory) extend(contracts []chain.Contract) bool {
 	var f chainFilter
 	for i := range contracts {
@@ -64,14 +64,14 @@ func (m *chainMemory) extend(contracts []chain.Contract) bool {
 	return true
 }
 
-// asking is a version as it is asked for now.
+// asking is a version with its current contracts.
 type asking struct {
 	ledger    ledger.Filter
 	from      int64
 	addresses []data.Address
 }
 
-// asked are the versions that have contracts still, which an operator may have taken out.
+// asked returns the versions that still have contracts, because an operator may have removed some.
 func (m *chainMemory) asked(contracts []chain.Contract) (out []asking) {
 	for i, f := range m.Filters {
 		a := asking{ledger: ledger.Filter{Source: chainSource, Version: i + 1}, from: max(f.From, m.Start)}

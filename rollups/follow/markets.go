@@ -26,30 +26,30 @@ var marketSQL embed.FS
 
 var marketStatements = engine.MustStatements(marketSQL)
 
-// MarketOptions say what the markets lane follows, and how often. Venue and Gamma are
-// required; intervals of zero are the usual ones.
+// MarketOptions configure the markets lane. Venue and Gamma are required; zero intervals mean the
+// defaults.
 type MarketOptions struct {
 	Venue Venue
 	Gamma *gamma.Client
 	CLOB  *clob.Client    // nil: winners and new markets are not read there
-	Data  *dataapi.Client // nil: payouts that Gamma does not have are not asked for
-	// Unseen is given the blocks in which, as the data API says, payouts were reported that the
-	// facts do not have from the chain. It must not wait; nil: no chain is followed.
+	Data  *dataapi.Client // nil: payouts that Gamma does not have are not requested
+	// Unseen is called with blocks in which, according to the data API, payouts were reported that
+	// the facts do not have from the chain. It must not block; nil: no chain is followed.
 	Unseen func(blocks ...int64)
 	Log    zerolog.Logger
 	Now    func() time.Time
 
 	Tokens time.Duration // between two looks for unknown tokens; 2 s
 	Open   time.Duration // between two sweeps of the open events; 5 min
-	Closed time.Duration // between two looks for what closed, or resolved, a while ago; 1 min
+	Closed time.Duration // between two looks for markets that closed or were resolved some time ago; 1 min
 	List   time.Duration // between two reads of the end of the CLOB's list; 1 h
 	Full   time.Duration // between two reconciliations with everything; 7 days
 	Pace   time.Duration // between two pages of a reconciliation; 500 ms
-	Quotes time.Duration // after which a market of which only the quote moved is written again; 1 h
+	Quotes time.Duration // after which a market is written again if only its quote changed; 1 h
 }
 
-// afterClosing is when a market that closed, or was resolved, is read again: what is said of
-// it may still move, its texts even months later.
+// afterClosing is when a market that closed or was resolved is read again: its record may still
+// change, its texts even months later.
 var afterClosing = []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 120 * 24 * time.Hour}
 
 // Markets keeps the markets up to date: unknown tokens of fills at once, open events by sweeps,
@@ -62,16 +62,16 @@ type Markets struct {
 
 	mu    sync.Mutex
 	state MarketsStatus
-	seen  map[data.Hash]seenMarket // what was written of the markets of open events
-	saved bool                     // seen is in the database
-	began time.Time                // when the lane was made
+	seen  map[data.Hash]seenMarket // what was written for the markets of open events
+	saved bool                     // seen is stored in the database
+	began time.Time                // when the lane was created
 	usual float64                  // open markets of a sweep
 	open  map[data.Hash]string     // open markets with the token of their first outcome
-	asked map[uint64]patience      // what was asked for and was not there
-	hints map[data.Hash]bool       // somebody heard that these are resolved, or new
+	asked map[uint64]patience      // what was requested but not found
+	hints map[data.Hash]bool       // reported to be resolved or new
 }
 
-// marketTask is a piece of the lane's work that comes again and again.
+// marketTask is a recurring task of the lane.
 type marketTask struct {
 	name  string
 	every time.Duration
@@ -112,12 +112,12 @@ func (m *Markets) Run(ctx context.Context) error {
 		guard.InGroup(&group, func() error { return m.repeat(ctx, i) })
 	}
 	err := guard.Repanic(group.Wait())
-	// What was written is remembered: the next start need not write it again.
+	// Stored, so that the next start does not write the same again.
 	return errors.Join(err, m.save(context.WithoutCancel(ctx)))
 }
 
-// Once does every task once, in order, but the reconciliation, which takes hours, and gives
-// what failed: to bring a venue up to date and no more.
+// Once runs every task once, in order, to bring a venue up to date, except for the reconciliation,
+// which takes hours. It returns the errors of all tasks.
 func (m *Markets) Once(ctx context.Context) error {
 	if err := m.load(ctx); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (m *Markets) Once(ctx context.Context) error {
 	return errors.Join(append(errs, m.save(ctx))...)
 }
 
-// Wanted makes unknown tokens be looked up at once, for example after a commit of fills. It never
+// Wanted starts the lookup of unknown tokens at once, for example after a commit of fills. It never
 // blocks.
 func (m *Markets) Wanted() {
 	select {
@@ -140,11 +140,11 @@ func (m *Markets) Wanted() {
 	}
 }
 
-// mostHints is how many hints are kept until they are followed; what goes beyond is found by
-// the next sweep.
+// mostHints is the maximum number of waiting hints. Markets beyond that are found by the next
+// sweep.
 const mostHints = 10_000
 
-// Heard makes markets be fetched at once that are reported to be resolved, or new. It never blocks.
+// Heard fetches markets at once that are reported to be resolved or new. It never blocks.
 func (m *Markets) Heard(conditions ...data.Hash) {
 	m.mu.Lock()
 	for _, c := range conditions {
@@ -156,7 +156,7 @@ func (m *Markets) Heard(conditions ...data.Hash) {
 	m.Wanted()
 }
 
-// OpenTokens are the tokens of the first outcomes of the markets that are open, by market.
+// OpenTokens returns the tokens of the first outcomes of open markets, by market.
 func (m *Markets) OpenTokens() map[data.Hash]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,14 +167,14 @@ func (m *Markets) OpenTokens() map[data.Hash]string {
 	return out
 }
 
-// Pauses of a task that failed.
+// Pauses after failures of a task.
 const (
 	firstMarketPause   = time.Second
 	longestMarketPause = 5 * time.Minute
 )
 
-// repeat does a task again and again until ctx ends. After a failure it waits ever longer;
-// where the host says when it may be asked again, until then.
+// repeat runs a task at intervals until ctx ends. Pauses grow after failures; if the host says when
+// to try again, it waits until then.
 func (m *Markets) repeat(ctx context.Context, i int) error {
 	t, failures := m.tasks[i], 0
 	var wake chan struct{}
@@ -208,7 +208,7 @@ func (m *Markets) repeat(ctx context.Context, i int) error {
 	}
 }
 
-// wakeUnless is wake, and nothing that ever wakes where the task is to wait.
+// wakeUnless returns wake, or, if the task has to wait, a channel that never wakes.
 func wakeUnless(waits bool, wake chan struct{}) <-chan struct{} {
 	if waits {
 		return nil
@@ -216,7 +216,7 @@ func wakeUnless(waits bool, wake chan struct{}) <-chan struct{} {
 	return wake
 }
 
-// do does a task once and reports how it went.
+// do runs a task once and records the result.
 func (m *Markets) do(ctx context.Context, i int) error {
 	began := m.o.Now()
 	m.tell(i, func(s *MarketTask) { s.Phase = Fetch })

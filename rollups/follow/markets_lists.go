@@ -17,26 +17,26 @@ import (
 	"pmx/engine/ledger"
 )
 
-// reconciliation is how far the scan through everything is.
+// reconciliation is the progress of the scan of all markets.
 type reconciliation struct {
-	Closed bool   `json:"closed"` // the list of what is closed: the second
+	Closed bool   `json:"closed"` // in the list of closed markets, the second one
 	Cursor string `json:"cursor"`
-	Ended  int64  `json:"ended"` // the last whole scan, unix seconds; 0: there was none
+	Ended  int64  `json:"ended"` // end of the last complete scan, unix seconds; 0: none
 }
 
-// pagesAtOnce is how many pages of a reconciliation are committed together.
+// pagesAtOnce is the number of pages of a reconciliation in a commit.
 const pagesAtOnce = 4
 
-// Reconcile scans through all markets, slowly, from where it was left; not where the last scan
-// has ended less than a week ago.
+// Reconcile scans all markets slowly, from where it stopped last; not if the last scan ended less
+// than a week ago.
 func (m *Markets) Reconcile(ctx context.Context) error {
 	var at reconciliation
 	if err := m.cursor(ctx, fullCursor, &at); err != nil {
 		return err
 	}
-	// One that ended later than now did so by a clock that was ahead.
+	// An end in the future was set by a clock that was ahead.
 	if past := m.o.Now().Sub(time.Unix(at.Ended, 0)); at.Cursor == "" && !at.Closed && past >= 0 && past < m.every("reconciliation") {
-		return nil // a restart is no reason for another scan
+		return nil // a restart does not start another scan
 	}
 	for {
 		var records []record
@@ -86,7 +86,7 @@ func (m *Markets) list(ctx context.Context) error {
 	}
 	err := m.o.CLOB.EachMarkets(ctx, from, func(p clob.Page) error {
 		if len(p.Markets) == 0 && p.Cursor == from && from != clob.Start {
-			return fmt.Errorf("the page of markets behind %s is empty, and was not before", from)
+			return fmt.Errorf("the page of markets at %s is empty, but was not before", from)
 		}
 		records := make([]record, len(p.Markets))
 		for i, r := range p.Markets {
@@ -100,8 +100,8 @@ func (m *Markets) list(ctx context.Context) error {
 	return nil
 }
 
-// restart gives the error of a scan that began at a kept cursor, and has the next one begin
-// at the start where the host does not take such a cursor any more.
+// restart returns the error of a scan that began at a stored cursor. If the host no longer accepts
+// the cursor, the next scan begins at the start.
 func (m *Markets) restart(ctx context.Context, err error, name string, start any, kept bool) error {
 	var status *fetch.StatusError
 	if !kept || !errors.As(err, &status) || status.Code < 400 || status.Code >= 500 || status.Code == http.StatusTooManyRequests ||
@@ -113,8 +113,7 @@ func (m *Markets) restart(ctx context.Context, err error, name string, start any
 	return errors.Join(err, errCommit)
 }
 
-// cursor reads what the lane has put aside into to, which stays as it is if there is nothing, or
-// nothing that can be read.
+// cursor reads a stored cursor into to, which is unchanged if there is none that can be read.
 func (m *Markets) cursor(ctx context.Context, name string, to any) error {
 	var text string
 	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -127,7 +126,7 @@ func (m *Markets) cursor(ctx context.Context, name string, to any) error {
 	return err
 }
 
-// cursorOf puts a cursor aside within a transaction.
+// cursorOf returns a function that stores a cursor within a transaction.
 func cursorOf(name string, state any) func(context.Context, *sql.Conn) error {
 	text, err := json.Marshal(state)
 	return func(ctx context.Context, conn *sql.Conn) error {

@@ -14,24 +14,24 @@ import (
 	"pmx/engine/ingest"
 )
 
-// A market that is closed for so long and has no payouts is asked for at the data API, which
-// also tells payouts that the chain never stores, again and again after these.
+// Payouts of a market that has been closed for so long without payouts are requested from the data
+// API, repeatedly after these intervals. The API also has payouts that the chain never stores.
 const payoutsAfter = 10 * time.Minute
 
 var afterUnresolved = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
-// mostUnresolved is how many markets without payouts are looked for at once.
+// mostUnresolved is the maximum number of markets without payouts that are read at once.
 const mostUnresolved = 2000
 
-// Payouts that the chain's logs have not told by unseenAfter are asked for there too, though
-// another source told them: their logs may have been lost. Those older than unseenUntil may be
-// older than what is followed.
+// Payouts that the chain's logs do not have after unseenAfter are requested there too, even if
+// another source has them: their logs may have been lost. Those older than unseenUntil may be older
+// than the followed blocks.
 const (
 	unseenAfter = time.Hour
 	unseenUntil = 30 * 24 * time.Hour
 )
 
-// payouts asks the data API for payouts that nobody told, or not the chain.
+// payouts requests payouts from the data API that no source, or not the chain, has given.
 func (m *Markets) payouts(ctx context.Context, now time.Time) error {
 	if m.o.Data == nil {
 		return nil
@@ -56,8 +56,8 @@ func (m *Markets) payouts(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// untold returns the markets whose payouts nobody told, behind them those whose payouts the chain
-// did not tell: these are in unseen.
+// untold returns the markets whose payouts no source has given, followed by those whose payouts the
+// chain has not; the latter are in unseen.
 func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash, unseen map[data.Hash]bool, err error) {
 	var others []data.Hash
 	err = m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -75,7 +75,7 @@ func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash
 	return append(untold, others...), unseen, err
 }
 
-// askPayouts writes the payouts that the data API tells of some conditions, and returns which.
+// askPayouts writes the data API's payouts of conditions, and returns which it had.
 func (m *Markets) askPayouts(ctx context.Context, conditions []data.Hash) (told map[data.Hash]bool, err error) {
 	rows, err := m.o.Data.Resolutions(ctx, conditions)
 	if err != nil {
@@ -109,7 +109,7 @@ func (m *Markets) askPayouts(ctx context.Context, conditions []data.Hash) (told 
 	return told, nil
 }
 
-// resolutionRows are rows of the data API's resolutions, one a line, as an import reads them.
+// resolutionRows returns rows of the data API's resolutions, one per line, for an import.
 func resolutionRows(lines []byte) ingest.Rows {
 	var feed data.Feed
 	for _, f := range polymarket.Feeds() {

@@ -14,27 +14,27 @@ import (
 	"pmx/data/upstream/gamma"
 )
 
-// How much is asked for and committed at once, and how much is looked for in the database.
+// Maximum numbers of records requested and committed at once, and read from the database.
 const (
 	mostAtOnce = 400
 	mostWanted = 4000
 )
 
-// What is not there is asked for again after these: a token may be traded a moment before
+// Intervals after which missing records are requested again: a token may be traded shortly before
 // its market is listed.
 var afterMissing = []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// What Gamma goes on having for open is asked for again after these.
+// Intervals after which markets that Gamma still has as open are requested again.
 var afterOpen = []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
-// wanted are tokens and markets that fills name and nobody has described.
+// wanted has tokens and markets of fills that no source has described.
 type wanted struct {
 	tokens     []string // of protocol V1
 	conditions []data.Hash
 	combos     int
 }
 
-// tokens asks for the tokens of fills that are not known.
+// tokens requests the markets of unknown tokens of fills.
 func (m *Markets) tokens(ctx context.Context) error {
 	w, err := m.wanted(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *Markets) tokens(ctx context.Context) error {
 	return nil
 }
 
-// heard takes the hints that may be followed now.
+// heard takes the hints that are due.
 func (m *Markets) heard(now time.Time) (conditions []data.Hash) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,8 +93,8 @@ func (m *Markets) heard(now time.Time) (conditions []data.Hash) {
 	return conditions
 }
 
-// unanswered keeps hints that were followed and came to nothing, as an answer may lack what was
-// asked for: until each of the pauses was waited for.
+// unanswered keeps hints for which nothing was found, because a response may be incomplete, until
+// all pauses have passed.
 func (m *Markets) unanswered(heard []data.Hash) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *Markets) unanswered(heard []data.Hash) {
 	}
 }
 
-// wanted reads what is wanted. The condition of a position of protocol V2 is in its number.
+// wanted reads what is wanted. The id of a position of protocol V2 contains its condition.
 func (m *Markets) wanted(ctx context.Context) (w wanted, err error) {
 	err = m.o.Venue.Read(ctx, func(conn *sql.Conn) error {
 		w = wanted{}
@@ -150,18 +150,18 @@ func (m *Markets) wanted(ctx context.Context) (w wanted, err error) {
 	return w, err
 }
 
-// What the number of a token tells.
+// What follows from the id of a token.
 type tokenKind int
 
 const (
 	isToken    tokenKind = iota // of protocol V1: nothing
 	isPosition                  // its condition
-	isCombo                     // that it has several conditions
+	isCombo                     // a combination of several conditions
 )
 
-// positionOf returns the condition of a position of protocol V2: its module in the first byte, 8
-// bytes of zeros from the 20th on, and the outcome in the last. Of the hashes that are tokens of V1
-// one in 2^69 looks so.
+// positionOf returns the condition of a position of protocol V2: its id has the module in the first
+// byte, 8 bytes of zeros from the 20th on, and the outcome in the last byte. One in 2^69 of the
+// hashes that are tokens of V1 looks like this.
 func positionOf(token string) (data.Hash, tokenKind) {
 	n, ok := new(big.Int).SetString(token, 10)
 	var h data.Hash
@@ -179,8 +179,8 @@ func positionOf(token string) (data.Hash, tokenKind) {
 	return h, isPosition
 }
 
-// describe asks for conditions and writes what is said of them. What is not there, and what
-// is not as it should be by now, is asked for again after one of the pauses.
+// describe requests conditions and writes their records. Those that are missing or not as expected
+// are requested again after one of the pauses.
 func (m *Markets) describe(ctx context.Context, name string, conditions []data.Hash, pauses []time.Duration, settled func(*data.Market) bool) error {
 	now := m.o.Now()
 	for len(conditions) > 0 {
@@ -193,7 +193,7 @@ func (m *Markets) describe(ctx context.Context, name string, conditions []data.H
 	return nil
 }
 
-// describeOnce is describe for conditions that are written together.
+// describeOnce is like describe, for conditions that are written together.
 func (m *Markets) describeOnce(ctx context.Context, w writing, some []data.Hash, now time.Time, pauses []time.Duration, settled func(*data.Market) bool) error {
 	found, err := m.o.Gamma.ByConditions(ctx, some)
 	if err != nil {
@@ -212,7 +212,7 @@ func (m *Markets) describeOnce(ctx context.Context, w writing, some []data.Hash,
 	return nil
 }
 
-// isThere settles what was asked for by being there.
+// isThere accepts any market.
 func isThere(*data.Market) bool { return true }
 
 func (m *Markets) note(key uint64, there bool, now time.Time, pauses []time.Duration) {
@@ -223,7 +223,7 @@ func (m *Markets) note(key uint64, there bool, now time.Time, pauses []time.Dura
 	}
 }
 
-// sweep reads all open events, and asks for what is not among them any more.
+// sweep reads all open events, and requests markets that are no longer among them.
 func (m *Markets) sweep(ctx context.Context) error {
 	began := m.o.Now()
 	m.mu.Lock()
@@ -242,7 +242,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 		m.count(func(s *MarketsStatus) { s.Empty++ })
 		if try == 2 {
 			if len(open) == 0 {
-				return errors.New("the sweep found no open market three times, where it found some before")
+				return errors.New("the sweep found no open market three times, although it did before")
 			}
 			break
 		}
@@ -257,7 +257,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 	return m.gone(ctx, open)
 }
 
-// sweepOnce writes what has changed in the open events, and returns their open markets.
+// sweepOnce writes changes in the open events, and returns their open markets.
 func (m *Markets) sweepOnce(ctx context.Context) (open map[data.Hash]string, events int, err error) {
 	open = map[data.Hash]string{}
 	all := map[data.Hash]bool{}
@@ -294,8 +294,7 @@ func (m *Markets) sweepOnce(ctx context.Context) (open map[data.Hash]string, eve
 	return open, events, nil
 }
 
-// gone asks for the markets that the database does not have for closed, and that are not in
-// the open events.
+// gone requests the markets that are not closed in the database and not in the open events.
 func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
 	var there []data.Hash
 	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -313,12 +312,12 @@ func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
 	return m.describe(ctx, "gamma closed", there, afterOpen, func(r *data.Market) bool { return r.Closed != nil && *r.Closed })
 }
 
-// steps are the times, in unix µs, up to which markets were read again: one for each of
-// afterClosing.
+// steps are the times, unix µs, up to which markets were read again, one for each of afterClosing.
 type steps []int64
 
-// notAfter takes back what was done up to later than now, by a clock that was ahead, and reports whether there was
-// such. That has to be stored even if nothing is due: each run reads the steps from the database.
+// notAfter sets steps in the future, which are from a clock that was ahead, back to now, and
+// reports whether there were any. The change has to be stored even if nothing is due, because each
+// run reads the steps from the database.
 func (s steps) notAfter(now time.Time) (changed bool) {
 	for i, after := range afterClosing {
 		if until := now.Add(-after).UnixMicro(); s[i] > until {
@@ -328,7 +327,7 @@ func (s steps) notAfter(now time.Time) (changed bool) {
 	return changed
 }
 
-// closed reads markets again that closed a while ago, and asks for payouts that nobody told.
+// closed reads markets again that closed some time ago, and requests missing payouts.
 func (m *Markets) closed(ctx context.Context) error {
 	now := m.o.Now()
 	var done steps
@@ -336,7 +335,7 @@ func (m *Markets) closed(ctx context.Context) error {
 		return err
 	}
 	begins := len(done) != len(afterClosing)
-	if begins { // what closed before the lane first came is for the reconciliation
+	if begins { // markets that closed before the lane first ran are left to the reconciliation
 		done = nil
 		for _, after := range afterClosing {
 			done = append(done, now.Add(-after).UnixMicro())
@@ -360,7 +359,7 @@ func (m *Markets) closed(ctx context.Context) error {
 				return err
 			}
 			if len(due) == 0 {
-				break // what is told later of this time is still found
+				break // late records of this time are still found
 			}
 			done[i] = last
 			if err := m.again(ctx, due, done, now); err != nil {
@@ -371,18 +370,18 @@ func (m *Markets) closed(ctx context.Context) error {
 	return m.payouts(ctx, now)
 }
 
-// again reads markets again of which a step is due, and puts aside that it is done.
+// again reads the markets again for which a step is due, and stores that the step is done.
 func (m *Markets) again(ctx context.Context, due []data.Hash, done steps, now time.Time) error {
 	w := writing{feed: "gamma-markets", name: "gamma closed", all: true, within: cursorOf(stepsCursor, done)}
 	if err := m.describeOnce(ctx, w, due, now, afterMissing, isThere); err != nil {
 		return err
 	}
-	m.unanswered(due) // the step is done, and they are asked for all the same
+	m.unanswered(due) // the step is done, but they are still requested later
 	return nil
 }
 
-// closedBetween returns the markets that closed after one time and not after the other, about
-// mostAtOnce of them, and when the last of them did.
+// closedBetween returns about mostAtOnce markets that closed after one time and not after the
+// other, and when the last of them did.
 func closedBetween(ctx context.Context, conn *sql.Conn, after, until int64) (due []data.Hash, last int64, err error) {
 	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
 		c, err := scanHash(rows, &last)

@@ -18,15 +18,15 @@ import (
 	"pmx/engine/ledger"
 )
 
-// seenMarket is what was last written of a market: hashes of what its record said of the
-// market, and of its quote and volume, which move with every trade.
+// seenMarket is what was last written for a market: hashes of its record, separately for quote and
+// volume, which change with every trade.
 type seenMarket struct {
 	content, quote uint64
 	written        int64 // unix seconds
 }
 
-// hashes are those of a record, whose version is in neither: a record is often given a new
-// one though it says the same.
+// hashes returns the hashes of a record. They do not include its version, which often changes
+// although nothing else does.
 func hashes(m data.Market) (content, quote uint64, err error) {
 	moving := data.Market{BestBid: m.BestBid, BestAsk: m.BestAsk, LastPrice: m.LastPrice, Liquidity: m.Liquidity,
 		ReportedVolume: m.ReportedVolume}
@@ -48,8 +48,8 @@ func hashes(m data.Market) (content, quote uint64, err error) {
 	return xxhash.Sum64(b), xxhash.Sum64(q), err
 }
 
-// changed reports whether a record says something that was not written, and what to remember of it
-// once it is.
+// changed reports whether a record differs from what was written, and returns what to remember once
+// it is written.
 func (m *Markets) changed(record data.Market, now time.Time) (next seenMarket, yes bool, err error) {
 	next.content, next.quote, err = hashes(record)
 	if err != nil {
@@ -63,23 +63,23 @@ func (m *Markets) changed(record data.Market, now time.Time) (next seenMarket, y
 	return next, yes, nil
 }
 
-// record is a market as a source gave it.
+// record is a market from a source.
 type record struct {
 	data.Market
-	Bad error // why it cannot be read: it is counted and not handed on
+	Bad error // why it cannot be parsed: it is counted but not imported
 }
 
 // writing says how records are written.
 type writing struct {
-	feed string // that imports such records
-	name string // in the import log
-	all  bool   // what has not changed too
-	// remember is set where records come again and again: what was written of them is kept.
+	feed string // feed of the records
+	name string // name in the import log
+	all  bool   // write unchanged records, too
+	// remember is set for records that are read repeatedly: what was written for them is kept.
 	remember bool
 	within   func(ctx context.Context, conn *sql.Conn) error
 }
 
-// write commits the records that say something new, and remembers them.
+// write commits new and changed records, and remembers them.
 func (m *Markets) write(ctx context.Context, w writing, records []record) error {
 	now := m.o.Now()
 	var fresh []data.Market
@@ -134,7 +134,7 @@ func (m *Markets) write(ctx context.Context, w writing, records []record) error 
 	return nil
 }
 
-// rejected counts a record that cannot be read, by what is odd about it.
+// rejected counts a record that cannot be parsed, by reason.
 func (m *Markets) rejected(bad error) {
 	reason := "unreadable"
 	var row *shape.RowError
@@ -147,8 +147,8 @@ func (m *Markets) rejected(bad error) {
 	})
 }
 
-// written is what belongs to the transaction of records: what was remembered of others
-// before is none that a later start may trust, as it lacks these.
+// written is what is done in the transaction of the records: the stored hashes of the last end are
+// deleted, because a later start must not use them without these records.
 func (m *Markets) written(ctx context.Context, conn *sql.Conn, within func(context.Context, *sql.Conn) error) error {
 	m.mu.Lock()
 	saved := m.saved
@@ -164,8 +164,8 @@ func (m *Markets) written(ctx context.Context, conn *sql.Conn, within func(conte
 	return within(ctx, conn)
 }
 
-// The cursors of the lane in the ledger. That of what was seen is there from a clean end to
-// the first commit that follows it.
+// The lane's cursors in the ledger. That of the seen markets exists from a clean end to the next
+// commit.
 const (
 	seenCursor  = "markets seen"
 	listCursor  = "markets list"
@@ -175,7 +175,7 @@ const (
 
 const seenBytes = 32 + 3*8
 
-// load reads what the last end has put aside.
+// load reads what was stored at the last end.
 func (m *Markets) load(ctx context.Context) error {
 	var text string
 	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -188,7 +188,7 @@ func (m *Markets) load(ctx context.Context) error {
 	b, err := base64.StdEncoding.DecodeString(text)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.saved = true // it is there, whatever it holds
+	m.saved = true // it exists, whatever its contents
 	if err != nil || len(b)%seenBytes != 0 {
 		m.state.Unknown["seen"]++
 		return nil
@@ -200,7 +200,7 @@ func (m *Markets) load(ctx context.Context) error {
 	return nil
 }
 
-// save puts aside what was written of the markets of open events.
+// save stores what was written for the markets of open events.
 func (m *Markets) save(ctx context.Context) error {
 	var b bytes.Buffer
 	m.mu.Lock()

@@ -15,33 +15,33 @@ import (
 	"pmx/rollups/serving"
 )
 
-// NewestOptions say where newest trades come from. Trades, Final and one of Data and Channel's URL are
-// required; what is zero is the usual.
+// NewestOptions configure the lane of newest trades. Trades, Final and one of Data and Channel's
+// URL are required; zero values mean the defaults.
 type NewestOptions struct {
 	Trades  *serving.NewestTrades
-	Final   func() time.Time // the time up to which the facts have all trades; zero: they have none
-	Data    *dataapi.Client  // nil: the list is not asked
-	Channel channel.Options  // without a URL: the list alone is asked
+	Final   func() time.Time // returns the time up to which the facts have all trades; zero: none
+	Data    *dataapi.Client  // nil: the list is not used
+	Channel channel.Options  // without a URL: only the list is used
 	Log     zerolog.Logger
 	Now     func() time.Time
 
-	Every  time.Duration // between two looks at whether the channel tells; 1 s
-	Poll   time.Duration // between two requests for the list while the channel is silent; 5 s
-	Silent time.Duration // without a trade, after which the channel is taken for silent; 30 s
-	Rows   int           // of the list that are asked for; 500
+	Every  time.Duration // interval at which the channel is checked; 1 s
+	Poll   time.Duration // between two requests of the list while the channel is silent; 5 s
+	Silent time.Duration // time without a trade after which the channel counts as silent; 30 s
+	Rows   int           // number of trades requested from the list; 500
 }
 
-// Newest keeps the trades of the last seconds in memory, from the channel of activity and, while that
+// Newest keeps the trades of the last seconds in memory, from the activity channel and, while that
 // is silent, from the venue's list. They are shown until the facts have them, and never stored.
 type Newest struct {
 	o       NewestOptions
 	channel *channel.Trades // nil: there is none
 
 	mu     sync.Mutex
-	began  time.Time // when it was told to run; zero: it was not
-	heard  time.Time // when the channel told a trade last
-	polled time.Time // when the list was asked last
-	listed time.Time // when the list answered last
+	began  time.Time // when Run was called; zero: it was not
+	heard  time.Time // when the channel last sent a trade
+	polled time.Time // when the list was last requested
+	listed time.Time // when the list last answered
 	at     time.Time // of the newest trade
 	state  NewestStatus
 }
@@ -50,14 +50,14 @@ type Newest struct {
 type NewestStatus struct {
 	Phase    Phase               `json:"state"`
 	Coverage serving.NewestState `json:"feed"`
-	AsOf     time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the last answer of the list; zero: none came
-	Told     int64               `json:"told"`           // trades that the channel told
-	Listed   int64               `json:"listed"`         // trades that only the list had
-	Kept     int                 `json:"kept"`           // that are not final yet, or told of too long ago
+	AsOf     time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the list's last response; zero: none
+	Told     int64               `json:"told"`           // trades from the channel
+	Listed   int64               `json:"listed"`         // trades from the list only
+	Kept     int                 `json:"kept"`           // not final yet, and not too old
 	Polls    int64               `json:"polls"`
 	Bad      int64               `json:"bad_rows"` // of the list
 	Channel  *channel.Stats      `json:"channel,omitempty"`
-	Error    string              `json:"error,omitempty"` // of the last request for the list
+	Error    string              `json:"error,omitempty"` // of the last request of the list
 }
 
 // NewNewest returns the lane; Run follows. It fails if the channel's address is invalid.
@@ -93,7 +93,7 @@ func (n *Newest) Run(ctx context.Context) error {
 	return nil
 }
 
-// watch forgets what is final, and asks the list while the channel is silent.
+// watch drops final trades, and requests the list while the channel is silent.
 func (n *Newest) watch(ctx context.Context) error {
 	t := time.NewTicker(n.o.Every)
 	defer t.Stop()
@@ -118,7 +118,7 @@ func unixOrZero(t time.Time) int64 {
 	return t.Unix()
 }
 
-// told takes a trade of the channel.
+// told adds a trade of the channel.
 func (n *Newest) told(t channel.Trade) {
 	now := n.o.Now()
 	n.o.Trades.Add(serving.NewestTrade{Wallet: t.Wallet, Condition: t.Condition, Token: t.Token, Side: t.Side, Shares: t.Shares, Price: t.Price, Tx: t.Tx, At: t.At,
@@ -130,14 +130,14 @@ func (n *Newest) told(t channel.Trade) {
 	n.notice(t.At)
 }
 
-// notice notes the time of a trade, in unix seconds.
+// notice records the time of a trade, unix seconds.
 func (n *Newest) notice(at int64) {
 	if t := time.Unix(at, 0).UTC(); t.After(n.at) {
 		n.at = t
 	}
 }
 
-// pollDue reports whether the list is to be asked, and notes that it is.
+// pollDue reports whether the list is due to be requested, and records the request.
 func (n *Newest) pollDue() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -154,7 +154,7 @@ func (n *Newest) speaks(now time.Time) bool {
 	return !n.heard.IsZero() && now.Sub(n.heard) < n.o.Silent
 }
 
-// poll asks the list.
+// poll requests the list.
 func (n *Newest) poll(ctx context.Context) {
 	trades, bad, err := n.o.Data.Newest(ctx, n.o.Rows)
 	if ctx.Err() != nil {
@@ -162,7 +162,7 @@ func (n *Newest) poll(ctx context.Context) {
 	}
 	now := n.o.Now()
 	added := int64(0)
-	for i := len(trades) - 1; i >= 0; i-- { // the oldest first, as they came
+	for i := len(trades) - 1; i >= 0; i-- { // the oldest first
 		t := &trades[i]
 		if n.o.Trades.Add(serving.NewestTrade{Wallet: t.Wallet, Condition: t.Condition, Token: t.Token, Side: t.Side, Shares: t.Shares, Price: t.Price, Tx: t.Tx, At: t.At,
 			Received: now, Source: serving.NewestOfList}) {
@@ -188,7 +188,8 @@ func (n *Newest) poll(ctx context.Context) {
 	}
 }
 
-// coverage says which sources tell of trades. Neither is taken for silent until it had the time to speak.
+// coverage returns which sources give trades. Neither counts as silent until it has had enough
+// time.
 func (n *Newest) coverage() serving.NewestCoverage {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -203,10 +204,10 @@ func (n *Newest) coverage() serving.NewestCoverage {
 	}
 }
 
-// stalledNewest is how long neither source may tell anything before the lane is stalled.
+// stalledNewest is the time without data from either source after which the lane counts as stalled.
 const stalledNewest = 5 * time.Minute
 
-// Status reports how the lane stands.
+// Status returns the lane's status.
 func (n *Newest) Status() NewestStatus {
 	covered, now := n.coverage(), n.o.Now()
 	n.mu.Lock()
@@ -223,7 +224,7 @@ func (n *Newest) Status() NewestStatus {
 	return s
 }
 
-// Tell is the lane's status as pages and metrics show it.
+// Tell returns the lane's status for pages and metrics.
 func (s *NewestStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: newestName, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told + s.Listed, Requests: s.Polls, Unknown: s.Bad, Shown: true,
@@ -233,7 +234,7 @@ func (s *NewestStatus) Tell() serving.Source {
 		addChannel(&out, s.Channel)
 	}
 	if s.Error != "" {
-		out.Problem = "The channel of newest trades is silent, and the venue's list of trades cannot be read: it is tried again; facts are not concerned."
+		out.Problem = "The channel of newest trades is silent, and the venue's list of trades cannot be read; it is tried again. Facts are not affected."
 	}
 	return out
 }

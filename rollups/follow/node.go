@@ -22,62 +22,62 @@ type Header struct {
 	Time   int64 // unix seconds
 }
 
-// Answer is what a node says of a range of blocks: its logs, the header of its end, that of
-// the block before it (zero: not asked for), and the newest block that is final.
+// Answer is a node's response for a range of blocks: its logs, the header of its end, that of the
+// block before it (zero: not requested), and the newest final block.
 type Answer struct {
 	Before, End, Finalized Header
 	EachLog                func(f func(log []byte) error) error // the JSON objects of the logs
-	Release                func()                               // to be called when the logs are done with; may be nil
+	Release                func()                               // to be called when the logs are no longer needed; may be nil
 	Bytes                  int64
-	// Apart says that logs and headers were not answered together, so that the logs may come from a
+	// Apart is set if logs and headers did not come in one response, so that the logs may be from a
 	// node that lags.
 	Apart bool
 }
 
-// Node is a provider of the chain's logs. It obeys the provider's limits, and retries temporary
-// errors.
+// Node is a provider of the chain's logs. It respects the provider's limits and retries after
+// temporary errors.
 type Node interface {
 	Name() string
-	// Logs returns the logs of from … to of any of the addresses with any of the topics in the
-	// first place; *TooWide if that is more than the provider answers at once.
+	// Logs returns the logs of the blocks from … to of any of the addresses with any of the topics
+	// as first topic. The error is a *TooWide if that is more than the provider returns at once.
 	Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error)
 	Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	Finalized(ctx context.Context) (Header, error)
-	// Tail returns the newest final block and, from the same request, what the node says of from up
-	// to it: nil if that is nothing, or if it is not proved that the node that gave the logs had
-	// that block. What is asked for goes up to a block that need not be final.
+	// Tail returns the newest final block and, from the same request, the logs from block from up
+	// to it. They are nil if there are none, or if it is not proved that the node that returned the
+	// logs had that block. The requested range ends at a block that need not be final.
 	Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error)
 }
 
-// TooWide is the error of a range that is more than a provider answers at once. Blocks is how
-// many it would, 0: it does not say.
+// TooWide is the error of a range that is more than a provider returns at once. Blocks is the
+// provider's limit; 0: not known.
 type TooWide struct{ Blocks int64 }
 
-// Error says how many blocks are enough.
+// Error has the limit, if it is known.
 func (e *TooWide) Error() string {
 	if e.Blocks > 0 {
-		return fmt.Sprintf("the provider answers %d blocks at once", e.Blocks)
+		return fmt.Sprintf("the provider returns the logs of at most %d blocks at once", e.Blocks)
 	}
-	return "the provider answers fewer blocks at once"
+	return "the provider returns the logs of fewer blocks at once"
 }
 
-// How ranges are sized: about so many logs each, of which a log of a fill is a kilobyte.
+// Sizes of ranges: the target number of logs; a fill's log is about a kilobyte.
 const (
 	targetLogs = 8_000
 	firstWidth = 50
-	leap       = 4 // times what was answered
+	leap       = 4 // maximum factor over the widest range that was answered
 	mostBlocks = 10_000
 	growBehind = 8  // answers
-	tryAgain   = 64 // answers, after which what was too wide is tried again
+	tryAgain   = 64 // responses after which a range that was too wide is tried again
 )
 
-// provider is a node with how it has behaved.
+// provider is a node with its record.
 type provider struct {
 	Node
 	mu        sync.Mutex
-	limit     int64 // most blocks to ask for at once
-	grown     int64 // most blocks that were answered
-	refused   int64 // blocks that were too many; 0: none were
+	limit     int64 // maximum number of blocks to request at once
+	grown     int64 // widest range that was answered, in blocks
+	refused   int64 // number of blocks that was too large; 0: none
 	answered  int   // in a row, since the limit changed
 	failures  int   // in a row
 	until     time.Time
@@ -87,15 +87,15 @@ type provider struct {
 	answers   int64
 	errors    int64
 	bytes     int64
-	lied      int64 // answers that another node's, or its own, showed to lack logs
-	unfit     bool  // it is of another chain
-	told      bool  // that it fails was logged
+	lied      int64 // responses that lacked logs according to another response
+	unfit     bool  // it is on another chain
+	told      bool  // its failure was logged
 }
 
 func newProvider(n Node) *provider { return &provider{Node: n, limit: mostBlocks} }
 
-// width is how many blocks to ask for where there are so many logs a block: that many for
-// targetLogs, but no leap from what was answered.
+// width returns how many blocks to request at a density of logs per block: as many as have
+// targetLogs logs, but not far more than were answered before.
 func (p *provider) width(density float64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *provider) width(density float64) int64 {
 	return max(1, min(p.limit, wanted, max(firstWidth, leap*p.grown)))
 }
 
-// good notes an answer.
+// good records a response.
 func (p *provider) good(a *Answer, blocks int64, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,14 +121,14 @@ func (p *provider) good(a *Answer, blocks int64, now time.Time) {
 	}
 }
 
-// toldHead notes that the node said which final block is its newest.
+// toldHead records the newest final block of the node.
 func (p *provider) toldHead(h Header, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lastGood, p.finalized = now, h.Number // whether it has logs is not said
+	p.lastGood, p.finalized = now, h.Number // this does not show whether it has logs
 }
 
-// tooWide notes that a range of so many blocks was refused; false if it was one block.
+// tooWide records that a range of so many blocks was refused; false if it was one block.
 func (p *provider) tooWide(blocks int64, e *TooWide) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +143,7 @@ const (
 	mostPause  = time.Minute
 )
 
-// failed notes an error, after which the node rests for a while.
+// failed records an error, after which the node rests for a while.
 func (p *provider) failed(err error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,23 +158,23 @@ func (p *provider) failed(err error, now time.Time) {
 	}
 }
 
-// ErrUnfit is the error of a node that is useless for any request: it is on another chain.
+// ErrUnfit is the error of a node that cannot be used at all: it is on another chain.
 var ErrUnfit = errors.New("a node of another chain")
 
-// unfit is an error that is ErrUnfit.
+// unfit is an error that matches ErrUnfit.
 type unfit struct{ error }
 
 // Unwrap returns the error and ErrUnfit.
 func (u unfit) Unwrap() []error { return []error{u.error, ErrUnfit} }
 
-// fitness reports whether the node is of another chain, and when it answered last.
+// fitness reports whether the node is on another chain, and when it last answered.
 func (p *provider) fitness() (unfit bool, last time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.unfit, p.lastGood
 }
 
-// tell notes whether it is logged that the node fails, and returns what was noted before.
+// tell records whether the node's failure is logged, and returns the previous value.
 func (p *provider) tell(fails bool) (before bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (p *provider) tell(fails bool) (before bool) {
 	return before
 }
 
-// nodeError names the node that an error is of, once.
+// nodeError adds the node's name to an error, unless it has it.
 func nodeError(p *provider, err error) error {
 	if strings.HasPrefix(err.Error(), p.Name()+": ") {
 		return err
@@ -190,7 +190,7 @@ func nodeError(p *provider, err error) error {
 	return fmt.Errorf("%s: %w", p.Name(), err)
 }
 
-// joined joins two errors to one on a single line; either may be nil.
+// joined joins two errors on a single line; either may be nil.
 func joined(a, b error) error {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -198,8 +198,8 @@ func joined(a, b error) error {
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-// nodeFailed notes an error of a node, after which it is left alone for a while. That a host
-// cannot be reached is logged by who asks it; what a node says that is no answer is logged here.
+// nodeFailed records an error of a node, after which the node rests for a while. Failures of hosts
+// are logged by their clients; invalid responses of a node are logged here.
 func (c *Chain) nodeFailed(ctx context.Context, p *provider, err error) {
 	if ctx.Err() != nil {
 		return
@@ -208,18 +208,18 @@ func (c *Chain) nodeFailed(ctx context.Context, p *provider, err error) {
 	if ofHost(err) || p.tell(true) {
 		return
 	}
-	c.o.Log.Error().Err(err).Str("node", p.Name()).Msg("a node does not answer as it should")
+	c.o.Log.Error().Err(err).Str("node", p.Name()).Msg("a node returns errors")
 }
 
-// nodeAnswered notes that a node's answer could be read.
+// nodeAnswered records that a node's response is valid.
 func (c *Chain) nodeAnswered(p *provider) {
 	if p.tell(false) {
-		c.o.Log.Info().Str("node", p.Name()).Msg("a node answers as it should again")
+		c.o.Log.Info().Str("node", p.Name()).Msg("a node returns valid responses again")
 	}
 }
 
-// ofHost reports whether an error is of a host that could not be reached or refused, and not of
-// what it answered.
+// ofHost reports whether an error is that of a host that could not be reached or refused the
+// request, and not of the response's contents.
 func ofHost(err error) bool {
 	var status *fetch.StatusError
 	var shape *fetch.ShapeError
@@ -228,30 +228,30 @@ func ofHost(err error) bool {
 	return errors.As(err, &status) || errors.As(err, &shape) || errors.As(err, &lost) || errors.As(err, &closed)
 }
 
-// errBehind is for a node that does not have a block yet, or not as a final one.
+// errBehind is the error of a node that does not have a block yet, or not as a final one.
 var errBehind = errors.New("the node is behind others")
 
-// behind notes that the node does not have a block that another has.
+// behind records that the node does not have a block that another has.
 func (p *provider) behind(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until = now.Add(firstPause)
 }
 
-// pause is how long to wait after n failures in a row.
+// pause returns how long to wait after n failures in a row.
 func pause(n int) time.Duration {
 	return min(mostPause, firstPause<<min(n-1, 10))
 }
 
-// caught notes an answer that lacked logs.
+// caught records a response that lacked logs.
 func (p *provider) caught() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lied++
 }
 
-// failsAlone reports whether the last thing that the node was asked for failed, while another node
-// does not rest whose last did not.
+// failsAlone reports whether the last request to the node failed while that to another node, which
+// does not rest, succeeded.
 func (p *provider) failsAlone(nodes []*provider, now time.Time) bool {
 	if !p.failsNow() {
 		return false
@@ -265,14 +265,14 @@ func (p *provider) failsNow() bool {
 	return p.failures > 0
 }
 
-// rests is until when the node is left alone; not after now: it is not.
+// rests returns until when the node rests; it does not rest if that is not after now.
 func (p *provider) rests() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.until
 }
 
-// Status reports how the node stands.
+// status returns the node's status.
 func (p *provider) status(now time.Time) NodeStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()

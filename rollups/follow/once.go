@@ -11,12 +11,12 @@ import (
 	"pmx/engine"
 )
 
-// usualPatience is how long Once waits for something to come in.
+// usualPatience is how long Once waits without progress.
 const usualPatience = 5 * time.Minute
 
-// Once follows until everything that was final at the last look is in. The error names the
-// ranges that are held back, or says why it cannot be brought to an end: no node is of the chain,
-// the disk is full, or nothing has come in for as long as ChainOptions.Patience.
+// Once follows until everything that was final at the last look is committed. The error names the
+// ranges that are held back, or says why the run cannot be completed: no node is on the right
+// chain, the disk is full, or there was no progress for ChainOptions.Patience.
 func (c *Chain) Once(ctx context.Context) error {
 	c.mu.Lock()
 	c.patience, c.progress = c.o.Patience, c.o.Now()
@@ -46,10 +46,10 @@ func (c *Chain) Once(ctx context.Context) error {
 	return err
 }
 
-// heldTries is how often a range is asked for before Once gives it up.
+// heldTries is how often Once requests a range before it gives up.
 const heldTries = 4
 
-// heldLong is an error for ranges that are still held back after many requests.
+// heldLong returns an error for ranges that are still held back after many requests.
 func (c *Chain) heldLong() error {
 	for _, h := range c.plan.held {
 		if h.tries < heldTries {
@@ -61,11 +61,11 @@ func (c *Chain) heldLong() error {
 		len(c.plan.held), h.job.from, h.job.to, h.why)
 }
 
-// mostRefusals is how often in a row the database may refuse to take something before Once
-// gives it up: a disk that is full may say so in many ways.
+// mostRefusals is the number of failed commits in a row after which Once gives up: a full disk has
+// many different errors.
 const mostRefusals = 5
 
-// refusedBy notes what the database made of a commit, nil: it took it.
+// refusedBy records the database's error for a commit; nil: it succeeded.
 func (c *Chain) refusedBy(err error) {
 	if c.refusal = err; err == nil {
 		c.refusals = 0
@@ -74,8 +74,8 @@ func (c *Chain) refusedBy(err error) {
 	c.refusals++
 }
 
-// hopeless reports why a run that is to end cannot come to its end; nil while it may, and for a run
-// that goes on forever.
+// hopeless returns why a run of Once cannot be completed; nil if it may be, and for a run without
+// an end.
 func (c *Chain) hopeless() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *Chain) hopeless() error {
 	case data.IsNoSpace(c.refusal), errors.Is(c.refusal, engine.ErrMemory), errors.Is(c.refusal, engine.ErrClosed):
 		return c.refusal
 	case c.refusals >= mostRefusals:
-		return fmt.Errorf("what came in could not be stored after %d attempts: %w", c.refusals, c.refusal)
+		return fmt.Errorf("blocks could not be stored after %d attempts: %w", c.refusals, c.refusal)
 	}
 	unfit, answered := 0, false
 	for _, p := range c.nodes {
@@ -104,7 +104,7 @@ func (c *Chain) hopeless() error {
 	}
 	what := "no node has answered"
 	if answered {
-		what = "nothing has come in"
+		what = "no progress"
 	}
 	return fmt.Errorf("%s for %s: %s", what, c.patience, cmp.Or(c.stats.Error, "without an error"))
 }

@@ -40,7 +40,7 @@ func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 		"none answers where to begin":   {down, nil, 0, "no node has answered for 5m0s: only: connection refused"},
 		"another chain":                 {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, h.first - 10, "no node serves the chain that is followed: only: chain 1"},
 		"another chain, where to begin": {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, 0, "no node serves the chain that is followed: only: chain 1"},
-		"a database that takes nothing": {nil, errors.New("could not write"), h.first - 10, "what came in could not be stored after 5 attempts: could not write"},
+		"a database that takes nothing": {nil, errors.New("could not write"), h.first - 10, "blocks could not be stored after 5 attempts: could not write"},
 		"a full disk":                   {nil, &data.NoSpace{Text: "the disk is full"}, h.first - 10, "the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {

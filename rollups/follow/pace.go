@@ -2,42 +2,43 @@ package follow
 
 import "time"
 
-// pace learns when the newest final block moves on, and by how many blocks, so that a node is
-// asked about when it does: as soon as is worth it, and not much oftener than it moves.
+// pace estimates when the newest final block moves, and by how many blocks, so that a node is asked
+// at about that time: soon after the move, and not much more often than it moves.
 type pace struct {
-	every time.Duration // between two looks; 0: as the head moves
+	every time.Duration // between two looks; 0: adapted to the head's moves
 
 	head      int64
-	at        time.Time     // about when it became that
-	missed    time.Time     // the last look since that found nothing new
-	mean, dev time.Duration // of the time between two moves; mean 0: not known yet
-	gap       time.Duration // from a look that found nothing new to the one behind it
-	first     time.Time     // of the looks for the next move
-	due       time.Time     // of the next look
-	steps     [8]int64      // blocks of the last moves
+	at        time.Time     // about when it moved there
+	missed    time.Time     // the last look since then that found nothing new
+	mean, dev time.Duration // of the times between moves; mean 0: not known yet
+	gap       time.Duration // from a look that found nothing new to the next
+	first     time.Time     // number of looks for the next move
+	due       time.Time     // time of the next look
+	steps     [8]int64      // number of blocks of the last moves
 	moves     int
 }
 
 const (
-	// lookGap is from a look that finds nothing new to the next, and the longest that a head
-	// which moves regularly goes unseen; wideGap is that of one which moves at any time.
+	// lookGap is the time from a look that finds nothing new to the next, and so the maximum delay
+	// for a head that moves regularly; wideGap is that for one that moves irregularly.
 	lookGap = 250 * time.Millisecond
 	wideGap = 600 * time.Millisecond
-	// mostGap is what it grows to where the head moves much later than usual.
+	// mostGap is the maximum to which the gap grows if the head moves much later than usual.
 	mostGap = 2 * time.Second
-	// creep is how much earlier the next look is where the first one finds the head moved: it
-	// may have done so long before.
+	// creep is how much earlier the next look is if the first one already finds that the head has
+	// moved, perhaps long before.
 	creep = 25 * time.Millisecond
-	// longestMove is a time between two moves that says nothing of the others.
+	// longestMove is a time between two moves that is not representative of others.
 	longestMove = time.Minute
-	// firstMoves are looked for without a pause, to learn how long they take.
+	// firstMoves is the number of moves that are looked for without a pause, to learn how long they
+	// take.
 	firstMoves = 4
-	// halfway is after how many moves one is looked for after half the time: a node asked at
-	// every other move alone shows nothing of those between.
+	// halfway is the number of moves after which one is looked for after half the time: a node that
+	// is asked only at every second move does not show the others.
 	halfway = 16
 )
 
-// saw notes what the newest final block was at a look, which was sent at some time.
+// saw records the newest final block at a look that was sent at a time.
 func (p *pace) saw(head int64, at time.Time) {
 	if head <= p.head {
 		p.still(at)
@@ -49,7 +50,7 @@ func (p *pace) saw(head int64, at time.Time) {
 	}
 }
 
-// still notes a look that found nothing new.
+// still records a look that found nothing new.
 func (p *pace) still(at time.Time) {
 	p.gap = max(p.gap, lookGap, min(wideGap, p.dev/2))
 	if at.Sub(p.at) > max(5*mostGap, p.mean+4*p.dev+mostGap) {
@@ -62,13 +63,13 @@ func (p *pace) still(at time.Time) {
 	p.missed = at
 }
 
-// moved notes a look that found a newer block.
+// moved records a look that found a newer block.
 func (p *pace) moved(head int64, at time.Time) {
 	when := at
 	switch expected := p.at.Add(p.mean); {
 	case p.missed.After(p.at): // between two looks
 		when = p.missed.Add(at.Sub(p.missed) / 2)
-	case p.mean > 0 && expected.Before(at): // then, or earlier
+	case p.mean > 0 && expected.Before(at): // at that time or earlier
 		when = expected.Add(-creep)
 	}
 	if p.head > 0 {
@@ -85,8 +86,8 @@ func (p *pace) moved(head int64, at time.Time) {
 	}
 }
 
-// learn takes a move of so many blocks in some time into account; one of many times the usual
-// blocks is several, or says that nobody looked.
+// learn updates the estimates with a move of so many blocks in a time. One of many times the usual
+// number of blocks consists of several moves, or nobody looked in between.
 func (p *pace) learn(blocks int64, took time.Duration) {
 	least, most := p.usual()
 	if most > 0 && blocks > 4*most || took <= 0 || took > longestMove {
@@ -102,7 +103,7 @@ func (p *pace) learn(blocks int64, took time.Duration) {
 	}
 	switch off := took - p.mean; {
 	case p.moves < firstMoves:
-	case p.mean == 0, took < p.mean*5/8 && p.dev < p.mean/8: // half of what was held to be all
+	case p.mean == 0, took < p.mean*5/8 && p.dev < p.mean/8: // half of the assumed time
 		p.mean = took
 	default:
 		p.mean += off / 8
@@ -110,7 +111,7 @@ func (p *pace) learn(blocks int64, took time.Duration) {
 	}
 }
 
-// usual is by how many blocks the head moves at least and at most, of late; 0: not known yet.
+// usual returns the minimum and maximum number of blocks of recent moves; 0: not known yet.
 func (p *pace) usual() (least, most int64) {
 	for _, s := range p.steps {
 		if s > 0 && (least == 0 || s < least) {

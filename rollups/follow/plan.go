@@ -8,7 +8,7 @@ import (
 	"pmx/engine/ledger"
 )
 
-// job is a range of blocks to ask for, and for which filters.
+// job is a range of blocks to request, with its filters.
 type job struct {
 	from, to int64
 	filters  []int // indexes into the lane's filters
@@ -19,27 +19,26 @@ func (j job) blocks() int64 { return j.to - j.from + 1 }
 // span is a range of blocks that the same filters lack.
 type span = job
 
-// held is a range that is not committed for what speaks against its logs.
+// held is a range that is not committed because its logs are doubtful.
 type held struct {
 	job    job
 	why    string
 	next   time.Time
 	tries  int
-	digest uint64 // of what was answered last
+	digest uint64 // of the last response
 	logs   int64
 	node   string
-	taken  bool // it is being asked for
+	taken  bool // a request is in flight
 }
 
-// plan knows what is missing and what is being asked for. Its owner sees to it that one
-// goroutine uses it at a time.
+// plan has the missing ranges and those in flight. The caller must serialise access.
 type plan struct {
-	missing []span // what is not committed, in order
-	taken   []job  // asked for, or answered and not yet committed
+	missing []span // ranges that are not committed, in order
+	taken   []job  // in flight, or answered and not yet committed
 	held    []*held
 }
 
-// spans are the ranges of blocks up to head that any filter lacks, in order. starts are the
+// spans returns the ranges of blocks up to head that any filter lacks, in order. starts are the
 // first blocks of the filters.
 func spans(ranges []ledger.Ranges, starts []int64, head int64) (out []span) {
 	gaps := make([][]ledger.Gap, len(ranges))
@@ -66,7 +65,7 @@ func spans(ranges []ledger.Ranges, starts []int64, head int64) (out []span) {
 	return out
 }
 
-// blocks is how many blocks are missing.
+// blocks returns the number of missing blocks.
 func (p *plan) blocks() (n int64) {
 	for _, s := range p.missing {
 		n += s.blocks()
@@ -74,7 +73,7 @@ func (p *plan) blocks() (n int64) {
 	return n
 }
 
-// heldBlocks is how many of them are held back.
+// heldBlocks returns how many of them are held back.
 func (p *plan) heldBlocks() (n int64) {
 	for _, h := range p.held {
 		n += h.job.blocks()
@@ -82,11 +81,10 @@ func (p *plan) heldBlocks() (n int64) {
 	return n
 }
 
-// open is how many are missing and not held back.
+// open returns how many are missing and not held back.
 func (p *plan) open() int64 { return p.blocks() - p.heldBlocks() }
 
-// free are the parts of the missing blocks that nobody asks for and that are not held back,
-// in order.
+// free returns the parts of the missing blocks that are neither in flight nor held back, in order.
 func (p *plan) free() (out []span) {
 	busy := slices.Clone(p.taken)
 	for _, h := range p.held {
@@ -113,9 +111,9 @@ func (p *plan) free() (out []span) {
 	return out
 }
 
-// next returns the range to be asked for next, of at most so many blocks, and takes it; false if
-// there is none. Held ranges whose time has come go first, then the newest day, backwards, then all
-// else from the oldest on.
+// next takes the next range to request, of at most width blocks; false if there is none. Held
+// ranges that are due come first, then the newest day, backwards, then all others from the oldest
+// on.
 func (p *plan) next(now time.Time, head, width int64) (job, bool) {
 	for _, h := range p.held {
 		if !h.taken && !h.next.After(now) {
@@ -138,7 +136,7 @@ func (p *plan) next(now time.Time, head, width int64) (job, bool) {
 	return s, true
 }
 
-// release gives a range back that was taken.
+// release releases a range that was taken.
 func (p *plan) release(j job) {
 	p.taken = slices.DeleteFunc(p.taken, func(t job) bool { return t.from == j.from && t.to == j.to })
 	if h := p.holding(j); h != nil {
@@ -146,7 +144,7 @@ func (p *plan) release(j job) {
 	}
 }
 
-// holding returns what is known of a range that is held back, nil if it is not.
+// holding returns the entry of a range that is held back; nil if it is not.
 func (p *plan) holding(j job) *held {
 	for _, h := range p.held {
 		if h.job.from == j.from && h.job.to == j.to {
@@ -156,7 +154,7 @@ func (p *plan) holding(j job) *held {
 	return nil
 }
 
-// hold puts a taken range back until a time.
+// hold holds a taken range back until a time.
 func (p *plan) hold(j job, why string, digest uint64, logs int64, node string, now time.Time) *held {
 	h := p.holding(j)
 	if h == nil {
@@ -170,13 +168,13 @@ func (p *plan) hold(j job, why string, digest uint64, logs int64, node string, n
 	return h
 }
 
-// How long a range that is held back is left alone, at first and at most.
+// How long to wait before a held range is requested again, at first and at most.
 const (
 	firstHeld = 5 * time.Second
 	mostHeld  = 10 * time.Minute
 )
 
-// committed forgets ranges that are in.
+// committed removes committed ranges.
 func (p *plan) committed(jobs []job) {
 	for _, j := range jobs {
 		p.release(j)

@@ -25,26 +25,27 @@ type Quoter interface {
 	Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error)
 }
 
-// QuoteOptions say whose quotes are followed, and how. Venue, Markets and one of CLOB and
-// Channel's URL are required; what is zero is the usual.
+// QuoteOptions configure the quotes lane. Venue, Markets and one of CLOB and Channel's URL are
+// required; zero values mean the defaults.
 type QuoteOptions struct {
 	Venue   Quoter
-	Markets *Markets     // which markets are open
-	CLOB    *clob.Client // nil: books are not asked for
+	Markets *Markets     // has the open markets
+	CLOB    *clob.Client // nil: books are not requested
 	Channel channel.Options
 	Log     zerolog.Logger
 	Now     func() time.Time
 
-	Every         time.Duration // between two times that what has changed is shown; 10 s
-	Poll          time.Duration // between two requests for books of tokens that no connection covers; 1 min
-	Most          int           // tokens that are followed by connections; 5,000
-	PerConnection int           // of these on one; 500
-	MostPolled    int           // tokens whose books are asked for at once; 2,000
-	Silent        time.Duration // without a single quote, after which the lane is stalled; 5 min
+	Every         time.Duration // interval at which changes are shown; 10 s
+	Poll          time.Duration // between two requests for the books of tokens that no connection covers; 1 min
+	Most          int           // maximum number of tokens followed by connections; 5,000
+	PerConnection int           // of these per connection; 500
+	MostPolled    int           // maximum number of tokens whose books are requested at once; 2,000
+	Silent        time.Duration // time without any quote after which the lane counts as stalled; 5 min
 }
 
-// Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and by
-// requesting books if it is off, silent or too small. Quotes are shown and are not facts.
+// Quotes keeps bids, asks and last prices of open markets current, by the order book's channel, and
+// by requesting books if the channel is off, silent or does not cover all tokens. Quotes are shown
+// but are not facts.
 type Quotes struct {
 	o QuoteOptions
 
@@ -52,34 +53,34 @@ type Quotes struct {
 	markets     map[string]data.Hash // by the token of the first outcome
 	quotes      map[string]*quote
 	connections []*channel.Market
-	polled      string                      // the last token whose book was asked for
-	failed      struct{ flush, poll error } // of the last time that quotes were shown, and books asked for
-	told        time.Time                   // when a quote came last, or there was no market that could have one
+	polled      string                      // the last token whose book was requested
+	failed      struct{ flush, poll error } // errors of the last time that quotes were shown, and books requested
+	told        time.Time                   // when the last quote came, or there was no open market
 	state       QuotesStatus
 }
 
-// quote is what is known of a token.
+// quote is the current quote of a token.
 type quote struct {
 	bid, ask, last  *data.Micro
-	bookAt, tradeAt time.Time // of the venue's clock; zero: no quote of it came
-	heard           time.Time // by ours; zero: its connection ended since, or none came
-	changed         bool      // since it was shown
+	bookAt, tradeAt time.Time // by the venue's clock; zero: no quote yet
+	heard           time.Time // by our clock; zero: its connection has ended since, or no quote yet
+	changed         bool      // changed since it was shown
 }
 
-// QuotesStatus tells how the quotes lane stands.
+// QuotesStatus is the status of the quotes lane.
 type QuotesStatus struct {
 	Phase    Phase           `json:"state"`
 	Open     int             `json:"open_markets"`
-	Followed int             `json:"followed"`       // of them, by connections
-	Current  int             `json:"current"`        // of them, told by a connection that is up, or polled within three polls
-	AsOf     time.Time       `json:"as_of,omitzero"` // of the venue's clock, the newest; zero: none came
-	Told     int64           `json:"told"`           // quotes that came
-	Late     int64           `json:"late"`           // of them, older than what was known
-	Shown    int64           `json:"shown"`          // that were shown, together with what had changed since
+	Followed int             `json:"followed"`       // of these, followed by connections
+	Current  int             `json:"current"`        // of these, quoted by an open connection or polled within three polls
+	AsOf     time.Time       `json:"as_of,omitzero"` // time of the newest quote by the venue's clock; zero: none
+	Told     int64           `json:"told"`           // quotes received
+	Late     int64           `json:"late"`           // of these, older than the known quote
+	Shown    int64           `json:"shown"`          // quotes shown, each with all changes since the last time
 	Polls    int64           `json:"polls"`
-	NoBooks  int64           `json:"empty_polls"` // that gave no book at all, three times
+	NoBooks  int64           `json:"empty_polls"` // polls without any book three times in a row
 	Channels []channel.Stats `json:"channels"`
-	Error    string          `json:"error,omitempty"` // of the last time that it was shown, or polled
+	Error    string          `json:"error,omitempty"` // error of the last time that quotes were shown or polled
 }
 
 // NewQuotes returns the lane; Run follows.
@@ -88,12 +89,12 @@ func NewQuotes(o QuoteOptions) *Quotes {
 		o.Now = time.Now
 	}
 	o.Every, o.Poll = cmp.Or(o.Every, 10*time.Second), cmp.Or(o.Poll, time.Minute)
-	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // by then connections are replaced, and books requested
+	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // by then connections have been replaced and books requested
 	o.Most, o.PerConnection, o.MostPolled = cmp.Or(o.Most, 5000), cmp.Or(o.PerConnection, 500), cmp.Or(o.MostPolled, 2000)
 	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesStatus{Phase: Idle}}
 }
 
-// Run follows until ctx ends. It fails where the channel's address is none.
+// Run follows until ctx ends. It fails if the channel's address is invalid.
 func (q *Quotes) Run(ctx context.Context) error {
 	var group errgroup.Group
 	var connections []*channel.Market
@@ -125,8 +126,7 @@ func (q *Quotes) Run(ctx context.Context) error {
 	return nil
 }
 
-// repeat calls f until ctx ends; an error is recorded, and f is called again.
-// failed keeps its error, which is of this work alone.
+// repeat calls f at intervals until ctx ends. The last error of f is stored in failed.
 func (q *Quotes) repeat(ctx context.Context, every time.Duration, failed *error, do func(context.Context) error) error {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -153,8 +153,8 @@ func (q *Quotes) repeat(ctx context.Context, every time.Duration, failed *error,
 	}
 }
 
-// choose takes in which markets are open, and gives the connections their tokens. A token
-// stays on its connection.
+// choose updates the open markets, and assigns tokens to connections. A token stays on its
+// connection.
 func (q *Quotes) choose() {
 	open := q.o.Markets.OpenTokens()
 	q.mu.Lock()
@@ -201,15 +201,15 @@ func (q *Quotes) choose() {
 	}
 }
 
-// Quote takes a quote of a token from a connection.
+// Quote adds a quote from a connection.
 func (q *Quotes) Quote(told channel.Quote) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.take(told)
 }
 
-// take is Quote with mu held. What is older than what is known of the token is late, and
-// changes nothing.
+// take is like Quote; mu must be held. A quote that is older than the known one is late and
+// ignored.
 func (q *Quotes) take(told channel.Quote) {
 	if _, is := q.markets[told.Token]; !is {
 		return
@@ -251,13 +251,13 @@ func (q *Quotes) take(told channel.Quote) {
 
 func same(a, b *data.Micro) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// Resolved has a market asked for of which a connection tells that it is resolved.
+// Resolved requests a market that a connection reports to be resolved.
 func (q *Quotes) Resolved(condition data.Hash) { q.o.Markets.Heard(condition) }
 
-// Appeared has a market asked for of which a connection tells that it is new.
+// Appeared requests a market that a connection reports to be new.
 func (q *Quotes) Appeared(condition data.Hash) { q.o.Markets.Heard(condition) }
 
-// Lost has the tokens of a closed connection polled until another one sends their quotes.
+// Lost makes the tokens of a closed connection be polled until another one sends their quotes.
 func (q *Quotes) Lost(tokens []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -268,10 +268,10 @@ func (q *Quotes) Lost(tokens []string) {
 	}
 }
 
-// mostQuotes is how many quotes are shown at once.
+// mostQuotes is the maximum number of quotes that are shown at once.
 const mostQuotes = 2000
 
-// flush shows what has changed. A token with only a trade has no quote yet.
+// flush shows changed quotes. A token with only a trade has no quote yet.
 func (q *Quotes) flush(ctx context.Context) error {
 	q.mu.Lock()
 	var quotes []data.Quote
@@ -320,7 +320,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	}
 	slices.Sort(quiet)
 	from, _ := slices.BinarySearch(quiet, q.polled+"\x00")
-	quiet = append(quiet[from:], quiet[:from]...) // behind where the last one ended
+	quiet = append(quiet[from:], quiet[:from]...) // after the last token of the previous poll
 	quiet = quiet[:min(len(quiet), q.o.MostPolled)]
 	q.mu.Unlock()
 	if len(quiet) == 0 {
@@ -328,7 +328,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	}
 	var books []clob.Book
 	var err error
-	for range 3 { // what is not understood gets an empty answer too
+	for range 3 { // a request that is not understood also gets an empty response
 		if books, err = q.o.CLOB.Books(ctx, quiet); !errors.Is(err, clob.ErrNoBooks) {
 			break
 		}
@@ -342,7 +342,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	}
 	q.polled = quiet[len(quiet)-1]
 	if errors.Is(err, clob.ErrNoBooks) && connected {
-		return nil // these are open and have no book
+		return nil // these are open but have no book
 	}
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	return nil
 }
 
-// connected reports whether a connection is up that sends quotes.
+// connected reports whether a connection is open and sends quotes.
 func (q *Quotes) connected() bool {
 	q.mu.Lock()
 	connections := q.connections
@@ -367,7 +367,7 @@ func (q *Quotes) count(f func(*QuotesStatus)) {
 	f(&q.state)
 }
 
-// Status reports how the lane stands.
+// Status returns the lane's status.
 func (q *Quotes) Status() QuotesStatus {
 	now := q.o.Now()
 	q.mu.Lock()

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// mostRechecks is how many blocks are kept until they are asked for; who told of the others tells
-// of them again. A block of which some node gave no answer is asked for again, so often.
+// mostRechecks is the maximum number of blocks that wait for a recheck; others are reported again
+// by their source. The number of times that a block is requested again if a node did not answer.
 const (
 	mostRechecks  = 1_000
 	recheckedMost = 8
-	firstRecheck  = 30 * time.Second // after which it is, and then twice as long after each
+	firstRecheck  = 30 * time.Second // the first interval, which doubles each time
 )
 
-// Recheck has committed blocks asked for once more, of every node, of which somebody else says
-// that they have what the facts lack. It never waits.
+// Recheck requests committed blocks again, from every node, because another source has facts of
+// these blocks that are missing. It never blocks.
 func (c *Chain) Recheck(blocks ...int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,7 +25,7 @@ func (c *Chain) Recheck(blocks ...int64) {
 	}
 }
 
-// recheckAgain keeps a block. The caller holds the lock.
+// recheckAgain adds a block. The lock must be held.
 func (c *Chain) recheckAgain(block int64, p patience) {
 	if c.rechecks == nil {
 		c.rechecks = map[int64]patience{}
@@ -35,8 +35,8 @@ func (c *Chain) recheckAgain(block int64, p patience) {
 	}
 }
 
-// recheckDue takes a block that is to be asked for once more now. One that is not committed yet is
-// forgotten: it is asked for anyway.
+// recheckDue takes a block that is due to be requested again. A block that is not committed yet is
+// dropped, because it will be requested anyway.
 func (c *Chain) recheckDue() (j job, tries int, due bool) {
 	if c.auditor("") == nil { // all nodes rest
 		return j, 0, false
@@ -66,9 +66,9 @@ func (c *Chain) recheckDue() (j job, tries int, due bool) {
 	return j, 0, false
 }
 
-// recheck asks one node after the other for a block, until one has something new of it; then the
-// blocks around it are brought in too. If none has, and one gave no answer, it is asked for again in
-// a while.
+// recheck requests a block from one node after the other until one has something new. Then the
+// blocks around it are imported, too. If none has, and one did not answer, the block is requested
+// again later.
 func (c *Chain) recheck(ctx context.Context, j job, tries int) {
 	silent := 0
 	for _, p := range c.nodes {
@@ -89,14 +89,14 @@ func (c *Chain) recheck(ctx context.Context, j job, tries int) {
 		if err != nil {
 			c.fail(err)
 			silent++
-			continue // the database refused it, and may take it later
+			continue // the commit failed, and may succeed later
 		}
 		if receipt.Inserted == 0 && receipt.Resolutions == 0 {
 			continue
 		}
 		c.o.Log.Error().Int64("block", j.from).Str("node", p.Name()).Int64("fills", receipt.Inserted).Int64("payouts", receipt.Resolutions).
-			Msg("the logs of a committed block were not all there are")
-		mended, _ := c.mend(ctx, p, j) // what it lacks is for audits
+			Msg("logs of a committed block were missing")
+		mended, _ := c.mend(ctx, p, j) // missing logs are left to audits
 		silent = 0
 		c.mu.Lock()
 		c.stats.AuditDiffers++

@@ -8,7 +8,7 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// NewNode returns the node that a client asks.
+// NewNode returns the node of a client.
 func NewNode(c *rpc.Client) Node { return &rpcNode{c} }
 
 type rpcNode struct{ client *rpc.Client }
@@ -48,7 +48,7 @@ func (n *rpcNode) Finalized(ctx context.Context) (Header, error) {
 	return Header(h), fitting(err)
 }
 
-// fitting makes the error of a node that is of another chain ErrUnfit.
+// fitting makes the error of a node on another chain match ErrUnfit.
 func fitting(err error) error {
 	var wrong *rpc.WrongChain
 	if errors.As(err, &wrong) {

@@ -9,11 +9,11 @@ import (
 	"pmx/engine/ledger"
 )
 
-// Stopped is the phase of a source that nobody follows now.
+// Stopped is the phase of a source that is not being followed.
 const Stopped Phase = "STOPPED"
 
-// StoredChain reports how the chain lane of a venue stands that is not followed now: what is
-// committed. What the nodes have by now it does not know.
+// StoredChain returns the stored status of the chain lane of a venue that is not being followed:
+// what is committed. It does not know the current block of nodes.
 func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now time.Time) (ChainStatus, error) {
 	c := &Chain{o: ChainOptions{Venue: v, Now: func() time.Time { return now }}, progress: now, wake: make(chan struct{})}
 	c.stats = ChainStatus{Source: chainSource, Phase: Stopped}
@@ -52,8 +52,8 @@ func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now t
 	return s, nil
 }
 
-// StoredMarkets reports what is known of a markets lane that nobody follows now: when something of
-// it came in last; nil where nothing ever did.
+// StoredMarkets returns the stored status of the markets lane of a venue that is not being
+// followed: when it last committed something; nil if it never did.
 func StoredMarkets(ctx context.Context, v Venue) (*MarketsStatus, error) {
 	at, err := storedAt(ctx, v, "LastOfMarkets")
 	if err != nil || at.IsZero() {
@@ -62,8 +62,8 @@ func StoredMarkets(ctx context.Context, v Venue) (*MarketsStatus, error) {
 	return &MarketsStatus{Tasks: []MarketTask{{Name: "all", Phase: Stopped, LastGood: at}}}, nil
 }
 
-// StoredQuotes reports what is known of a quotes lane that nobody follows now: the time of the
-// newest quote; nil if there is none.
+// StoredQuotes returns the stored status of the quotes lane of a venue that is not being followed:
+// the time of the newest quote; nil if there is none.
 func StoredQuotes(ctx context.Context, v Venue) (*QuotesStatus, error) {
 	at, err := storedAt(ctx, v, "LastQuote")
 	if err != nil || at.IsZero() {
@@ -72,7 +72,7 @@ func StoredQuotes(ctx context.Context, v Venue) (*QuotesStatus, error) {
 	return &QuotesStatus{Phase: Stopped, AsOf: at}, nil
 }
 
-// storedAt reads one time; zero if there is none.
+// storedAt reads a time; zero if there is none.
 func storedAt(ctx context.Context, v Venue, query string) (at time.Time, err error) {
 	err = v.Read(ctx, func(conn *sql.Conn) error {
 		var us sql.NullInt64

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// usualEvery is from one look to the next if nothing is learned of when to look.
+// usualEvery is the interval between looks if the moves of the head are not known.
 const usualEvery = 2 * time.Second
 
-// every is from one look for new blocks to the next if these are not what is waited for.
+// every returns the interval between looks for new blocks while the lane is not waiting for them.
 func (c *Chain) every() time.Duration {
 	if c.o.Every > 0 {
 		return c.o.Every
@@ -18,7 +18,7 @@ func (c *Chain) every() time.Duration {
 	return usualEvery
 }
 
-// gap is from one question for a range to the next where few blocks are missing.
+// gap returns the time between two requests for ranges if few blocks are missing.
 func (c *Chain) gap() time.Duration {
 	if c.o.Every > 0 {
 		return c.o.Every
@@ -26,7 +26,7 @@ func (c *Chain) gap() time.Duration {
 	return lookGap
 }
 
-// pauseOf is how long to wait for a result.
+// pauseOf returns how long to wait for a result.
 func (c *Chain) pauseOf(ready bool) time.Duration {
 	wait := c.every() / 10
 	if ready {
@@ -41,26 +41,26 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 	if until := c.pace.due.Sub(c.o.Now()); until > 0 || all {
 		return max(time.Millisecond, min(wait, until))
 	}
-	return wait // for a range, whose answer ends it
+	return wait // for a range, whose response ends the pause
 }
 
-// isWhole reports whether everything up to the newest final block is in, except for what is held
-// back. The caller holds the lock.
+// isWhole reports whether everything up to the newest final block is committed, except for what is
+// held back. The lock must be held.
 func (c *Chain) isWhole() bool { return c.head.Number > 0 && c.plan.open() == 0 }
 
-// standstill is how long the head may stay as it is until another node is asked for it: the one
-// that says so may have stopped, and answer like any other.
+// standstill is the time without a move of the head after which another node is asked: a node that
+// has stopped still answers.
 const standstill = 20 * time.Second
 
-// turns is which node is asked for the head first.
+// turns decides which node is asked for the head first.
 type turns struct {
 	first int
 	head  int64
-	since time.Time // the head was that, or another node's turn came
+	since time.Time // when the head was last that, or another node's turn came
 }
 
-// turn returns the nodes in the order in which they are asked for the head. The first one stays so
-// while the head moves, and no other is ahead of it.
+// turn returns the nodes in the order in which they are asked for the head. The first one remains
+// first while the head moves and no other is ahead of it.
 func (c *Chain) turn(now time.Time) []*provider {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,16 +73,16 @@ func (c *Chain) turn(now time.Time) []*provider {
 	return slices.Concat(c.nodes[c.turns.first:], c.nodes[:c.turns.first])
 }
 
-// A node that is behind and moves on looks like any other to those who ask it alone: the others
-// are asked now and then how far they are, and who is ahead by more than lead goes first from then
-// on.
+// A node that is behind but moving cannot be recognised by its own responses. So other nodes are
+// occasionally asked for their head, and one that is ahead by more than lead becomes the first.
 const (
 	compareEvery = 20 * time.Second
-	lead         = 10 // seconds of the chain, beside those from one look to the next
+	lead         = 10 // seconds of the chain, in addition to those between two looks
 )
 
-// compare asks a node how far it is while another is asked for the head, until ctx ends. What
-// keeps it from answering is told as of any request: nobody else may ask it for long.
+// compare asks node i for its head at intervals while another is asked regularly, until ctx ends.
+// Errors are reported like those of any request, because there may be no other request to this node
+// for a long time.
 func (c *Chain) compare(ctx context.Context, i int) error {
 	p := c.nodes[i]
 	for c.o.Sleep(ctx, compareEvery) == nil {
@@ -90,7 +90,7 @@ func (c *Chain) compare(ctx context.Context, i int) error {
 		all, first := c.isWhole(), c.turns.first
 		c.mu.Unlock()
 		if !all || first == i || p.rests().After(c.o.Now()) {
-			continue // the answers for ranges tell how far nodes are
+			continue // the responses for ranges show how far nodes are
 		}
 		h, err := p.Finalized(ctx)
 		if err != nil {
@@ -111,7 +111,7 @@ func (c *Chain) compare(ctx context.Context, i int) error {
 	return nil
 }
 
-// pass has another node go first than one that did not answer.
+// pass makes another node the first, after p did not answer.
 func (c *Chain) pass(p *provider) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *Chain) pass(p *provider) {
 	}
 }
 
-// patiently returns a node so long and no longer where another does not rest.
+// patiently returns a context with a time-out for a request to p if another node is available.
 func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) (context.Context, context.CancelFunc) {
 	if c.other(p) == nil {
 		return ctx, func() {}
@@ -128,8 +128,8 @@ func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) 
 	return context.WithTimeout(ctx, most)
 }
 
-// isDue reports whether a node is to be asked for the newest final block, and whether everything up
-// to the last one is in, except for what is held back. The answers for ranges have that block too.
+// isDue reports whether a look for the newest final block is due, and whether everything up to the
+// last one is committed, except for what is held back. Responses for ranges have that block, too.
 func (c *Chain) isDue(now time.Time) (due, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,9 +147,8 @@ func (c *Chain) isDue(now time.Time) (due, all bool) {
 	return due, all
 }
 
-// look asks for the newest final block where no range's answer has it. Where everything
-// else is in, the logs up to it are asked for in the same request: these are the result, to be
-// taken, or nil.
+// look asks for the newest final block if no range's response has it. If everything else is
+// committed, the logs up to it are requested in the same batch; they are the result, or nil.
 func (c *Chain) look(ctx context.Context) *result {
 	now := c.o.Now()
 	due, all := c.isDue(now)
@@ -163,7 +162,7 @@ func (c *Chain) look(ctx context.Context) *result {
 		own, end := c.patiently(ctx, p, c.o.LookIn)
 		r, err := c.lookAt(own, p, all)
 		if err != nil && ctx.Err() == nil && own.Err() != nil {
-			err = fmt.Errorf("no answer within %s: another node is asked", c.o.LookIn)
+			err = fmt.Errorf("no response within %s: another node is asked", c.o.LookIn)
 			c.pass(p)
 		}
 		end()
@@ -176,17 +175,18 @@ func (c *Chain) look(ctx context.Context) *result {
 		c.nodeFailed(ctx, p, err)
 		c.fail(nodeError(p, err))
 	}
-	c.pace.due = now.Add(c.gap()) // nobody answers
+	c.pace.due = now.Add(c.gap()) // no node answers
 	return nil
 }
 
-// After so many looks in a row whose logs were not proved to be all, so many are without.
+// After so many looks in a row whose logs were not proved complete, so many looks do not request
+// logs.
 const (
 	mostUnproved = 3
 	unasked      = 64
 )
 
-// lookAt is look at one node. all: everything is in.
+// lookAt is look with one node. all is set if everything is committed.
 func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, error) {
 	j, ok := job{}, false
 	if all && c.unproved >= 0 {
@@ -208,7 +208,7 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 		return nil, nil
 	}
 	h, a, err := p.Tail(ctx, j.from, j.to, c.addresses(j), c.topics)
-	if err != nil { // which the head alone may not be
+	if err != nil { // the head without logs may not be proved
 		c.unprovedOnce()
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 	}
 	j.to = h.Number
 	r, err := c.read(ctx, p, j, *a)
-	if err != nil || c.doubtful(r) != "" { // it is asked for as any range is, and another node if need be
+	if err != nil || c.doubtful(r) != "" { // it is requested like any range, from another node if necessary
 		c.known(h)
 		return nil, nil
 	}
@@ -233,15 +233,15 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 	return r, nil
 }
 
-// unprovedOnce notes a look whose logs were of no use.
+// unprovedOnce counts a look whose logs were not proved complete.
 func (c *Chain) unprovedOnce() {
 	if c.unproved++; c.unproved >= mostUnproved {
 		c.unproved = -unasked
 	}
 }
 
-// ahead returns the range behind all that is in up to where the head may be by now, and a step
-// further; false if that is not known, or not of the same filters throughout.
+// ahead returns the range after all committed blocks up to where the head may be by now, and a step
+// further; false if that is not known, or if its filters are not the same throughout.
 func (c *Chain) ahead(p *provider) (job, bool) {
 	_, step := c.pace.usual()
 	c.mu.Lock()
@@ -259,8 +259,8 @@ func (c *Chain) ahead(p *provider) (job, bool) {
 	return free[0], true
 }
 
-// claim notes that a block is the newest final one and that what is missing up to it is
-// answered already; false where something else is missing by now.
+// claim records the newest final block, and that the missing blocks up to it are answered; false if
+// something else is missing by now.
 func (c *Chain) claim(j job, h Header, r *result) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,7 +23,7 @@ var tellSQL embed.FS
 
 var tellStatements = engine.MustStatements(tellSQL)
 
-// Teller gathers how the sources stand, for the status of a server. Add its lanes before
+// Teller collects the status of all sources for that of a server. Lanes must be added before
 // Sources is called.
 type Teller struct {
 	Venue Venue
@@ -33,16 +33,16 @@ type Teller struct {
 	lanes []func() []serving.Source
 	hosts map[string][]Asked
 	quiet atomic.Bool
-	said  map[string]string // by source, what was logged last
+	said  map[string]string // what was last logged, by source
 }
 
-// Add adds a lane: tell gives its sources, whose names it always gives alike.
+// Add adds a lane. tell returns its sources; their names must not change.
 func (t *Teller) Add(tell func() []serving.Source) { t.lanes = append(t.lanes, tell) }
 
-// Asked is a host that a source asks: a *fetch.Host, or a *fetch.Part where others ask it too.
+// Asked is a host that a source uses: a *fetch.Host, or a *fetch.Caller if others use it, too.
 type Asked interface{ Stats() fetch.Stats }
 
-// Asks says which hosts a source asks: their requests, retries and pauses are the source's.
+// Asks sets the hosts that a source uses. Their requests, retries and pauses count as the source's.
 func (t *Teller) Asks(source string, hosts ...Asked) {
 	if t.hosts == nil {
 		t.hosts = map[string][]Asked{}
@@ -50,7 +50,7 @@ func (t *Teller) Asks(source string, hosts ...Asked) {
 	t.hosts[source] = append(t.hosts[source], hosts...)
 }
 
-// Sources reports how every source stands, in the order in which they were added.
+// Sources returns the status of every source, in the order in which they were added.
 func (t *Teller) Sources() []serving.Source {
 	var all []serving.Source
 	for _, tell := range t.lanes {
@@ -77,7 +77,7 @@ func (t *Teller) Sources() []serving.Source {
 	return all
 }
 
-// addHost adds how it goes with a host. What the source itself has against its answers stands.
+// addHost adds the state of a host. A worse state that the source itself reports is kept.
 func addHost(s *serving.Source, stats fetch.Stats) {
 	own := serving.SourceHost{Name: stats.Name, State: hostState(&stats), Answered: stats.LastSuccess.UTC(), Requests: stats.Requests}
 	at := slices.IndexFunc(s.Hosts, func(h serving.SourceHost) bool { return h.Name == stats.Name })
@@ -92,7 +92,7 @@ func addHost(s *serving.Source, stats fetch.Stats) {
 	s.Hosts[at] = own
 }
 
-// hostState is the state of a host as pages and metrics name it.
+// hostState returns the state of a host as named in pages and metrics.
 func hostState(s *fetch.Stats) serving.HostState {
 	switch {
 	case s.State == fetch.Throttled:
@@ -107,16 +107,16 @@ func hostState(s *fetch.Stats) serving.HostState {
 	return serving.HostAnswers
 }
 
-// lookEvery is how often it is looked whether the venue is quiet, and what changed of the
+// lookEvery is the interval of looks whether the venue is quiet and what has changed in the
 // sources.
 const lookEvery = time.Minute
 
-// Run looks after the sources until ctx ends: whether the venue is unusually quiet, and logs
-// when the trouble of a source begins, changes and ends.
+// Run checks at intervals, until ctx ends, whether the venue is unusually quiet, and logs when
+// problems of a source begin, change and end.
 func (t *Teller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := t.Look(ctx); err != nil && ctx.Err() == nil {
-			t.Log.Warn().Err(err).Msg("it could not be told how busy the venue is")
+			t.Log.Warn().Err(err).Msg("could not determine how busy the venue is")
 		}
 		if guard.Sleep(ctx, lookEvery) != nil {
 			return nil
@@ -125,7 +125,7 @@ func (t *Teller) Run(ctx context.Context) error {
 	return nil
 }
 
-// Look does once what Run does every minute.
+// Look does once what Run does at intervals.
 func (t *Teller) Look(ctx context.Context) error {
 	err := t.lookQuiet(ctx)
 	if t.said == nil {
@@ -147,7 +147,7 @@ func (t *Teller) Look(ctx context.Context) error {
 	return err
 }
 
-// trouble is what an operator should know about a source, "" for nothing.
+// trouble returns what an operator should know about a source; "" for nothing.
 func trouble(s serving.Source) string {
 	switch {
 	case s.State == serving.SourceStalled, s.State == serving.SourceQuarantine:
@@ -158,15 +158,15 @@ func trouble(s serving.Source) string {
 	return ""
 }
 
-// Of how many days an hour's usual number of fills is made, at least and at most, and how
-// much an hour must usually have to be judged.
+// The minimum and maximum number of days from which an hour's usual number of fills is computed,
+// and the minimum usual number for a comparison.
 const (
 	leastDays, mostDays = 3, 14
 	leastFills          = 20
 	quietShare          = 5 // an hour with less than a fifth is quiet
 )
 
-// lookQuiet compares the last whole hour with the same hour of the days before.
+// lookQuiet compares the last complete hour with the same hour of previous days.
 func (t *Teller) lookQuiet(ctx context.Context) error {
 	now := time.Now
 	if t.Now != nil {
@@ -174,7 +174,7 @@ func (t *Teller) lookQuiet(ctx context.Context) error {
 	}
 	hour := now().Unix()/3600 - 1
 	if !t.whole((hour + 1) * 3600) {
-		return nil // the lag shows what is missing
+		return nil // missing blocks show in the lag
 	}
 	fills := map[int64]int64{}
 	first := hour
@@ -195,7 +195,7 @@ func (t *Teller) lookQuiet(ctx context.Context) error {
 	return nil
 }
 
-// whole reports whether the chain is in up to a time in unix seconds; false if no chain is
+// whole reports whether the chain is committed up to a time, unix seconds; false if no chain is
 // followed.
 func (t *Teller) whole(until int64) bool {
 	for _, tell := range t.lanes {
@@ -208,8 +208,8 @@ func (t *Teller) whole(until int64) bool {
 	return false
 }
 
-// isQuiet reports whether an hour has less than a fifth of the median of the same hour of the days
-// before; first is the first hour that anything is known of.
+// isQuiet reports whether an hour has less than a fifth of the median of the same hour of previous
+// days; first is the first hour with data.
 func isQuiet(hour, first int64, fills map[int64]int64) bool {
 	var same []int64
 	for day := int64(1); day <= mostDays && hour-24*day >= first; day++ {
@@ -223,7 +223,7 @@ func isQuiet(hour, first int64, fills map[int64]int64) bool {
 	return usual >= leastFills && fills[hour]*quietShare < usual
 }
 
-// Tell is the lane's status as pages and metrics show it.
+// Tell returns the lane's status for pages and metrics.
 func (s *ChainStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: chainSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.LastCommit, Rows: s.Fills, Missing: s.GapBlocks,
@@ -244,18 +244,18 @@ func (s *ChainStatus) Tell() serving.Source {
 	}
 	switch {
 	case s.Refused != "":
-		out.Problem = "What came is not stored, because the database does not take it: the server's log says why."
+		out.Problem = "Received blocks cannot be stored in the database: the server's log says why."
 	case len(s.Held) > 0:
-		out.Problem = fmt.Sprintf("%s of blocks held back, because nodes disagree or answered less than there must be: pmx sync status lists them.", plural(len(s.Held), "range"))
+		out.Problem = fmt.Sprintf("%s of blocks held back, because nodes disagree or returned incomplete logs: pmx sync status lists them.", plural(len(s.Held), "range"))
 	case s.Error != "" && fail < len(s.Nodes):
-		out.Problem = fmt.Sprintf("%d of %s answer as they should: pmx sync status and the server's log say what the others do.", len(s.Nodes)-fail, plural(len(s.Nodes), "node"))
+		out.Problem = fmt.Sprintf("%d of %s work: pmx sync status and the server's log say what is wrong with the others.", len(s.Nodes)-fail, plural(len(s.Nodes), "node"))
 	case s.Error != "":
-		out.Problem = "No node answers as it should: pmx sync status and the server's log say why."
+		out.Problem = "No node works: pmx sync status and the server's log say why."
 	}
 	return out
 }
 
-// Tell is the lane's status as pages and metrics show it.
+// Tell returns the lane's status for pages and metrics.
 func (s *MarketsStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "markets", State: serving.SourceIdle, AsOf: s.Swept, Rows: s.New + s.Changed, Unknown: total(s.Unknown) + s.Foreign + s.Loops + s.Odd,
@@ -278,7 +278,7 @@ func (s *MarketsStatus) Tell() serving.Source {
 	return out
 }
 
-// stateOf is a phase as pages and metrics name it.
+// stateOf returns a phase as named in pages and metrics.
 func stateOf(p Phase) serving.SourceState {
 	switch p {
 	case Idle:
@@ -295,7 +295,7 @@ func stateOf(p Phase) serving.SourceState {
 	return serving.SourceFetching
 }
 
-// severity orders states: of several parts of a source the gravest is shown.
+// severity orders states: if a source has several, the most severe one is shown.
 func severity(s serving.SourceState) int {
 	return slices.Index([]serving.SourceState{serving.SourceIdle, serving.SourceFetching, serving.SourceWaiting, serving.SourceQuarantine, serving.SourceStalled,
 		serving.SourcePaused}, s)
@@ -315,21 +315,20 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Tell is the source's state as pages and metrics show it. What it gives is in up to its last
-// answer; it is late where more than an answer is missing.
+// Tell returns the source's status for pages and metrics. Its data is complete up to its last
+// response; it is late if more than one response is missing.
 func (s *WeatherStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "weather " + s.Source, State: stateOf(s.Phase), AsOf: s.LastAnswer, Changed: s.LastNew, Rows: s.Rows, Requests: s.Asked, Unknown: total(s.Unknown),
 		Bounds: [4]time.Duration{s.every + s.every/2, 3 * s.every, 6 * s.every, 12 * s.every}, Quiet: s.Sparse,
 	}
 	if s.Error != "" {
-		out.Problem = "The source does not answer as it should, and is asked again: pmx sync status and the server's log say why."
+		out.Problem = "Requests to the source fail and are repeated: pmx sync status and the server's log say why."
 	}
 	return out
 }
 
-// Tell is the lane's status as pages and metrics show it. What it gives is as new as the
-// newest quote.
+// Tell returns the lane's status for pages and metrics. Its data is as new as the newest quote.
 func (s *QuotesStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "quotes", State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told, Requests: s.Polls,
@@ -339,12 +338,12 @@ func (s *QuotesStatus) Tell() serving.Source {
 		addChannel(&out, &s.Channels[i])
 	}
 	if s.Error != "" {
-		out.Problem = "Quotes could not be shown or polled, and are tried again: pmx sync status and the server's log say why."
+		out.Problem = "Quotes could not be shown or polled; this is tried again: pmx sync status and the server's log say why."
 	}
 	return out
 }
 
-// addChannel adds how it goes with a connection.
+// addChannel adds the state of a connection.
 func addChannel(s *serving.Source, c *channel.Stats) {
 	s.Unknown += total(c.Unknown) + c.Bad
 	h := serving.SourceHost{Name: c.Name, State: serving.HostAnswers, Answered: c.LastAt.UTC()}

@@ -166,7 +166,7 @@ func TestANodeThatFailsIsToldOf(t *testing.T) {
 		got = append(got, h.Name+" "+string(h.State))
 	}
 	if text := strings.Join(got, ", "); text != "rpc 1 answers, rpc 2 fails, rpc 3 fails, rpc 4 unasked" || !s.Hosts[0].Answered.Equal(time.Unix(7, 0)) ||
-		s.Hosts[1].Requests[500] != 1 || !strings.Contains(s.Problem, "2 of 4 nodes answer as they should") {
+		s.Hosts[1].Requests[500] != 1 || !strings.Contains(s.Problem, "2 of 4 nodes work") {
 		t.Errorf("%s: %+v", text, s)
 	}
 }

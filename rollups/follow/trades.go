@@ -32,8 +32,8 @@ var tradesSQL embed.FS
 
 var tradesStatements = engine.MustStatements(tradesSQL)
 
-// TradesOptions say how trades are followed by market. Venue and Data are required; what is
-// zero is the usual.
+// TradesOptions configure the trades lane. Venue and Data are required; zero values mean the
+// defaults.
 type TradesOptions struct {
 	Venue Venue
 	Data  *dataapi.Client
@@ -41,59 +41,59 @@ type TradesOptions struct {
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 	Every time.Duration // between two sweeps of the markets; 5 min
-	From  time.Time     // where nothing is remembered; zero: a day ago
+	From  time.Time     // where to start if nothing is stored; zero: a day ago
 }
 
-// TradesHoles is what following by trades lacks, for those who look at its figures.
+// TradesHoles says what is missing when trades are followed, for readers of the figures.
 const TradesHoles = "Fills come from the venue's list of trades, because no provider of the chain is given: fills of less than 0.01 tokens, fees and log indexes are missing, and " +
-	"what the list loses is not noticed. Name providers (--rpc, of a server --sync-rpc) to follow the chain, which replaces these fills."
+	"trades that the list loses are not noticed. Name providers (--rpc, for a server --sync-rpc) to follow the chain, which replaces these fills."
 
-// tradesFail comes before that text while the list cannot be read.
-const tradesFail = "The venue's list of trades does not answer as it should; the log says why. "
+// tradesFail precedes that text while the list cannot be read.
+const tradesFail = "The venue's list of trades cannot be read; the log says why. "
 
-// tradesStalled is how long the list may not answer until its lane is stalled.
+// tradesStalled is the time without a response of the list after which the lane counts as stalled.
 const tradesStalled = 15 * time.Minute
 
-// Trades follows fills by the venue's own list of trades, market by market, where the chain is
-// not followed. Its fills are provisional: they have no log index, and give way to the chain's.
+// Trades follows fills by the venue's own list of trades, market by market, if the chain is not
+// followed. Its fills are provisional: they have no log index, and are replaced by the chain's.
 type Trades struct {
 	o    TradesOptions
-	good time.Time // the last sweep that ended well, or the start; used by Once alone
+	good time.Time // the last successful sweep, or the start; used only by Once
 
 	mu    sync.Mutex
 	state TradesStatus
 }
 
-// TradesStatus tells how the lane stands.
+// TradesStatus is the status of the trades lane.
 type TradesStatus struct {
 	Phase   Phase     `json:"state"`
-	AsOf    time.Time `json:"as_of,omitzero"` // up to when the trades of all known markets are in; zero: never
+	AsOf    time.Time `json:"as_of,omitzero"` // up to when the trades of all known markets are committed; zero: never
 	Since   time.Time `json:"since,omitzero"` // from when on
 	Markets int       `json:"markets"`
-	Fills   int64     `json:"fills"` // that are new, since the start of the process
+	Fills   int64     `json:"fills"` // new ones since the start of the process
 	Pages   int64     `json:"pages"`
-	Known   int64     `json:"known_by_the_chain"` // rows of transactions that the chain gave
-	Holes   string    `json:"holes"`              // what is missing by the nature of the list
+	Known   int64     `json:"known_by_the_chain"` // rows of transactions that the chain has
+	Holes   string    `json:"holes"`              // what the list does not have
 	Error   string    `json:"error,omitempty"`
 }
 
-// tradesMemory is what the lane remembers in the ledger, in unix seconds.
+// tradesMemory is what the lane stores in the ledger, in unix seconds.
 type tradesMemory struct {
 	Start int64 `json:"start"`
 	Until int64 `json:"until"`
 }
 
-// What the ledger and the import log call the lane and its rows.
+// Names of the lane and its rows in the ledger and the import log.
 const (
 	tradesSource = "trades"
 	tradesName   = data.ListedTrades
 )
 
-// How the sweeps overlap: rows come late, and what is younger than settled may still come.
+// Overlap of sweeps: rows come late, and those younger than settled may still come.
 const (
 	tradesOverlap = 10 * time.Minute
 	tradesSettled = time.Minute
-	youngMarket   = 24 * time.Hour // since when a market may have been traded before it was known
+	youngMarket   = 24 * time.Hour // how long a market may have been traded before it was known
 )
 
 // NewTrades returns the lane; Run follows.
@@ -108,7 +108,7 @@ func NewTrades(o TradesOptions) *Trades {
 	return &Trades{o: o, good: o.Now(), state: TradesStatus{Phase: Idle, Holes: TradesHoles}}
 }
 
-// Run sweeps again and again until ctx ends.
+// Run sweeps at intervals until ctx ends.
 func (t *Trades) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		rest := t.o.Every
@@ -157,13 +157,13 @@ func readTradesMemory(ctx context.Context, conn *sql.Conn) (m tradesMemory, err 
 	text, err := ledger.Cursor(ctx, conn, tradesSource)
 	if err == nil && text != "" {
 		if err = json.Unmarshal([]byte(text), &m); err != nil {
-			err = fmt.Errorf("what following trades remembers cannot be read: %w", err)
+			err = fmt.Errorf("the stored state of the trades lane cannot be read: %w", err)
 		}
 	}
 	return m, err
 }
 
-// sweep brings in the trades of all markets that may have been traded since the last one.
+// sweep imports the trades of all markets that may have been traded since the last sweep.
 func (t *Trades) sweep(ctx context.Context) error {
 	until := t.o.Now().Add(-tradesSettled).Unix()
 	var m tradesMemory
@@ -187,11 +187,11 @@ func (t *Trades) sweep(ctx context.Context) error {
 			m.Start = min(until, newest/1_000_000)
 		}
 		m.Until = m.Start
-		if err := t.remember(ctx, m); err != nil { // before any row: the chain's lane begins there
+		if err := t.remember(ctx, m); err != nil { // stored before any row: the chain lane begins there
 			return err
 		}
 	}
-	if m.Until > m.Start { // of a sweep that ended, maybe before a restart
+	if m.Until > m.Start { // of a completed sweep, perhaps before a restart
 		t.set(func(s *TradesStatus) { s.AsOf = unix(m.Until) })
 	}
 	from := max(m.Start, m.Until-int64(tradesOverlap/time.Second))
@@ -213,7 +213,7 @@ func (t *Trades) sweep(ctx context.Context) error {
 			odd = cmp.Or(odd, err)
 		}
 	}
-	if odd != nil { // all other markets are in, and these are asked for from the same time on
+	if odd != nil { // all other markets are committed, and these are requested from the same time on
 		return odd
 	}
 	m.Until = until
@@ -224,8 +224,8 @@ func (t *Trades) sweep(ctx context.Context) error {
 	return nil
 }
 
-// isOdd reports whether an error is of what was answered, which is of the markets asked for and
-// need not be so of others.
+// isOdd reports whether an error is that of a response's contents: then other markets may still
+// work.
 func isOdd(err error) bool {
 	var shape *pages.ShapeError
 	var foreign *pages.ForeignError
@@ -244,8 +244,8 @@ func (t *Trades) remember(ctx context.Context, m tradesMemory) error {
 	return err
 }
 
-// markets are those that may have been traded since a time, in unix seconds; young ones may
-// have been before they were known.
+// markets returns the markets that may have been traded since a time, unix seconds; young ones may
+// have been traded before they were known.
 func (t *Trades) markets(ctx context.Context, from int64) (old, young []data.Hash, err error) {
 	err = t.o.Venue.Read(ctx, func(conn *sql.Conn) error {
 		return eachRow(ctx, conn, func(rows *sql.Rows) error {
@@ -262,9 +262,8 @@ func (t *Trades) markets(ctx context.Context, from int64) (old, young []data.Has
 	return old, young, err
 }
 
-// follow brings in the trades of some markets in a stretch of time, in unix seconds, until
-// included. The list does not say whose order was the taker's, but gives the takers' rows alone
-// as well.
+// follow imports the trades of markets in a period, unix seconds, until included. Rows do not have
+// the role, but takers' rows can be requested separately.
 func (t *Trades) follow(ctx context.Context, markets []data.Hash, from, until int64) error {
 	all, err := t.list(ctx, markets, false, from, until)
 	if err != nil || len(all) == 0 {
@@ -326,7 +325,7 @@ func (t *Trades) list(ctx context.Context, markets []data.Hash, takers bool, fro
 	return out, err
 }
 
-// known are the transactions of rows that the chain gave.
+// known returns the transactions of rows that the chain has.
 func (t *Trades) known(ctx context.Context, rows []dataapi.Trade, from, until int64) (map[string]bool, error) {
 	list := make([]string, 0, len(rows))
 	for _, r := range rows {
@@ -343,13 +342,13 @@ func (t *Trades) known(ctx context.Context, rows []dataapi.Trade, from, until in
 	return out, err
 }
 
-// roleSink gives fills the role that their lines have.
+// roleSink sets the role of fills by line.
 type roleSink struct {
 	data.Sink
 	roles []data.Role
 }
 
-// Fill hands the fill on.
+// Fill passes the fill on.
 func (s roleSink) Fill(line int64, f data.Fill) error {
 	if line >= 1 && line <= int64(len(s.roles)) {
 		f.Role = s.roles[line-1]
@@ -357,8 +356,8 @@ func (s roleSink) Fill(line int64, f data.Fill) error {
 	return s.Sink.Fill(line, f)
 }
 
-// tradeRows are rows of the data API's trades, one a line, as an import reads them. Each row
-// was there once, so that equal ones are fills of their own.
+// tradeRows returns rows of the data API's trades, one per line, for an import. Each row was listed
+// once, so equal ones are separate fills.
 func tradeRows(lines []byte, roles []data.Role) ingest.Rows {
 	var feed data.Feed
 	for _, f := range polymarket.Feeds() {
@@ -373,14 +372,15 @@ func tradeRows(lines []byte, roles []data.Role) ingest.Rows {
 	}}
 }
 
-// Status reports how the lane stands.
+// Status returns the lane's status.
 func (t *Trades) Status() TradesStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state
 }
 
-// StoredTrades reports how the lane stands where nobody follows; nil if it never did.
+// StoredTrades returns the stored status of the lane of a venue that is not being followed; nil if
+// it never was.
 func StoredTrades(ctx context.Context, v Venue) (*TradesStatus, error) {
 	var m tradesMemory
 	err := v.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -397,7 +397,7 @@ func StoredTrades(ctx context.Context, v Venue) (*TradesStatus, error) {
 	return s, nil
 }
 
-// Tell is the lane's status as pages and metrics show it.
+// Tell returns the lane's status for pages and metrics.
 func (s *TradesStatus) Tell() serving.Source {
 	problem := s.Holes
 	if s.Error != "" {

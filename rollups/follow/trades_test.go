@@ -197,7 +197,7 @@ func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
 			t.Fatal("nobody answered")
 		}
 		s := lane.Status()
-		if told := s.Tell(); told.State != want || !told.AsOf.Equal(until) || !strings.Contains(told.Problem, "does not answer") || !strings.Contains(told.Problem, "not noticed") {
+		if told := s.Tell(); told.State != want || !told.AsOf.Equal(until) || !strings.Contains(told.Problem, "cannot be read") || !strings.Contains(told.Problem, "not noticed") {
 			t.Errorf("%+v, want %v", told, want)
 		}
 		c.advance(time.Hour)

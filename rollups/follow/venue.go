@@ -1,5 +1,5 @@
-// Package follow keeps a venue current from its sources: lanes that send requests, check
-// the answers, and commit what is proved to be complete.
+// Package follow keeps a venue current from its sources. Its lanes send requests, check the
+// responses, and commit what is proved complete.
 package follow
 
 import (
@@ -9,10 +9,10 @@ import (
 	"pmx/engine/ingest"
 )
 
-// Venue is what lanes commit to; rollups/keeper has it.
+// Venue is what lanes commit to; rollups/keeper implements it.
 type Venue interface {
-	// Commit brings rows in, in one transaction with what their Within does. coming is
-	// what the lane is still to give before it has caught up.
+	// Commit imports rows in one transaction with what their Within does. coming is what the lane
+	// expects to import until it has caught up.
 	Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error)
 	Read(ctx context.Context, f func(conn *sql.Conn) error) error
 }

@@ -25,8 +25,7 @@ import (
 	"pmx/engine/ledger"
 )
 
-// WeatherOptions say which sources of the weather are followed, and how. A client that is nil
-// is not asked.
+// WeatherOptions configure the weather lane. A client that is nil is not used.
 type WeatherOptions struct {
 	Venue     Venue
 	Cities    *data.Gazetteer
@@ -34,11 +33,11 @@ type WeatherOptions struct {
 	METAR     *metar.Client
 	NWS       *nws.Client
 
-	Models    []string // that forecasts are asked of
-	Watched   []string // folders of models of which a new run is waited for before forecasts are asked for
+	Models    []string // models of forecasts
+	Watched   []string // folders of models: forecasts are requested after a new run of one of them
 	Ensembles []string
 	Previous  []string // models of previous runs
-	DayWeight float64  // that Open-Meteo is asked for on a day at most; 0: 1,500
+	DayWeight float64  // maximum weight of requests to Open-Meteo per day; 0: 1,500
 
 	Log   zerolog.Logger
 	Watch *guard.Watch
@@ -46,8 +45,8 @@ type WeatherOptions struct {
 	Sleep func(context.Context, time.Duration) error // nil: the clock's
 }
 
-// What is asked for where the options do not say. Five models are ten variables, which count
-// for one; the folders are those of the models that these names stand for.
+// Defaults of the options. Five models are ten variables, which count as one; the folders are those
+// of the models with these names.
 var (
 	usualModels    = []string{"best_match", "ecmwf_ifs025", "gfs_seamless", "icon_seamless", "gem_seamless"}
 	usualWatched   = []string{"ecmwf_ifs025", "ncep_gfs013", "dwd_icon", "cmc_gem_gdps"}
@@ -57,8 +56,8 @@ var (
 
 const usualDayWeight = 1_500
 
-// Weather is the lane of the weather: every source is asked at its times, and what is new is
-// committed with the note that it was asked.
+// Weather is the lane of the weather. It requests every source at its times, and commits what is
+// new together with the time of the request.
 type Weather struct {
 	o      WeatherOptions
 	groups []*weatherGroup
@@ -67,8 +66,8 @@ type Weather struct {
 	states map[string]*WeatherStatus
 }
 
-// weatherGroup are the sources of one host: they are asked one after the other, and remember
-// together.
+// weatherGroup has the sources of one host. They are requested one after the other, and have a
+// common memory.
 type weatherGroup struct {
 	lane    *Weather
 	name    string // in the ledger
@@ -77,34 +76,34 @@ type weatherGroup struct {
 	budget  *openmeteo.Budget // nil: none
 }
 
-// weatherSource is one thing that is asked for at its times.
+// weatherSource is a kind of request that is sent at certain times.
 type weatherSource struct {
-	name   string // in the memory of its group
+	name   string // name in the memory of its group
 	shown  string // of its state
 	every  time.Duration
-	offset time.Duration // of its times behind whole multiples of every
+	offset time.Duration // offset of its times from multiples of every
 	weight func(now time.Time) float64
 	ask    func(ctx context.Context, now time.Time) (weatherAnswer, error)
 
-	tries int       // that failed, in a row
-	empty int       // answers without a value, without one between that has any
-	later time.Time // when it is asked again behind a failure
+	tries int       // failures in a row
+	empty int       // responses without values in a row
+	later time.Time // when it is requested again after a failure
 }
 
-// weatherAnswer is what a source gave.
+// weatherAnswer is a response of a source.
 type weatherAnswer struct {
 	feed   string
 	format data.Format
 	body   []byte                 // nil: there is nothing new
-	rate   float64                // rows an hour that the source gave; 0: it is not counted
-	note   func(m *weatherMemory) // what is remembered with the answer; may be nil
-	kept   func()                 // called once the answer is committed; may be nil
+	rate   float64                // rows per hour; 0: not counted
+	note   func(m *weatherMemory) // changes the memory stored with the response; may be nil
+	kept   func()                 // called after the response is committed; may be nil
 }
 
-// weatherMemory is what a group remembers in the ledger.
+// weatherMemory is what a group stores in the ledger.
 type weatherMemory struct {
-	Done  map[string]int64 `json:"done"`           // when a source was asked whose answer is kept, unix seconds
-	Runs  map[string]int64 `json:"runs,omitempty"` // when the newest run began that forecasts were asked for behind, unix seconds, by its folder
+	Done  map[string]int64 `json:"done"`           // time of the last committed request by source, unix seconds
+	Runs  map[string]int64 `json:"runs,omitempty"` // start of the newest run after which forecasts were requested, unix seconds, by folder
 	Asked int64            `json:"asked,omitempty"`
 	Spent openmeteo.Spent  `json:"spent,omitzero"`
 }
@@ -112,7 +111,7 @@ type weatherMemory struct {
 // NewWeather returns the lane; Run follows.
 func NewWeather(o WeatherOptions) (*Weather, error) {
 	if o.Venue == nil || o.Cities == nil || len(o.Cities.Cities()) == 0 {
-		return nil, errors.New("the weather cannot be followed without cities and somewhere to keep it")
+		return nil, errors.New("the weather cannot be followed without cities and a venue")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -170,8 +169,8 @@ func (w *Weather) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Once asks every source whose time it is, once. The error has what failed; the other sources
-// are asked for all that.
+// Once requests every source that is due once. It returns the errors of all sources; a failure does
+// not affect others.
 func (w *Weather) Once(ctx context.Context) error {
 	var failed []error
 	for _, g := range w.groups {
@@ -189,14 +188,14 @@ func (w *Weather) Once(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// run asks the sources of a group at their times.
+// run requests the sources of a group at their times.
 func (g *weatherGroup) run(ctx context.Context) error {
 	for tries := 0; ; tries++ {
 		err := g.load(ctx)
 		if err == nil {
 			break
 		}
-		g.lane.o.Log.Warn().Err(err).Str("source", g.name).Msg("what is remembered of a source cannot be read")
+		g.lane.o.Log.Warn().Err(err).Str("source", g.name).Msg("the stored state of a source cannot be read")
 		if err := g.lane.o.Sleep(ctx, backOff(tries, time.Minute)); err != nil {
 			return err
 		}
@@ -208,19 +207,19 @@ func (g *weatherGroup) run(ctx context.Context) error {
 			return a.due(g.memory.Done[a.name], now).Compare(b.due(g.memory.Done[b.name], now))
 		})
 		if wait := next.due(g.memory.Done[next.name], now).Sub(now); wait > 0 {
-			// The clock may be set while there is nothing to do.
+			// The clock may be changed meanwhile.
 			if err := g.lane.o.Sleep(ctx, min(wait, time.Minute)); err != nil {
 				return err
 			}
 			continue
 		}
-		_ = g.step(ctx, next) // its state tells
+		_ = g.step(ctx, next) // the error is in its status
 	}
 	return ctx.Err()
 }
 
-// due is when a source is to be asked that was last asked at a time, unix seconds: at the
-// first of its times behind that. Done in the future, it was before the clock went back.
+// due returns when a source is due that was last requested at a time, unix seconds: the first of
+// its times after that. A time in the future is from before the clock went back.
 func (s *weatherSource) due(done int64, now time.Time) time.Time {
 	last := min(done, now.Unix())
 	every, offset := int64(s.every/time.Second), int64(s.offset/time.Second)
@@ -234,8 +233,8 @@ func (s *weatherSource) due(done int64, now time.Time) time.Time {
 	return at
 }
 
-// notAhead takes what is remembered of a clock that was ahead back to now: no source waits until the clock is there
-// again. Nothing is put off by more than a day.
+// notAhead sets stored times in the future, from a clock that was ahead, back to now, so that no
+// source waits for the clock to get there again. Nothing is postponed by more than a day.
 func (g *weatherGroup) notAhead(now time.Time) {
 	for name, at := range g.memory.Done {
 		g.memory.Done[name] = min(at, now.Unix())
@@ -255,12 +254,12 @@ func floor(a, b int64) int64 {
 	return a / b
 }
 
-// backOff is how long to wait behind so many failures in a row.
+// backOff returns how long to wait after so many failures in a row.
 func backOff(tries int, most time.Duration) time.Duration {
 	return min(30*time.Second<<min(tries, 10), most)
 }
 
-// load reads what the group remembers.
+// load reads the group's memory.
 func (g *weatherGroup) load(ctx context.Context) error {
 	var text string
 	var changed map[string]time.Time
@@ -279,7 +278,7 @@ func (g *weatherGroup) load(ctx context.Context) error {
 	if g.budget != nil {
 		g.budget.Restore(g.memory.Spent)
 	}
-	for _, s := range g.sources { // what was answered before the start is no older for it
+	for _, s := range g.sources { // requests before the start count, too
 		if at := g.memory.Done[s.name]; at > 0 {
 			g.lane.set(s, func(st *WeatherStatus) {
 				if last := time.Unix(at, 0).UTC(); last.After(st.LastAnswer) {
@@ -292,7 +291,7 @@ func (g *weatherGroup) load(ctx context.Context) error {
 	return nil
 }
 
-// step asks a source and commits what it gave.
+// step requests a source and commits the response.
 func (g *weatherGroup) step(ctx context.Context, s *weatherSource) error {
 	w, began := g.lane, g.lane.o.Now()
 	defer w.weigh(g)
@@ -325,7 +324,7 @@ func (g *weatherGroup) step(ctx context.Context, s *weatherSource) error {
 	return nil
 }
 
-// commit puts an answer into the venue, and into the memory that it was given.
+// commit imports a response, and stores the time of the request.
 func (g *weatherGroup) commit(ctx context.Context, s *weatherSource, began time.Time, a weatherAnswer) (ingest.Receipt, error) {
 	next := g.memory
 	next.Done = maps.Clone(g.memory.Done)
@@ -352,8 +351,8 @@ func (g *weatherGroup) commit(ctx context.Context, s *weatherSource, began time.
 	return r, err
 }
 
-// spend takes the weight of a request, and remembers it before anything is asked: what is
-// asked for counts, whatever becomes of the answer.
+// spend takes the weight of a request from the budget, and stores it before the request is sent: it
+// counts whatever the response.
 func (g *weatherGroup) spend(ctx context.Context, s *weatherSource, now time.Time) error {
 	if g.budget == nil || s.weight == nil {
 		return nil
@@ -361,7 +360,7 @@ func (g *weatherGroup) spend(ctx context.Context, s *weatherSource, now time.Tim
 	return g.take(ctx, s.weight(now), g.keepFor(s, now), now)
 }
 
-// take takes weight of the day's and remembers it, unless less than keep would be left.
+// take takes weight from the day's budget and stores that, unless less than keep would be left.
 func (g *weatherGroup) take(ctx context.Context, weight, keep float64, now time.Time) error {
 	before := g.budget.Spent()
 	if err := g.budget.Take(now, weight, keep); err != nil {
@@ -376,8 +375,8 @@ func (g *weatherGroup) take(ctx context.Context, weight, keep float64, now time.
 	return nil
 }
 
-// keepFor is the weight that a source leaves for the others that come less often and have
-// their times still before them on the day of now.
+// keepFor returns the weight that a source leaves for sources that are requested less often and are
+// still due on the day of now.
 func (g *weatherGroup) keepFor(s *weatherSource, now time.Time) (keep float64) {
 	end := time.Unix((now.Unix()/86_400+1)*86_400, 0)
 	for _, o := range g.sources {
@@ -399,11 +398,11 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// icao are stations that report as airports do.
+// icao matches stations that report like airports.
 var icao = regexp.MustCompile(`^[A-Z]{4}$`)
 
-// stations are those of the cities that report as airports do; of one country, or of all
-// with "".
+// stations returns the stations of the cities that report like airports, of one country, or of all
+// if it is "".
 func (w *Weather) stations(country string) (out []string) {
 	for _, c := range w.o.Cities.Cities() {
 		if icao.MatchString(c.Station) && (country == "" || c.Country == country) && !slices.Contains(out, c.Station) {

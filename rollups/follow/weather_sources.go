@@ -14,36 +14,36 @@ import (
 	"pmx/data/upstream/openmeteo"
 )
 
-// The times at which sources are asked, and of how many days.
+// The times at which sources are requested, and the numbers of days.
 const (
 	forecastEvery, forecastAt = time.Hour, 7 * time.Minute
 	ensembleEvery, ensembleAt = 6 * time.Hour, 52 * time.Minute
-	archiveAt                 = 8*time.Hour + 30*time.Minute // the day before is over in all zones
+	archiveAt                 = 8*time.Hour + 30*time.Minute // the previous day is over in all time zones
 	previousAt                = 9*time.Hour + 10*time.Minute
 	reportsEvery              = 5 * time.Minute
 	observationsEvery         = 15 * time.Minute
 
 	forecastDays = 7
-	archiveDays  = 8 // the archive changes a day for a week: it is read again until it is a week old
+	archiveDays  = 8 // the archive changes days for a week: they are read again until they are a week old
 	archiveMost  = 92
 	previousDays = 5
 
-	// settled is how long after a run is there all of the service's machines have it.
+	// settled is the time after a run's publication until all of the service's machines have it.
 	settled = 10 * time.Minute
-	// longestUnwatched is after how long forecasts are requested although no new run was
-	// seen: the folders may have moved.
+	// longestUnwatched is the time after which forecasts are requested even without a new run: the
+	// folders may have moved.
 	longestUnwatched = 12 * time.Hour
-	watchWeight      = 1 // of a question for a run
+	watchWeight      = 1 // weight of a request for a run
 )
 
-// The groups of sources, as the ledger has them.
+// The groups of sources, with their names in the ledger.
 const (
 	openMeteoGroup = "weather/openmeteo"
 	metarGroup     = "weather/metar"
 	nwsGroup       = "weather/nws"
 )
 
-// openMeteo are the sources that Open-Meteo's services are, under one budget.
+// openMeteo returns the sources of Open-Meteo's services, which share a budget.
 func (w *Weather) openMeteo() *weatherGroup {
 	g := &weatherGroup{lane: w, name: openMeteoGroup, budget: &openmeteo.Budget{Most: w.o.DayWeight}}
 	cities := w.o.Cities.Cities()
@@ -70,7 +70,7 @@ func (w *Weather) openMeteo() *weatherGroup {
 	add("archive", 24*time.Hour, archiveAt, func(now time.Time) openmeteo.Query {
 		last := lastWholeDay(cities, now)
 		from := last - archiveDays + 1
-		if done := g.memory.Done["archive"]; done > 0 { // days that were provisional when they were read last
+		if done := g.memory.Done["archive"]; done > 0 { // days that were provisional when they were last read
 			from = min(from, max(data.DateOf(time.Unix(done, 0).UTC())-archiveDays, last-archiveMost+1))
 		}
 		return openmeteo.Query{Service: openmeteo.Archive, Cities: cities, From: from, To: last}
@@ -81,11 +81,11 @@ func (w *Weather) openMeteo() *weatherGroup {
 	return g
 }
 
-// emptyTimes is how often in a row a source must answer without values before that is believed.
+// emptyTimes is how many responses without values in a row it takes to believe that there are none.
 const emptyTimes = 3
 
-// believe passes the error of an answer on, except for one without values that came so often that
-// there are none: it is taken for what it is, and counted.
+// believe returns the error of a response, except if there were so many responses without values
+// that there are none: the response is then accepted and counted.
 func (w *Weather) believe(s *weatherSource, err error) error {
 	var empty *openmeteo.EmptyError
 	if !errors.As(err, &empty) {
@@ -102,7 +102,7 @@ func (w *Weather) believe(s *weatherSource, err error) error {
 	return nil
 }
 
-// lastWholeDay is the newest day that is over in all cities.
+// lastWholeDay returns the newest day that is over in all cities.
 func lastWholeDay(cities []data.City, now time.Time) data.Date {
 	last := cities[0].DateOf(now)
 	for _, c := range cities {
@@ -111,10 +111,10 @@ func lastWholeDay(cities []data.City, now time.Time) data.Date {
 	return last - 1
 }
 
-// watched has a source asked for only behind a new run of a model.
+// watched makes a source be requested only after a new run of a model.
 func (g *weatherGroup) watched(s *weatherSource) {
 	weight, ask := s.weight, s.ask
-	s.weight = nil // it is taken once a run is there
+	s.weight = nil // its weight is taken once there is a run
 	s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
 		runs, fresh, err := g.newRuns(ctx, s, now)
 		if err != nil || !fresh {
@@ -129,8 +129,8 @@ func (g *weatherGroup) watched(s *weatherSource) {
 	}
 }
 
-// newRuns asks for the newest runs of the watched models, and reports whether there is one that no
-// forecast was asked for behind, or whether it has been too long since one was.
+// newRuns requests the newest runs of the watched models, and reports whether there is one after
+// which no forecast was requested, or whether the last request was too long ago.
 func (g *weatherGroup) newRuns(ctx context.Context, s *weatherSource, now time.Time) (runs map[string]int64, fresh bool, err error) {
 	runs = map[string]int64{}
 	if err := g.take(ctx, watchWeight*float64(len(g.lane.o.Watched)), g.keepFor(s, now), now); err != nil {
@@ -161,7 +161,7 @@ func (g *weatherGroup) newRuns(ctx context.Context, s *weatherSource, now time.T
 	return runs, fresh, nil
 }
 
-// reports are the reports of all stations, in one request.
+// reports returns the source of the reports of all stations, in one request.
 func (w *Weather) reports() *weatherGroup {
 	g := &weatherGroup{lane: w, name: metarGroup}
 	stations := w.stations("")
@@ -189,23 +189,23 @@ func (w *Weather) reports() *weatherGroup {
 	return g
 }
 
-// overlap is how far back is asked for again what was asked for already: reports come late
-// and are corrected.
+// overlap is the period that is requested again, because reports come late and are corrected.
 const overlap = 3 * time.Hour
 
-// reportHours is of how many hours reports are asked for that were last asked for at done.
+// reportHours returns for how many hours to request reports that were last requested at done.
 func reportHours(done int64, now time.Time) int {
 	gap := now.Sub(time.Unix(done, 0))
-	if gap < time.Hour { // what is asked for stays the same
+	if gap < time.Hour { // the request stays the same
 		gap = 0
 	}
 	return int((overlap + gap + time.Hour - 1) / time.Hour)
 }
 
-// observationsBack is how far back observations are asked for: the service has a week.
+// observationsBack is how far back observations are requested: the service has a week.
 const observationsBack = 6 * 24 * time.Hour
 
-// observations are those of the stations in the United States, one after the other.
+// observations returns the source of the observations of stations in the United States, one after
+// the other.
 func (w *Weather) observations() *weatherGroup {
 	g := &weatherGroup{lane: w, name: nwsGroup}
 	stations := w.stations("US")
@@ -213,7 +213,7 @@ func (w *Weather) observations() *weatherGroup {
 		s := &weatherSource{name: id, shown: "nws", every: observationsEvery, offset: time.Duration(i) * observationsEvery / time.Duration(len(stations))}
 		s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
 			since := later(time.Unix(g.memory.Done[s.name], 0).Add(-overlap), now.Add(-observationsBack))
-			got, err := w.o.NWS.Observations(ctx, id, since.Truncate(time.Hour)) // what is asked for stays the same for an hour
+			got, err := w.o.NWS.Observations(ctx, id, since.Truncate(time.Hour)) // the request stays the same for an hour
 			if err != nil {
 				return weatherAnswer{}, fmt.Errorf("station %s: %w", id, err)
 			}

@@ -16,36 +16,36 @@ import (
 	"pmx/engine/ledger"
 )
 
-// WeatherStatus tells how a source of the weather stands.
+// WeatherStatus is the status of a source of the weather.
 type WeatherStatus struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
-	LastAnswer time.Time `json:"last_answer,omitzero"` // that is kept, before the start as well; zero: none
-	LastNew    time.Time `json:"last_new,omitzero"`    // when an answer had something new
-	LagSeconds float64   `json:"lag_seconds"`          // since the last answer, or the start
+	LastAnswer time.Time `json:"last_answer,omitzero"` // last committed response, perhaps before the start; zero: none
+	LastNew    time.Time `json:"last_new,omitzero"`    // when a response last had something new
+	LagSeconds float64   `json:"lag_seconds"`          // since the last response, or the start
 
-	Since     time.Time        `json:"since,omitzero"` // when the figures below begin
+	Since     time.Time        `json:"since,omitzero"` // start of the figures below
 	Asked     int64            `json:"asked"`
-	Answers   int64            `json:"answers"`   // that are kept
-	Unchanged int64            `json:"unchanged"` // of these, such as had nothing to say
+	Answers   int64            `json:"answers"`   // committed responses
+	Unchanged int64            `json:"unchanged"` // of these, without values
 	Rows      int64            `json:"rows"`      // values that are new, corrections included
-	Rejected  map[string]int64 `json:"rejected"`  // rows that cannot be used, by reason
+	Rejected  map[string]int64 `json:"rejected"`  // rejected rows, by reason
 	Errors    int64            `json:"errors"`
-	Error     string           `json:"error,omitempty"` // the last one, until an answer is kept
+	Error     string           `json:"error,omitempty"` // the last one, until a response is committed
 
-	// Unknown counts what is not as it was supposed to be, by what it is.
+	// Unknown counts unexpected conditions, by kind.
 	Unknown map[string]int64 `json:"unknown,omitempty"`
-	Silent  []string         `json:"silent_stations,omitempty"` // without a report in what was asked for
+	Silent  []string         `json:"silent_stations,omitempty"` // without a report in the requested period
 	Failing []string         `json:"failing,omitempty"`         // the parts of the source whose last request failed
-	Sparse  bool             `json:"sparse,omitempty"`          // the last answer had less than a fifth of what is usual
+	Sparse  bool             `json:"sparse,omitempty"`          // the last response had less than a fifth of the usual number of rows
 
-	WeightLeft *float64 `json:"weight_left,omitempty"` // of the day's budget that the source is under
+	WeightLeft *float64 `json:"weight_left,omitempty"` // of the source's budget for the day
 
 	every time.Duration
-	usual float64 // rows an hour
+	usual float64 // rows per hour
 }
 
-// Status reports how each source stands, by its name.
+// Status returns the status of all sources, by name.
 func (w *Weather) Status() []WeatherStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *Weather) Status() []WeatherStatus {
 			last = s.Since
 		}
 		s.LagSeconds = now.Sub(last).Seconds()
-		if since := min(now.Sub(last), now.Sub(s.Since)); since > 3*s.every { // an outage of pmx is none of the source
+		if since := min(now.Sub(last), now.Sub(s.Since)); since > 3*s.every { // while pmx was not running, the source was not down
 			s.Phase = Stalled
 		}
 		s.Rejected, s.Unknown = maps.Clone(s.Rejected), maps.Clone(s.Unknown)
@@ -68,8 +68,8 @@ func (w *Weather) Status() []WeatherStatus {
 	return out
 }
 
-// StoredWeather reports how the sources of the weather stand that nobody follows now: when they
-// were asked last whose answer is kept.
+// StoredWeather returns the stored status of the weather sources of a venue that is not being
+// followed: the time of their last committed response.
 func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherStatus, err error) {
 	last, changed := map[string]int64{}, map[string]time.Time{}
 	err = v.Read(ctx, func(conn *sql.Conn) (err error) {
@@ -101,8 +101,7 @@ func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherSt
 	return out, err
 }
 
-// weatherChanged reports when each source, as it is shown, gave something new last, by the import
-// log.
+// weatherChanged returns when each source last gave something new, by the import log.
 func weatherChanged(ctx context.Context, conn *sql.Conn) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
 	err := eachRow(ctx, conn, func(rows *sql.Rows) error {
@@ -115,19 +114,19 @@ func weatherChanged(ctx context.Context, conn *sql.Conn) (map[string]time.Time, 
 	return out, err
 }
 
-// set changes the state of a source.
+// set changes the status of a source.
 func (w *Weather) set(s *weatherSource, f func(*WeatherStatus)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f(w.states[s.shown])
 }
 
-// unknown counts what is not as it was supposed to be.
+// unknown counts an unexpected condition.
 func (w *Weather) unknown(s *weatherSource, what string) {
 	w.set(s, func(st *WeatherStatus) { st.Unknown[what]++ })
 }
 
-// failed notes that a request to a source failed.
+// failed records that a request to a source failed.
 func (w *Weather) failed(s *weatherSource, err error) {
 	w.set(s, func(st *WeatherStatus) {
 		st.Phase, st.Error = BackOff, err.Error()
@@ -136,17 +135,17 @@ func (w *Weather) failed(s *weatherSource, err error) {
 			st.Failing = append(st.Failing, s.name)
 		}
 	})
-	w.o.Log.Warn().Err(err).Str("source", s.shown).Int("tries", s.tries).Time("next", s.later).Msg("a source of the weather does not answer")
+	w.o.Log.Warn().Err(err).Str("source", s.shown).Int("tries", s.tries).Time("next", s.later).Msg("a request to a weather source failed")
 }
 
-// How sparse answers are recognised: by the rows an hour that answers have had, if that is at least
-// leastUsual. usualShare is that of the next answer in what is usual.
+// Sparse responses are recognised by the usual rows per hour, if these are at least leastUsual.
+// usualShare is the weight of a new response in the usual number.
 const (
 	leastUsual = 5
 	usualShare = 0.05
 )
 
-// done notes an answer that is kept.
+// done records a committed response.
 func (w *Weather) done(s *weatherSource, began time.Time, a weatherAnswer, r ingest.Receipt, again bool) {
 	rows := r.Forecasts + r.Actuals + r.Observations
 	sparse := false
@@ -178,19 +177,19 @@ func (w *Weather) done(s *weatherSource, began time.Time, a weatherAnswer, r ing
 		}
 		share := usualShare
 		if st.Sparse {
-			share /= 25 // what is sparse for days becomes usual
+			share /= 25 // a number that stays low for days becomes usual
 		}
 		st.usual += (a.rate - st.usual) * share
 	})
 	switch {
 	case sparse:
-		w.o.Log.Warn().Str("source", s.shown).Float64("rows_per_hour", a.rate).Msg("a source of the weather gives less than a fifth of what is usual")
+		w.o.Log.Warn().Str("source", s.shown).Float64("rows_per_hour", a.rate).Msg("a weather source returns less than a fifth of its usual rows")
 	case again:
-		w.o.Log.Info().Str("source", s.shown).Msg("a source of the weather answers again")
+		w.o.Log.Info().Str("source", s.shown).Msg("requests to a weather source succeed again")
 	}
 }
 
-// weigh shows what is left of a day's budget.
+// weigh sets what is left of the day's budget in the status.
 func (w *Weather) weigh(g *weatherGroup) {
 	if g.budget == nil {
 		return
@@ -201,7 +200,7 @@ func (w *Weather) weigh(g *weatherGroup) {
 	}
 }
 
-// retryAt is when a source is asked again that failed.
+// retryAt returns when a source is requested again after a failure.
 func (w *Weather) retryAt(s *weatherSource, err error) time.Time {
 	now := w.o.Now()
 	var closed *fetch.ClosedError
@@ -218,7 +217,7 @@ func (w *Weather) retryAt(s *weatherSource, err error) time.Time {
 func readWeatherMemory(text string) (m weatherMemory, err error) {
 	if text != "" {
 		if err = json.Unmarshal([]byte(text), &m); err != nil {
-			err = fmt.Errorf("what is remembered cannot be read: %w", err)
+			err = fmt.Errorf("the stored state cannot be read: %w", err)
 		}
 	}
 	if m.Done == nil {
@@ -227,7 +226,7 @@ func readWeatherMemory(text string) (m weatherMemory, err error) {
 	return m, err
 }
 
-// save returns what puts the memory into the ledger, within a transaction.
+// save returns a function that stores the memory in the ledger within a transaction.
 func (m weatherMemory) save(name string) func(ctx context.Context, conn *sql.Conn) error {
 	return func(ctx context.Context, conn *sql.Conn) error {
 		text, err := json.Marshal(m)
