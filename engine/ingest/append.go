@@ -11,28 +11,28 @@ import (
 	"pmx/engine"
 )
 
-// Rows are what an import brings in that reads no file.
+// Rows are rows to import that do not come from a file.
 type Rows struct {
-	Feed data.Feed // its name, its kind and how it tells repeats; neither Read nor Query of it is called
-	Name string    // in messages and in the import log: of many batches the same
-	// Read gives the rows; line is whatever tells them apart in messages. nil: there are
-	// none. It is called once, or again where the database had to be reopened.
+	Feed data.Feed // its name, kind and rule for repeats; its Read and Query are not called
+	Name string    // in messages and in the import log; many batches may share it
+	// Read passes the rows to sink; their lines identify them in messages. nil: there are no rows.
+	// It is called once, and again if the database had to be reopened.
 	Read func(ctx context.Context, sink data.Sink) error
-	// Within is called once in the transaction that the rows are committed in, behind them, also
-	// where nothing of them is new; nil if there is nothing to do.
+	// Within is called once in the transaction of the rows, after them, even if none of them is
+	// new; it may be nil.
 	Within func(ctx context.Context, conn *sql.Conn) error
-	// Instead names rows that were brought in before and are provisional: the rows here are all
-	// that there are of their transactions, so that those of the name which are of the same
-	// transactions, and have no log index, give way to them, equal or not. "": none do.
+	// Instead is the name of provisional rows that were imported before. The rows here are complete
+	// for their transactions: they replace all rows of that name which have the same transactions
+	// and no log index, equal or not. "": nothing is replaced.
 	Instead string
 }
 
-// Append brings rows in as Import does those of a file, and returns their receipt. Nothing of rows
-// that end in an error stays, and nothing that Within did.
+// Append imports rows like Import does those of a file, and returns their receipt. After an error,
+// nothing of the rows and of what Within did remains.
 //
-// The import log gets a line only where something came from the rows: there may be a batch every
-// two seconds, and a fact needs the number of its batch, nothing else does. Such a line takes about
-// a hundredth of the space of its fills, see Receipt.brief.
+// The import log gets a line only if the rows changed something: there may be a batch every two
+// seconds, and only facts refer to the number of their batch. A line takes about a hundredth of the
+// space of its fills; see Receipt.brief.
 func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receipt, error) {
 	feed := rows.Feed
 	feed.Read, feed.Query = nil, nil
@@ -49,9 +49,9 @@ func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receip
 		}
 		return r, nil
 	}
-	// What does not fit into memory goes to files without a name.
+	// Data that does not fit into memory goes to unnamed files.
 	src := &source{name: rows.Name, feed: feed, dir: im.DB.Dir().Tmp(), within: rows.Within, instead: rows.Instead}
-	src.read = func(_ context.Context, sink data.Sink) error { return rows.Read(ctx, sink) } // with the caller's context: it may wait
+	src.read = func(_ context.Context, sink data.Sink) error { return rows.Read(ctx, sink) } // with the caller's context, because it may wait
 	receipt, err := im.bring(ctx, src, opts)
 	if err != nil {
 		return receipt, fmt.Errorf("%s: %w", rows.Name, err)
@@ -59,7 +59,7 @@ func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receip
 	return receipt, nil
 }
 
-// stageMemory stages rows that come from no file.
+// stageMemory stages rows that do not come from a file.
 func (j *fileImport) stageMemory() error {
 	if err := j.rawEmpty(); err != nil {
 		return err
@@ -74,13 +74,13 @@ func (j *fileImport) stageMemory() error {
 	return j.refuseIfRejected()
 }
 
-// worthLogging reports whether the import log gets a line: of a file always.
+// worthLogging reports whether the import log gets a line, as it always does for a file.
 func (j *fileImport) worthLogging() bool {
 	r := &j.receipt
 	return j.src.read == nil || j.ousted || !r.nothingNew() || r.Waiting > 0 || r.RejectedFile != ""
 }
 
-// logText is a receipt as the import log has it.
+// logText returns a receipt as it is stored in the import log.
 func (j *fileImport) logText(r *Receipt) (string, error) {
 	if j.src.read == nil {
 		return r.json()
@@ -88,12 +88,12 @@ func (j *fileImport) logText(r *Receipt) (string, error) {
 	return r.brief()
 }
 
-// inColumns are the fields of a receipt that the columns of the import log, or the feed, say
-// as well, and what is of files only.
+// inColumns are the fields of a receipt that follow from columns of the import log or from the
+// feed, or that only files have.
 var inColumns = []string{"file", "feed", "rule", "from", "to", "seconds", "lines"}
 
-// brief is the receipt without what is zero and what the import log has besides: some sixty
-// bytes instead of a thousand.
+// brief returns the receipt without zero values and without what the import log has in other
+// columns: about sixty bytes instead of a thousand.
 func (r *Receipt) brief() (string, error) {
 	text, err := r.json()
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"pmx/data"
 )
 
-// dateByBlocks gives staged rows the time of their block: named, where rows name it, undated,
-// where some say no time; late, of all of its transactions that have a time of it which does not stand. apart: rows
-// that may be equal then say different times, or only some say one.
+// dateByBlocks sets the times of staged rows to those of their blocks. named: some rows have a
+// block; undated: some have no time; late: some facts have a time of their block that no longer
+// applies. apart is set if rows that may be equal then had different times, or only some had one.
 func (j *fileImport) dateByBlocks(named, undated, late, apart bool) error {
 	j.inBlocks = named
 	j.apart = apart && !j.release && j.src.feed.Identity != data.CollapseRepeats
@@ -37,7 +37,8 @@ func (j *fileImport) dateByBlocks(named, undated, late, apart bool) error {
 	return j.exec("DateStaged")
 }
 
-// saidTime is what tells rows apart that got one time of their block.
+// saidTime is the column of a row's original time, which distinguishes rows that got the same time
+// of their block.
 func (j *fileImport) saidTime() string {
 	if j.apart {
 		return "said"
@@ -45,8 +46,8 @@ func (j *fileImport) saidTime() string {
 	return "NULL::BIGINT"
 }
 
-// noteBlocks notes the blocks that staged rows name with the known rows that are equal to them:
-// the staged ones may be taken for these.
+// noteBlocks stores the blocks of staged rows with the known rows that are equal to them: the
+// staged rows may be considered the same fills.
 func (j *fileImport) noteBlocks() error {
 	if !j.inBlocks {
 		return nil
@@ -65,8 +66,8 @@ func (j *fileImport) noteBlocks() error {
 	return nil
 }
 
-// moveLate returns the fills that have a later time of their block the one that stands. What they
-// are equal to, or contradict, is found as if they came with it.
+// moveLate sets fills whose block has an earlier time to that time. Equal or contradicting rows are
+// found as if the fills had come with it.
 func (im *Importer) moveLate(ctx context.Context, conn *sql.Conn, at time.Time) (Receipt, error) {
 	return im.again(ctx, conn, at, "fills whose block has an earlier time", func(j *fileImport) error {
 		j.moving, j.ousted = true, true

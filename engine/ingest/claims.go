@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// tokenConflicts keeps, counts and names the tokens that several markets claim.
+// tokenConflicts stores, counts and reports the tokens that several markets claim.
 func (j *fileImport) tokenConflicts() error {
 	var disputed int64
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DisputedTokens")).Scan(&disputed); err != nil || disputed == 0 {
@@ -35,7 +35,7 @@ func (j *fileImport) tokenConflicts() error {
 
 func hexed(b []byte) string { return "0x" + hex.EncodeToString(b) }
 
-// blockConflicts keeps, counts and names the blocks that have several times.
+// blockConflicts stores, counts and reports the blocks with several times.
 func (j *fileImport) blockConflicts() error {
 	var line, number, said, stands int64
 	err := j.pages(statements.Get("BlockConflicts"), "number").each(func() error {
@@ -47,7 +47,7 @@ func (j *fileImport) blockConflicts() error {
 			return err
 		}
 		j.receipt.late = true
-		return j.rejects.keep(line, "conflict", "this block has another time as well, which stands: "+instant(moment(&stands)), string(raw))
+		return j.rejects.keep(line, "conflict", "this block also has another time, which is used: "+instant(moment(&stands)), string(raw))
 	}, &line, &number, &said, &stands)
 	if err != nil || !j.receipt.late {
 		return err

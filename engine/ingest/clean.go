@@ -56,7 +56,7 @@ func (j *fileImport) cleanCSV() (data.Source, error) {
 	return clean, err
 }
 
-// writer returns what writes a record in the format of the file, and what ends the file.
+// writer returns functions that write a record in the format of the file and that end the file.
 func (j *fileImport) writer(to io.Writer) (write func(*record) error, end func() error, err error) {
 	switch j.src.plain.Format {
 	case data.CSV:

@@ -11,20 +11,19 @@ import (
 	"pmx/data"
 )
 
-// namedConflicts is how many markets in conflict a receipt names; the rejects file
+// namedConflicts is the maximum number of conflicting markets listed in a receipt; the rejects file
 // has all of them.
 const namedConflicts = 10
 
-// compareResolutions orders what two records say of the payouts of a market, as
-// MarketsNext does: the better source, the later version or correction, the larger
-// payouts are the greater.
+// compareResolutions orders the payouts of a market in two records like MarketsNext: by the better
+// source, the later version or correction, and the larger payouts.
 func compareResolutions(a, b *data.Resolution) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), effective(a).Compare(effective(b)), slices.Compare(a.Payouts, b.Payouts),
 		a.CorrectedAt.Compare(b.CorrectedAt), a.Version.Compare(b.Version))
 }
 
-// effective is the version by which the payouts of r stand: a correction is newer
-// than the record that it corrects.
+// effective returns the version by which the payouts of r are compared: a correction is newer than
+// the record that it corrects.
 func effective(r *data.Resolution) time.Time { return later(r.Version, r.CorrectedAt) }
 
 func later(a, b time.Time) time.Time {
@@ -34,16 +33,16 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// contradict reports whether two records of equal source and version say different payouts, or
-// different times, and whether it is the payouts.
+// contradict reports whether two records with equal source and version have different payouts, and
+// whether they have different times.
 func contradict(a, b *data.Resolution) (payouts, times bool) {
 	payouts = a.Source == b.Source && effective(a).Equal(effective(b)) && !slices.Equal(a.Payouts, b.Payouts)
 	times = a.TimeBy() != data.TimeUnknown && a.TimeBy() == b.TimeBy() && atVersion(a).Equal(atVersion(b)) && !a.ResolvedAt.Equal(b.ResolvedAt)
 	return payouts, times
 }
 
-// addResolution takes in that another record of the market, at line, says next of its payouts, and
-// returns the word that gives way where the two contradict each other.
+// addResolution adds the payouts next of another record of the market, at line. If the two
+// contradict each other, it returns the one that is not used.
 func (g *gathered) addResolution(line int64, old, next *data.Resolution) (lost lostResolution, contradicts bool) {
 	payouts, times := contradict(old, next)
 	lost = lostResolution{Resolution: *next, Line: line}
@@ -60,13 +59,13 @@ func (g *gathered) addResolution(line int64, old, next *data.Resolution) (lost l
 	return lost, payouts || times
 }
 
-// lostResolution keeps a word of the file that gave way to another.
+// lostResolution stores a resolution of the file that is not used because of another one.
 func (j *fileImport) lostResolution(lost lostResolution) error {
-	return j.conflict(lost.First, lost.Line, lost.Resolution, "another record of this file, of equal source and version, says otherwise and stands")
+	return j.conflict(lost.First, lost.Line, lost.Resolution, "another record of this file with equal source and version differs and is used")
 }
 
-// conflict keeps a row that says something else of a market than is known, and counts and names the
-// market if this is the first row of it.
+// conflict stores a row that contradicts what is known of a market. If it is the first such row of
+// the market, the market is counted and listed.
 func (j *fileImport) conflict(first bool, line int64, said data.Resolution, detail string) error {
 	if first {
 		if j.receipt.Conflicts++; len(j.receipt.ConflictMarkets) < namedConflicts {
@@ -80,7 +79,7 @@ func (j *fileImport) conflict(first bool, line int64, said data.Resolution, deta
 	return j.rejects.keep(line, "conflict", detail, string(raw))
 }
 
-// resolutionRecord is a resolution as pmx's own files have it.
+// resolutionRecord is a resolution as in pmx's own files.
 type resolutionRecord struct {
 	Condition   string   `json:"condition_id"`
 	Payouts     []string `json:"payouts"`
@@ -107,8 +106,8 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// checkPayouts puts payouts of the wrong length aside, and takes those of the right one that were
-// put aside before; spare reports whether there are any.
+// checkPayouts stores payouts with the wrong length for later, and uses those with the right length
+// that were stored before; spare is set if there may be any.
 func (j *fileImport) checkPayouts(spare bool) error {
 	if !j.hasPayouts && !spare {
 		return nil
@@ -128,9 +127,9 @@ func (j *fileImport) checkPayouts(spare bool) error {
 	return j.exec("TakeSpare", resolutionArgs()...)
 }
 
-// comparePayouts compares the payouts of the file with those that are known: conflicts
-// are kept, and what a better source or a later version overrules is counted. With
-// --correct this import's word is made the newest of its rank before that.
+// comparePayouts compares the payouts of the file with the known ones. Conflicts are stored, and
+// payouts that a better source or a later version overrules are counted. With --correct, those of
+// this import are first made the newest of their source.
 func (j *fileImport) comparePayouts() error {
 	if err := j.dropUnfit(); err != nil {
 		return err
@@ -150,16 +149,15 @@ func (j *fileImport) comparePayouts() error {
 	return j.dropOther()
 }
 
-// resolutionArgs are the replacements of what is compared of the payouts of the new record and
-// of the one that is known, before others: longer names come first.
+// resolutionArgs returns the replacements for the compared columns of the new and the known
+// payouts, followed by others. Longer names come first.
 func resolutionArgs(others ...string) []string {
 	version := func(name string) string { return statements.Get("WordVersion", "@w", name) }
 	whole := func(name string) string { return statements.Get("Word", "@version", version(name), "@w", name) }
 	return append([]string{"@newversion", version("n"), "@oldversion", version("o"), "@newword", whole("n"), "@oldword", whole("o")}, others...)
 }
 
-// disputedRow is a row of the file that says something of a market's payouts which is in
-// conflict, as queries give it.
+// disputedRow is a row of the file whose payouts are in conflict, as queries return it.
 type disputedRow struct {
 	line        int64
 	condition   []byte
@@ -170,12 +168,12 @@ type disputedRow struct {
 	atSource    *int8
 }
 
-// columns are where the columns that every such query begins with are scanned to.
+// columns returns the destinations of the first columns of these queries.
 func (r *disputedRow) columns() []any {
 	return []any{&r.line, &r.condition, &r.contradicts, &r.payouts, &r.source, &r.version, &r.at, &r.atSource}
 }
 
-// disputed keeps a row in conflict; detail says what it contradicts.
+// disputed stores a row in conflict; detail says what it contradicts.
 func (j *fileImport) disputed(r *disputedRow, detail string) (err error) {
 	said := data.Resolution{Source: data.ResolutionSource(r.source), Version: moment(r.version), ResolvedAt: moment(r.at)}
 	if r.atSource != nil {
@@ -188,7 +186,7 @@ func (j *fileImport) disputed(r *disputedRow, detail string) (err error) {
 	return j.conflict(!r.contradicts, r.line, said, detail)
 }
 
-// knownConflicts keeps the rows that are in conflict with what is known.
+// knownConflicts stores the rows that contradict what is known.
 func (j *fileImport) knownConflicts() error {
 	var (
 		row              disputedRow
@@ -205,7 +203,7 @@ func (j *fileImport) knownConflicts() error {
 	}, append(row.columns(), &known, &knownAt, &byPayouts, &yield)...)
 }
 
-// knownDetail says what was known and which of both stands.
+// knownDetail says what was known and which of the two is used.
 func knownDetail(known string, at *int64, byPayouts, yields bool) (string, error) {
 	what := "resolved at " + instant(moment(at))
 	if byPayouts {
@@ -216,11 +214,11 @@ func knownDetail(known string, at *int64, byPayouts, yields bool) (string, error
 		text := canonicalResolution(data.Resolution{Payouts: payouts}).Payouts
 		what = fmt.Sprintf("payouts %v", text)
 	}
-	stands := "this row stands"
+	stands := "this row is used"
 	if yields {
 		stands = "that stands"
 	}
-	return fmt.Sprintf("known from equal source and version, or by a correction: %s; %s. pmx import --correct makes this row stand", what, stands), nil
+	return fmt.Sprintf("known from equal source and version, or by a correction: %s; %s. With pmx import --correct this row is used", what, stands), nil
 }
 
 func moment(us *int64) time.Time {

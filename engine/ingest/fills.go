@@ -13,14 +13,14 @@ import (
 	"pmx/engine"
 )
 
-// fewRows is up to how many rows a statement about them costs what planning it does.
+// fewRows is the number of rows up to which the cost of a statement is that of planning it.
 const fewRows = 20_000
 
-// maxRanges is how many separate stretches of days a batch may touch before the
-// whole span is compared.
+// maxRanges is the maximum number of separate ranges of days; a batch that touches more is compared
+// with the whole span.
 const maxRanges = 32
 
-// prepareFills turns s_raw into n_fill: ids given, repeats and known fills out.
+// prepareFills makes n_fill from s_raw: with ids and without repeats and known fills.
 func (j *fileImport) prepareFills() error {
 	if !j.src.hasFills() {
 		return errors.Join(j.exec("NoFills"), j.empty("NoNames"))
@@ -33,7 +33,7 @@ func (j *fileImport) prepareFills() error {
 		return err
 	}
 	numbered := j.dropRepeats
-	if j.release || j.apart { // numbered when they came, or by the times that they say
+	if j.release || j.apart { // numbered on arrival, or by the times in their rows
 		numbered = j.dropNumberedTwice
 	}
 	if err := j.countMembers(nil); err != nil {
@@ -61,7 +61,7 @@ func (j *fileImport) prepareFills() error {
 	return nil
 }
 
-// resolveStaged fills in times and references and sets aside what has to wait.
+// resolveStaged sets times and references, and stores fills that have to wait.
 func (j *fileImport) resolveStaged() error {
 	var rows, blocks, references, late, undated int64
 	if err := j.countStaged(&rows, &blocks, &references, &late, &undated); err != nil {
@@ -92,8 +92,8 @@ func (j *fileImport) resolveStaged() error {
 	return err
 }
 
-// countStaged counts the staged fills, those that name their block, that refer to their token by
-// its market, and that say no time, and the later times of blocks that are known.
+// countStaged counts the staged fills, those with a block, those that refer to their token by its
+// market, those without a time, and known blocks with later times.
 func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64) error {
 	if s := j.texts; s != nil {
 		*rows, *blocks = s.rows, s.blocks
@@ -105,12 +105,12 @@ func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64)
 	*rows, *blocks, j.conditions, j.names = j.staged.rows, j.staged.blocks, j.staged.conditions, j.staged.names
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("LateBlocks")).Scan(late)
 	if *late > 0 {
-		j.staged = nil // fills may get another time
+		j.staged = nil // the times of fills may change
 	}
 	return err
 }
 
-// changed runs before, then a named statement, and returns the rows the statement changed.
+// changed runs before, then a named statement, and returns how many rows the statement changed.
 func (j *fileImport) changed(name string, before func() error, replace ...string) (int64, error) {
 	if before != nil {
 		if err := before(); err != nil {
@@ -151,8 +151,7 @@ func (j *fileImport) intern() error {
 	return j.execAll("DropOldNames", "ReplaceNames", "AddNames")
 }
 
-// dropRepeats numbers equal rows of this file, or takes them out where the feed
-// repeats its pages.
+// dropRepeats numbers equal rows of this file, or removes them if the feed's pages overlap.
 func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
@@ -164,7 +163,7 @@ func (j *fileImport) dropRepeats() error {
 		return j.numberLogged(s.byLog.repeats)
 	}
 	j.staged = nil
-	var suspects int64 // a query: as a command it says nothing of rows
+	var suspects int64 // a query: as a command it would not return the number of rows
 	if err := j.conn.QueryRowContext(j.ctx, j.text("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
 		return err
 	}
@@ -182,7 +181,7 @@ func (j *fileImport) dropRepeats() error {
 	return err
 }
 
-// numberLogged is NumberRepeats of fills that all have a log.
+// numberLogged is NumberRepeats for fills that all have a log.
 func (j *fileImport) numberLogged(repeats []loggedRepeat) error {
 	if err := j.exec("RepeatsEmpty"); err != nil {
 		return err
@@ -234,7 +233,7 @@ func (j *fileImport) dropKnown() error {
 	}
 	if j.receipt.AlreadyThere = logs; known {
 		j.receipt.AlreadyThere += rest
-	} else { // they equal logs of the file itself
+	} else { // they are equal to logs in the same file
 		j.receipt.Identical += rest
 	}
 	if err := j.keepLost(); err != nil {
@@ -254,7 +253,7 @@ func (j *fileImport) dropKnown() error {
 	return j.exec("SignedView")
 }
 
-// retractProvisional takes out the facts that give way; known reports whether there may be any.
+// retractProvisional removes provisional facts that are replaced; known is set if there may be any.
 func (j *fileImport) retractProvisional(known bool) error {
 	if j.src.instead == "" || !known {
 		return nil
@@ -264,8 +263,8 @@ func (j *fileImport) retractProvisional(known bool) error {
 	return err
 }
 
-// knownProvisional adds the facts that give way to the staged fills of their transactions to
-// those that may be the same fill.
+// knownProvisional adds the provisional facts of the staged fills' transactions to the facts that
+// may be the same fills.
 func (j *fileImport) knownProvisional(ranges string) error {
 	if err := j.exec("Provisional", "@ranges", ranges, "@name", "'"+strings.ReplaceAll(j.src.instead, "'", "''")+"'"); err != nil {
 		return err
@@ -273,9 +272,10 @@ func (j *fileImport) knownProvisional(ranges string) error {
 	return j.exec("KnownProvisional")
 }
 
-// dropNumberedTwice is dropRepeats of fills that waited or move, which were numbered when
-// they came, each file by itself; and of those of one file that say several times which are
-// one, numbered each time by itself. Of the counts of equal ones the largest stands.
+// dropNumberedTwice is dropRepeats for fills that waited or whose time changes, which were numbered
+// on arrival, separately for each file; and for fills of one file whose several times are now
+// equal, which were numbered separately for each time. The largest of the counts of equal fills is
+// used.
 func (j *fileImport) dropNumberedTwice() error {
 	var err error
 	if j.release {
@@ -299,11 +299,11 @@ func (j *fileImport) dropNumberedTwice() error {
 	return err
 }
 
-// anyKnown gathers the facts that may be the same fill as a staged one, where
-// the days touched hold any.
+// anyKnown collects the facts that may be the same fill as a staged one, if the touched days have
+// any.
 func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	few := j.receipt.Read <= fewRows
-	if !few { // of fewer, to look among no facts costs no more than to count them
+	if !few { // for fewer, comparing with no facts costs no more than counting them
 		facts, err := j.count("(" + ranges + ")")
 		if err != nil {
 			return false, err
@@ -316,7 +316,7 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	if j.allIndexed {
 		which = "KnownOfTransactions"
 	}
-	if j.allIndexed && !j.lost && !j.moving { // facts are compared by their transactions alone
+	if j.allIndexed && !j.lost && !j.moving { // facts are compared only by their transactions
 		if none, err := j.noneHeld(); err != nil || none {
 			return false, err
 		}
@@ -342,7 +342,7 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	return known > 0, err
 }
 
-// mixed reports whether the file may hold equal rows with and without a log index.
+// mixed reports whether the file may have equal rows with and without a log index.
 func (j *fileImport) mixed() (mixed bool, err error) {
 	if j.allIndexed || !j.indexed {
 		return false, nil
@@ -351,7 +351,7 @@ func (j *fileImport) mixed() (mixed bool, err error) {
 	return mixed, err
 }
 
-// dayRanges are the days of the staged fills as closed ranges without gaps.
+// dayRanges returns the days of the staged fills as closed ranges without gaps.
 func (j *fileImport) dayRanges() (bounds [][2]int64, err error) {
 	if j.staged != nil {
 		return j.staged.dayRanges(), nil
@@ -382,7 +382,7 @@ func (j *fileImport) knownRanges() (string, error) {
 	return strings.Join(parts, " UNION ALL "), nil
 }
 
-// figures fills in the receipt from what is left.
+// figures sets the figures of the receipt for the remaining fills.
 func (j *fileImport) figures() error {
 	var (
 		member                           int
@@ -403,7 +403,7 @@ func (j *fileImport) figures() error {
 		j.sum(r)
 		return nil
 	}
-	if s := j.staged; s != nil && j.fresh { // the batch is what was staged
+	if s := j.staged; s != nil && j.fresh { // the batch is exactly what was staged
 		inserted, bought, sold = s.rows, s.bought, s.sold
 		first, last = sql.NullInt64{Int64: s.minTS, Valid: s.rows > 0}, sql.NullInt64{Int64: s.maxTS, Valid: s.rows > 0}
 		return note()

@@ -6,10 +6,9 @@ import (
 	"pmx/data"
 )
 
-// dropUnfit takes out the payouts of the file that do not fit the outcomes of their
-// market.
+// dropUnfit removes the payouts of the file that do not fit the outcomes of their market.
 func (j *fileImport) dropUnfit() error {
-	found, err := j.unfit(statements.Get("Unfit"), "the market has %d outcomes: these payouts are not taken")
+	found, err := j.unfit(statements.Get("Unfit"), "the market has %d outcomes: these payouts are not used")
 	if err != nil || !found {
 		return err
 	}
@@ -19,8 +18,8 @@ func (j *fileImport) dropUnfit() error {
 	return j.exec("DropUnfit")
 }
 
-// dropOther takes out the payouts of the file that give way to known ones of another
-// length, where the outcomes of the market are not known.
+// dropOther removes the payouts of the file that lose against known ones with another length, if
+// the outcomes of the market are not known.
 func (j *fileImport) dropOther() error {
 	n, err := j.changed("SpareOther", nil, "@ncolumns", spareColumns("n"), "@ocolumns", spareColumns("o"))
 	if err != nil || n == 0 {
@@ -31,8 +30,8 @@ func (j *fileImport) dropOther() error {
 
 func spareColumns(of string) string { return statements.Get("SpareColumns", "@w", of) }
 
-// keepSpare keeps the payouts that were put aside, for the day on which the outcomes of their
-// market turn out to be as many.
+// keepSpare stores payouts that do not fit, in case the number of the market's outcomes turns out
+// to be theirs.
 func (j *fileImport) keepSpare() error {
 	if found, err := j.count("s_spare"); err != nil || found == 0 {
 		return err
@@ -44,9 +43,9 @@ func (j *fileImport) keepSpare() error {
 	return j.execAll("DropSpare", "AddSpare", "SpareEmpty")
 }
 
-// unresolved keeps payouts that were known before the outcomes that they do not fit.
+// unresolved stores known payouts that do not fit outcomes that have become known.
 func (j *fileImport) unresolved(unfit, gone int64) error {
-	// No delta tells the rollups that a market is open again.
+	// Deltas cannot make a market open again in the rollups.
 	j.ousted = j.ousted || gone > 0
 	if unfit == 0 {
 		return nil
@@ -61,7 +60,7 @@ func (j *fileImport) unresolved(unfit, gone int64) error {
 	return j.keepSpare()
 }
 
-// unfit keeps the payouts that a query gives as conflicts, and reports whether there are any.
+// unfit stores the payouts that a query returns as conflicts, and reports whether there are any.
 func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 	var (
 		row      disputedRow

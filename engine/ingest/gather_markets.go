@@ -11,43 +11,42 @@ import (
 	"pmx/data/feeds/spill"
 )
 
-// markets gathers the markets of one file, one per condition: the records of each are
-// put together in the order of the file. Up to a number of bytes the markets are kept in
-// memory. Beyond it they, and every record that follows, go to a spill, which gives them
-// back market by market.
+// markets collects the markets of a file, one per condition; the records of a market are merged in
+// the order of the file. Up to a limit, markets are kept in memory. Beyond it they, and all records
+// that follow, go to a spill, which returns them market by market.
 type markets struct {
 	index  map[data.Hash]int
 	list   []gathered
-	bytes  int // of the list, about
+	bytes  int // approximate size of the list
 	budget int
 	seen   int64 // records so far
 
 	dir     string
-	spilled *spill.Sorter // by condition; nil as long as the list is all
-	lost    *spill.Sorter // words that gave way to another of equal source and version, by the record that showed it
+	spilled *spill.Sorter // by condition; nil while all are in the list
+	lost    *spill.Sorter // resolutions that lost against another with equal source and version, by the record that showed it
 	buffer  []byte
 }
 
-// gathered is what a file says of one market so far, or a record that was put aside.
+// gathered is the merged record of a market so far, or a spilled record.
 type gathered struct {
 	Market      data.Market
-	Line        int64 // of the record whose payouts stand, of a market without any of its first
-	Contradicts bool  // the file says two things of its payouts
-	Record      int64 // which of the file it is, from 1
-	// Others are the best payouts of each other length than those that stand: what fits the
-	// outcomes is seen when these are known.
+	Line        int64 // of the record whose payouts are used; of the first record if none has any
+	Contradicts bool  // the file has contradicting payouts
+	Record      int64 // number of the record in the file, from 1
+	// Others are the best payouts of other lengths than the used ones: which fit is decided when
+	// the outcomes are known.
 	Others []*data.Resolution
 }
 
-// lostResolution is a word of a file that gave way to another word of it.
+// lostResolution is a resolution of a file that lost against another one of the file.
 type lostResolution struct {
 	Line       int64
-	First      bool // of its market
+	First      bool // condition of its market
 	Resolution data.Resolution
 }
 
-// newMarkets gathers in memory what has up to budget bytes, 0 for spill.Budget, and puts
-// the rest into files below dir.
+// newMarkets returns an empty markets that keeps up to budget bytes in memory, 0 for spill.Budget,
+// and writes the rest to files in dir.
 func newMarkets(dir string, budget int) *markets {
 	m := &markets{index: map[data.Hash]int{}, dir: dir, budget: budget, lost: spill.New(dir, budget)}
 	if m.budget == 0 {
@@ -64,7 +63,7 @@ func (m *markets) close() error {
 	return err
 }
 
-// add takes the next record of the file.
+// add adds the next record of the file.
 func (m *markets) add(line int64, next data.Market) error {
 	m.seen++
 	record := gathered{Market: next, Line: line, Record: m.seen}
@@ -89,14 +88,14 @@ func (m *markets) add(line int64, next data.Market) error {
 	return m.spill()
 }
 
-// spill puts all that was gathered aside.
+// spill moves all markets to the spill.
 func (m *markets) spill() error {
 	m.spilled = spill.New(m.dir, m.budget)
 	for i := range m.list {
 		if err := m.spillRecord(&m.list[i]); err != nil {
 			return err
 		}
-		m.list[i] = gathered{} // let go of its texts
+		m.list[i] = gathered{} // free its texts
 	}
 	m.index, m.list, m.bytes = nil, nil, 0
 	return nil
@@ -107,9 +106,9 @@ func (m *markets) spillRecord(g *gathered) error {
 	return m.spilled.Add(g.Market.Condition[:], m.buffer)
 }
 
-// fold puts the next record of a market into what was gathered of it. A word that gives
-// way to another of equal source and version is kept apart, and a file that says two
-// things of a market has no word that could correct anything.
+// fold merges the next record of a market into g. A resolution that loses against another with
+// equal source and version is stored separately; a file with contradicting resolutions of a market
+// cannot correct anything.
 func (m *markets) fold(g, next *gathered) error {
 	old := g.Market.Resolution
 	g.Market = mergeMarket(g.Market, next.Market)
@@ -131,7 +130,7 @@ func (m *markets) fold(g, next *gathered) error {
 	return m.lost.Add(binary.BigEndian.AppendUint64(nil, uint64(next.Record)), m.buffer)
 }
 
-// byLength puts what was said of payouts of each length together by itself.
+// byLength merges payouts separately for each length.
 func (g *gathered) byLength(old *data.Resolution, next *gathered) {
 	said := next.Market.Resolution
 	if len(g.Others)+len(next.Others) == 0 && (old == nil || said == nil || len(old.Payouts) == len(said.Payouts)) {
@@ -152,7 +151,7 @@ func (g *gathered) byLength(old *data.Resolution, next *gathered) {
 	g.Market.Resolution, g.Others = best[0], best[1:]
 }
 
-// each gives every market once.
+// each calls f with every market once.
 func (m *markets) each(f func(*gathered) error) error {
 	if m.spilled != nil {
 		return m.eachSpilled(f)
@@ -165,7 +164,7 @@ func (m *markets) each(f func(*gathered) error) error {
 	return nil
 }
 
-// eachSpilled puts the records of one market after another together.
+// eachSpilled merges the spilled records, market by market.
 func (m *markets) eachSpilled(f func(*gathered) error) error {
 	var g *gathered
 	err := m.spilled.Each(func(_, value []byte) error {
@@ -189,8 +188,8 @@ func (m *markets) eachSpilled(f func(*gathered) error) error {
 	return f(g)
 }
 
-// eachLost gives the words that gave way, in the order of the file; each must have been
-// called before.
+// eachLost calls f with the resolutions that lost, in the order of the file. It must be called
+// after each.
 func (m *markets) eachLost(f func(lostResolution) error) error {
 	return m.lost.Each(func(_, value []byte) error {
 		var lost lostResolution
@@ -201,10 +200,11 @@ func (m *markets) eachLost(f func(lostResolution) error) error {
 	})
 }
 
-// bytesPerMarket is what a market takes in the list and its index besides what marketBytes counts.
+// bytesPerMarket is the size of a market in the list and its index, without what marketBytes
+// counts.
 const bytesPerMarket = int(2*unsafe.Sizeof(gathered{})) + 64
 
-// marketBytes is about how many bytes the texts and lists of a market take.
+// marketBytes is the approximate size of the texts and lists of a market.
 func marketBytes(m *data.Market) int {
 	n := 0
 	for _, s := range []string{m.GammaID, m.QuestionID, m.Question, m.Slug, m.Description, m.ResolutionSource,

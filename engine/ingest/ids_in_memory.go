@@ -9,19 +9,19 @@ import (
 	"pmx/engine"
 )
 
-// Directory knows the ids that wallets and tokens have in the database.
+// Directory has the ids of wallets and tokens in memory.
 type Directory interface {
 	Wallet(a data.Address) (data.WalletID, bool)
 	Token(tokenID string) (data.TokenID, bool)
-	// Known is how many of each it knows: only when it knows all may it be asked.
+	// Known returns how many of each it has. It may only be used if it has all.
 	Known() (wallets, tokens int)
 }
 
-// memoryRows is up to how many staged rows ids are looked up one by one.
+// memoryRows is the maximum number of staged rows whose ids are looked up one by one.
 const memoryRows = 200_000
 
-// internFromMemory gives the staged rows their ids with the help of the Directory; false if there
-// is none, it is not up to date, or the file is so large that a join is quicker.
+// internFromMemory sets the ids of the staged rows by the Directory; false if there is none, it is
+// not up to date, or the file is so large that a join is faster.
 func (j *fileImport) internFromMemory() (bool, error) {
 	if j.im.Directory == nil {
 		return false, nil
@@ -68,7 +68,7 @@ func (j *fileImport) internFromMemory() (bool, error) {
 // eachValue calls f with values one by one.
 type eachValue func(f func(driver.Value)) error
 
-// stagedNames give the wallets and the tokens of the staged rows in the order in which new ones
+// stagedNames returns the wallets and the tokens of the staged rows in the order in which new ones
 // get their ids.
 func (j *fileImport) stagedNames() (wallets, tokens eachValue) {
 	query := func(name string) eachValue {
@@ -98,8 +98,8 @@ func (j *fileImport) stagedNames() (wallets, tokens eachValue) {
 	}
 }
 
-// lookUp writes the ids of values into table; values that are
-// not known get the next ids, in the order they come: fresh tells that there are any.
+// lookUp writes the ids of values into table. Unknown values get the next ids in order; fresh
+// reports whether there are any.
 func (j *fileImport) lookUp(values eachValue, table string, next int, find func(driver.Value) (int32, bool)) (fresh bool, err error) {
 	type entry struct {
 		id    int32

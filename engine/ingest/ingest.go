@@ -1,7 +1,6 @@
-// Package ingest brings files into the facts: it stages a file's rows, keeps
-// what it must reject, gives addresses, tokens and conditions their ids, takes
-// out what is already there, and commits facts, deltas and import log in one
-// transaction per file.
+// Package ingest imports files into the facts: it stages a file's rows, stores rejected ones,
+// assigns ids to addresses, tokens and conditions, removes known rows, and commits facts, deltas
+// and import log in one transaction per file.
 package ingest
 
 import (
@@ -23,25 +22,25 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// Rollups is what an import needs of the derived tables. Both calls run apply
+// Rollups is the interface of an import to the derived tables. Merge and Postpone both call apply
 // once, inside the import's transaction; Postpone leaves the rollups stale.
 type Rollups struct {
 	Merge    func(ctx context.Context, conn *sql.Conn, apply func() error) error
 	Postpone func(ctx context.Context, conn *sql.Conn, apply func() error) error
-	// Absorb is called after a Merge is committed, on the same connection, while the deltas still
-	// lie in temporary tables; nil if nobody follows live.
+	// Absorb is called after a Merge is committed, on the same connection, while the deltas are
+	// still in temporary tables; nil if there is no snapshot.
 	Absorb func(ctx context.Context, conn *sql.Conn) error
 }
 
-// FeedCatalog is what an import needs to know of source shapes: a feeds.Catalog.
+// FeedCatalog is what an import needs to know about feeds: a feeds.Catalog.
 type FeedCatalog interface {
 	Head(path string) (data.Head, error)     // compressed files too
-	Open(path string) (io.ReadCloser, error) // compression taken off
+	Open(path string) (io.ReadCloser, error) // decompressed
 	Detect(head data.Head) (data.Feed, error)
-	ByName(name string) (data.Feed, error)  // as --as names it
-	Fits(f data.Feed, head data.Head) error // why a file cannot be of the feed that --as names, nil where it may
-	Explain(reason string) string           // the sentence of a reason that a feed rejects rows for, "" where it has none
-	Gazetteer() *data.Gazetteer             // the places that feeds of the weather name, never nil
+	ByName(name string) (data.Feed, error)  // by its name, as in --as
+	Fits(f data.Feed, head data.Head) error // why a file cannot be read as the feed in --as; nil if it can
+	Explain(reason string) string           // the explanation of a reject reason of a feed; "" if there is none
+	Gazetteer() *data.Gazetteer             // the places that feeds of the weather may name, never nil
 }
 
 // Importer imports files into one database.
@@ -50,68 +49,68 @@ type Importer struct {
 	Rollups Rollups
 	Feeds   FeedCatalog
 	Now     func() time.Time
-	// Directory knows ids in memory, so that a small file needs no scan of all wallets and tokens;
+	// Directory has ids in memory, so that a small file needs no scan of all wallets and tokens;
 	// nil if there is none.
 	Directory Directory
-	// BulkRows is the number of fills from which files that also add a quarter to the
-	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M, of rows that
-	// are appended a quarter as many.
+	// BulkRows is the number of fills from which on files that also add a quarter to the facts are
+	// left to a rebuild, which is then cheaper than merging; 0 means 1M, and a quarter of that for
+	// appended rows.
 	BulkRows int64
-	// Memory is how many bytes of the markets of a file, and of what a feed must know of
-	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
+	// Memory is how many bytes of a file's markets, and of what a feed has to remember about all
+	// its rows, are kept in memory before the rest goes to disk; 0 means 64 MB.
 	Memory int
 
-	byStatement bool // markets are merged by MarketsNext, however few: for tests
+	byStatement bool // for tests: markets are merged by MarketsNext, however few they are
 
-	lastBatch int64 // one that is in the import log, or 0; under the lock of DB.Write
+	lastBatch int64 // a number in the import log, or 0; under the lock of DB.Write
 
 	empty emptyTables // found at the end of the last import; under the lock of DB.Write
 
 	known knownTransactions // of the facts of the days imported last; under the lock of DB.Write
 }
 
-// OnError says what a row that cannot be read does to its file.
+// OnError says what happens to a file with invalid rows.
 type OnError string
 
 // The choices of --on-error.
 const (
-	RejectRow  OnError = "row"  // keep the row under rejected/ and go on
-	RejectFile OnError = "file" // refuse the file whole
+	RejectRow  OnError = "row"  // store the row below rejected/ and continue
+	RejectFile OnError = "file" // refuse the whole file
 )
 
 // Options of one import.
 type Options struct {
 	OnError   OnError
 	DryRun    bool
-	Correct   bool           // its payouts are the newest of their source
+	Correct   bool           // its payouts become the newest of their source
 	Remaining Remaining      // what is still to be imported: see isBulk
 	Progress  func(Progress) // may be nil
 }
 
-// Remaining is what an import of several files has still to read.
+// Remaining is what an import of several files still has to read.
 type Remaining struct {
 	Files int   // files of fills
-	Fills int64 // in them, about
+	Fills int64 // in them, estimated
 }
 
-// Progress is where an import stands.
+// Progress is the progress of an import.
 type Progress struct {
 	File  string  `json:"file"`
 	Phase string  `json:"phase"` // "reading", "matching", "merging"
-	Done  float64 `json:"done"`  // 0…1 of the phase, negative where unknown
-	Rows  int64   `json:"rows"`  // rows read so far, 0 where unknown
+	Done  float64 `json:"done"`  // 0…1 of the phase; negative if unknown
+	Rows  int64   `json:"rows"`  // rows read so far; 0 if unknown
 }
 
 // ErrFileRefused wraps the reason a whole file was refused; nothing of it was
 // imported.
 var ErrFileRefused = errors.New("file refused")
 
-// errDryRun rolls a finished dry run back.
+// errDryRun rolls back a finished dry run.
 var errDryRun = errors.New("dry run")
 
-// Import brings one file in, as Identify planned it, and returns its receipt. Nothing of a file
-// that ends in an error stays, and its receipt counts nothing. A file that is not of the planned
-// feed any more is refused.
+// Import imports a file as planned by Identify, and returns its receipt. After an error, nothing of
+// the file remains, and its receipt is empty. A file that no longer belongs to the planned feed is
+// refused.
 func (im *Importer) Import(ctx context.Context, p Plan, opts Options) (Receipt, error) {
 	src, err := im.open(ctx, &p)
 	if err != nil {
@@ -125,15 +124,15 @@ func (im *Importer) Import(ctx context.Context, p Plan, opts Options) (Receipt, 
 	return receipt, nil
 }
 
-// batchAtMost is how long a batch of who catches up has one thread of the database, while others
-// fetch and decode the next one: far longer than one takes.
+// batchAtMost is how long a batch of a catch-up may have the database on one thread, while other
+// goroutines fetch and decode the next one. It is far longer than a batch takes.
 const batchAtMost = 30 * time.Second
 
-// bring imports what src has.
+// bring imports the rows of src.
 func (im *Importer) bring(ctx context.Context, src *source, opts Options) (receipt Receipt, err error) {
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
 		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now(), helped: func() {}}
-		if src.read != nil && opts.Remaining.Fills == 0 { // who ends it waits for one short statement
+		if src.read != nil && opts.Remaining.Fills == 0 { // cancelling waits for one short statement
 			job.ctx = engine.Uninterrupted(ctx)
 		}
 		switch {
@@ -145,7 +144,7 @@ func (im *Importer) bring(ctx context.Context, src *source, opts Options) (recei
 		}
 		defer job.cleanup()
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
-			job.onlyFills = false // what releases fills has made the tables again
+			job.onlyFills = false // releasing fills has created the tables again
 			receipt.after(im.release(ctx, conn, job.started))
 		}
 		if err == nil && receipt.late && !opts.DryRun {
@@ -157,7 +156,7 @@ func (im *Importer) bring(ctx context.Context, src *source, opts Options) (recei
 	return receipt, err
 }
 
-// fileImport is the import of one file. It lives for one call, whose context it keeps.
+// fileImport is the import of a file. It exists for one call, whose context it keeps.
 type fileImport struct {
 	im         *Importer
 	ctx        context.Context
@@ -168,36 +167,36 @@ type fileImport struct {
 	batch      int64
 	rejects    *rejects
 	receipt    Receipt
-	helped     func() // lets the database's helpers work at it, where they were held off
+	helped     func() // lets the database's helper threads work again, if they were held off
 	merged     bool
 	cleaned    bool  // DuckDB read a copy without the records it could not read
 	kept       int64 // records of that copy
-	walked     int64 // usable records of the file that is walked through
+	walked     int64 // usable records of the file that is being read
 	blank      int64 // its blank lines
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
-	staged     *stagedFills // nil: only the database knows of the staged fills
-	came       *stagedFills // staged before equal ones were put together; nil: fills may have got another time
-	texts      *textsStaged // nil: they were not staged by texts
-	onlyFills  bool         // the feed gave nothing else
+	staged     *stagedFills // nil: staged fills are only in the database
+	came       *stagedFills // staged before equal ones were merged; nil: times of fills may have changed
+	texts      *textsStaged // nil: fills were not staged by texts
+	onlyFills  bool         // the feed gave nothing but fills
 	committed  bool
-	conditions bool            // fills name conditions
-	names      bool            // and users
-	changes    marketChanges   // what markets become
-	spares     bool            // the file says payouts of several lengths of a market
-	spilled    bool            // what the file says of markets did not fit into memory
-	remaps     bool            // known tokens get another market or outcome
+	conditions bool            // fills have conditions
+	names      bool            // fills have user names
+	changes    marketChanges   // the changes of markets
+	spares     bool            // the file has payouts of several lengths for a market
+	spilled    bool            // the file's markets did not fit into memory
+	remaps     bool            // the market or outcome of known tokens changes
 	fresh      bool            // no staged fill is known
 	indexed    bool            // fills have log indexes
 	allIndexed bool            // every staged fill has one, and with it a transaction
-	contest    bool            // s_contest is there
-	lost       bool            // rows lost their log, or facts did
-	inBlocks   bool            // rows name their blocks
-	apart      bool            // rows that got one time of their block may have said several
-	moving     bool            // the rows are facts that get another time
-	ousted     bool            // a known fill gives way to another or is gone, or payouts are gone: no delta tells the rollups so
-	absorbed   int64           // known fills without a log index that equal one which lost its log
+	contest    bool            // s_contest exists
+	lost       bool            // rows or facts lost their log
+	inBlocks   bool            // rows have their blocks
+	apart      bool            // rows with the same time of their block may have had different times
+	moving     bool            // the rows are facts whose time changes
+	ousted     bool            // a known fill is replaced or removed, or payouts are removed: deltas cannot express that
+	absorbed   int64           // known fills without a log index that are equal to one that lost its log
 	emptied    map[string]bool // temporary tables that a statement of emptyingStatements made
 	made       map[string]bool // temporary tables that another statement made
 }
@@ -209,7 +208,7 @@ func (j *fileImport) run() (Receipt, error) {
 	}
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
-	refused := j.receipt // how far the reading came says nothing of the file
+	refused := j.receipt // the progress of reading does not say anything about the file
 	if err := j.stage(); err != nil {
 		return refused, err
 	}
@@ -226,8 +225,8 @@ func (j *fileImport) run() (Receipt, error) {
 		return refused, err
 	}
 	j.committed = true
-	// From here on the batch is committed: nothing may undo it or keep it from
-	// those who follow, even if the caller left.
+	// From here on the batch is committed: nothing may undo it or hide it from the snapshot, even
+	// if the caller's context has ended.
 	j.finish()
 	j.receipt.warn(j.rejects.publish())
 	j.receipt.warn(j.follow())
@@ -238,7 +237,7 @@ func (j *fileImport) newReceipt(name string) Receipt {
 	return Receipt{File: name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
 }
 
-// follow tells the rollups that the batch is committed.
+// follow notifies the rollups that the batch is committed.
 func (j *fileImport) follow() error {
 	if !j.merged || j.im.Rollups.Absorb == nil {
 		return nil
@@ -252,8 +251,8 @@ func (j *fileImport) finish() {
 	j.finishMembers()
 }
 
-// nextBatch is the number that the next import gets: it is read from the log from the last one on
-// that was seen there, and from all of it if that is gone.
+// nextBatch returns the number of the next import. It reads the import log from the last number
+// that was seen, or all of it if that number is gone.
 func (im *Importer) nextBatch(ctx context.Context, conn *sql.Conn) (int64, error) {
 	for {
 		var next sql.NullInt64
@@ -266,7 +265,7 @@ func (im *Importer) nextBatch(ctx context.Context, conn *sql.Conn) (int64, error
 	}
 }
 
-// transact is everything that changes the database.
+// transact does everything that changes the database.
 func (j *fileImport) transact() error {
 	var err error
 	if j.batch, err = j.im.nextBatch(j.ctx, j.conn); err != nil {
@@ -309,26 +308,26 @@ func (j *fileImport) transact() error {
 	return nil
 }
 
-// What a merge costs however few its fills are, and what a rebuild does, each as the
-// number of fills that a rebuild takes in the same time: 0.25 s, 1 s and 1.5 µs a fill
-// were measured. Fewer files than manyFiles are always merged one by one.
+// The fixed costs of a merge and of a rebuild, each as the number of fills that a rebuild processes
+// in the same time; 0.25 s, 1 s and 1.5 µs a fill were measured. Fewer files than manyFiles are
+// always merged one by one.
 const (
 	mergeCost   = 160_000
 	rebuildCost = 640_000
 	manyFiles   = 8
 )
 
-// From how many fills on files, and rows that are appended, are left to a rebuild. A caller that
-// appends so many has them in batches of a hundred thousand, each of which would be merged; and how
-// many are still to come it may know by half.
+// The numbers of fills from which on files, and appended rows, are left to a rebuild. A caller that
+// appends so many does so in batches of a hundred thousand, each of which would be merged, and its
+// estimate of the remaining number may be off by half.
 const (
 	bulkRows         = 1_000_000
 	bulkRowsFollowed = bulkRows / 4
 )
 
-// isBulk reports whether one rebuild is cheaper than merging this batch and, where most of it is
-// new, those still to come, which are then taken to be new as well: of very many fills, or of a few
-// in each of many files.
+// isBulk reports whether one rebuild is cheaper than merging this batch and, if most of it is new,
+// the remaining ones, which are then assumed to be new as well. This is so for very many fills, or
+// for a few in each of many files.
 func (j *fileImport) isBulk() (bool, error) {
 	limit := j.im.BulkRows
 	switch {
@@ -346,7 +345,7 @@ func (j *fileImport) isBulk() (bool, error) {
 		fills += j.opts.Remaining.Fills
 		files += j.opts.Remaining.Files
 	}
-	// What comes first of a venue is merged into nothing, and is rebuilt with the fills.
+	// The first batches of a venue without fills are not merged: they are rebuilt with the fills.
 	before := !j.src.hasFills() && j.opts.Remaining.Fills >= limit
 	if fills < limit && files < manyFiles && !before {
 		return false, nil
@@ -399,7 +398,7 @@ func (j *fileImport) apply() error {
 	return j.applyWeather()
 }
 
-// applyMarkets writes what markets and tokens become.
+// applyMarkets writes the changes of markets and tokens.
 func (j *fileImport) applyMarkets(batch string) error {
 	if j.remaps {
 		if err := j.exec("RemapTokens"); err != nil {
@@ -420,8 +419,7 @@ func (j *fileImport) applyMarkets(batch string) error {
 	return j.exec("LogPayouts", "@batch", batch)
 }
 
-// insertOrder is the ORDER BY that facts need: none where the file is in time
-// order already.
+// insertOrder returns the ORDER BY that facts need: none if the file is already in time order.
 func (j *fileImport) insertOrder() (string, error) {
 	if !j.src.hasFills() {
 		return "", nil
@@ -443,7 +441,7 @@ func (j *fileImport) exec(name string, replace ...string) error {
 	return nil
 }
 
-// count is how many rows a table has, or what else may follow FROM.
+// count returns the number of rows of a table, or of anything else that may follow FROM.
 func (j *fileImport) count(of string) (n int64, err error) {
 	err = j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM "+of).Scan(&n)
 	return n, err

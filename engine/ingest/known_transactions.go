@@ -13,31 +13,32 @@ import (
 	"pmx/engine"
 )
 
-// mostDaysKnown is of how many days the transactions are held, and how many a batch may touch that
-// is compared with them.
+// mostDaysKnown is the maximum number of days whose transactions are held, and of days of a batch
+// that is compared with them.
 const mostDaysKnown = 4
 
-// knownTransactions holds which transactions the facts of some days are of, so that a batch of new
-// ones is not compared with all facts of its day: of a venue with four million fills a day this takes
-// 0.1 s, every two seconds. It may say that a transaction is known which is not, but
-// never the opposite: what adds facts of which it is not told must call forget. The zero value
-// knows no day.
+// knownTransactions holds the transactions of the facts of some days, so that a batch of new
+// transactions need not be compared with all facts of its day: for a venue with four million fills
+// a day that takes 0.1 s, every two seconds. It may report an unknown transaction as known, but
+// never the opposite: code that adds facts without calling add must call forget. The zero value
+// holds no days.
 type knownTransactions struct {
-	days  []dayTransactions // the one that was asked for last is the last one
-	asked []int64           // days that were asked for and are not held, the last ones
+	days  []dayTransactions // the most recently used one is the last
+	asked []int64           // the last requested days that are not held
 }
 
 type dayTransactions struct {
-	day int64 // since 1970
+	day int64 // days since 1970
 	transactionFilter
 }
 
-// transactionKey is what of a transaction is held: its first bytes, which are as good as random.
+// transactionKey returns the part of a transaction's hash that is held: its first bytes, which are
+// practically random.
 func transactionKey(tx *data.Hash) uint64 { return binary.BigEndian.Uint64(tx[:]) }
 
-// none reports that no fact of the days is of one of the transactions. Where it cannot tell, it
-// reports false. load gives the transactions of all facts of a day; it is called when a day is asked
-// for a second time, so that a single file does not pay for it.
+// none reports whether certainly no fact of the days has one of the transactions; false if that is
+// not known. load adds the transactions of all facts of a day. It is called when a day is requested
+// for the second time, so that a single file does not cause it.
 func (k *knownTransactions) none(days []int64, transactions iter.Seq[uint64], load func(day int64, add func(key uint64)) error) (bool, error) {
 	if len(days) > mostDaysKnown {
 		return false, nil
@@ -63,7 +64,7 @@ func (k *knownTransactions) none(days []int64, transactions iter.Seq[uint64], lo
 	return true, nil
 }
 
-// of returns what is held of a day; nil: nothing.
+// of returns what is held of a day; nil if nothing is.
 func (k *knownTransactions) of(day int64) *dayTransactions {
 	for i := range k.days {
 		if k.days[i].day == day {
@@ -73,8 +74,8 @@ func (k *knownTransactions) of(day int64) *dayTransactions {
 	return nil
 }
 
-// hold reports whether the transactions of a day are held, and has them loaded if the day was asked
-// for before.
+// hold reports whether the transactions of a day are held, and loads them if the day was requested
+// before.
 func (k *knownTransactions) hold(day int64, load func(day int64, add func(key uint64)) error) (bool, error) {
 	if i := slices.IndexFunc(k.days, func(d dayTransactions) bool { return d.day == day }); i >= 0 {
 		d := k.days[i]
@@ -97,8 +98,8 @@ func (k *knownTransactions) hold(day int64, load func(day int64, add func(key ui
 	return true, nil
 }
 
-// add notes that facts of the transactions are being added to the days. That they are not, in the
-// end, is no harm.
+// add records that facts of the transactions are being added to the days. It does no harm if they
+// are not added in the end.
 func (k *knownTransactions) add(days []int64, transactions iter.Seq[uint64]) {
 	for _, day := range days {
 		if d := k.of(day); d != nil {
@@ -109,24 +110,24 @@ func (k *knownTransactions) add(days []int64, transactions iter.Seq[uint64]) {
 	}
 }
 
-// forget drops all that is held.
+// forget drops everything.
 func (k *knownTransactions) forget() { k.days, k.asked = nil, nil }
 
-// transactionFilter is a Bloom filter that grows: a set of keys that may claim to have one that it
-// has not, of some 7,000 keys one. It takes 4 to 16 bytes for each. The zero value is empty.
+// transactionFilter is a Bloom filter that grows: a set of keys with about one false positive in
+// 7,000. It takes 4 to 16 bytes for each key. The zero value is empty.
 type transactionFilter struct {
-	layers [][]uint64 // of bits; each has four times as many as the one before, and all but the last are full
-	room   int        // keys that the last layer takes
+	layers [][]uint64 // of bits; each has four times as many as the previous one, and all except for the last are full
+	room   int        // capacity of the last layer
 }
 
 const (
 	firstLayer  = 1 << 10 // words
 	keysPerWord = 2       // of 64 bits
-	probes      = 6       // bits of a key
+	probes      = 6       // bits per key
 )
 
-// bitsOf gives the bits of a key in a layer. Files may name transactions whose first bytes are not
-// random, so the key is mixed.
+// bitsOf returns the bits of a key in a layer. Files may have transactions whose first bytes are
+// not random, so the key is hashed.
 func bitsOf(key uint64, layer []uint64) iter.Seq2[int, uint64] {
 	return func(yield func(word int, bit uint64) bool) {
 		at, step := data.Mix(key), data.Mix(key+1)|1
@@ -166,10 +167,10 @@ func (f *transactionFilter) add(key uint64) {
 	f.room--
 }
 
-// touchedDays are the days of the staged fills, in order.
+// touchedDays returns the days of the staged fills, in order.
 func (s *stagedFills) touchedDays() []int64 { return slices.Sorted(maps.Keys(s.days)) }
 
-// transactions are the keys of all transactions that staged fills name.
+// transactions returns the keys of all transactions of staged fills.
 func (s *stagedFills) transactions() iter.Seq[uint64] {
 	if s.byLog != nil {
 		return maps.Keys(s.byLog.seen)
@@ -183,8 +184,8 @@ func (s *stagedFills) transactions() iter.Seq[uint64] {
 	}
 }
 
-// noneHeld reports that no fact of the days touched is of a transaction of the staged fills, as far
-// as the importer holds them.
+// noneHeld reports whether certainly no fact of the touched days has a transaction of the staged
+// fills, by what the importer holds.
 func (j *fileImport) noneHeld() (bool, error) {
 	if j.came == nil {
 		return false, nil
@@ -194,8 +195,8 @@ func (j *fileImport) noneHeld() (bool, error) {
 	})
 }
 
-// holdTransactions has the importer hold the transactions of what becomes facts, or none any more
-// where these are not just staged fills at the times at which they came.
+// holdTransactions adds the transactions of new facts to those held by the importer. If the new
+// facts are not simply the staged fills with their original times, all held ones are dropped.
 func (j *fileImport) holdTransactions() {
 	r := &j.receipt
 	switch {
@@ -206,7 +207,7 @@ func (j *fileImport) holdTransactions() {
 	}
 }
 
-// transactionsOfDay gives the transactions of all facts of a day and of all lost fills.
+// transactionsOfDay calls add with the transactions of all facts of a day and of all lost fills.
 func transactionsOfDay(ctx context.Context, conn *sql.Conn, day int64, add func(key uint64)) error {
 	type transaction struct {
 		Tx data.Hash `sql:"tx"`

@@ -11,11 +11,11 @@ import (
 type badRow struct {
 	row      int64 // 1-based number of the record in the file DuckDB read
 	reason   string
-	conflict string // what it contradicts; "" where it is rejected
-	raw      string // what to keep of it where it is not the record as it stands
+	conflict string // what it contradicts; "" if it is rejected
+	raw      string // what to store instead of the record, if not ""
 }
 
-// bad keeps a record that is at line of the file.
+// bad stores a record that is at line of the file.
 func (j *fileImport) bad(b badRow, line int64, text string) error {
 	if b.conflict != "" {
 		return j.rejects.keep(line, "conflict", b.conflict, cmp.Or(b.raw, text))
@@ -23,9 +23,8 @@ func (j *fileImport) bad(b badRow, line int64, text string) error {
 	return j.rejects.add(line, b.reason, j.explain(b.reason), text)
 }
 
-// locateBadRows finds line and text of bad rows, which DuckDB knows by record number
-// only, by reading the file once more. next gives them in the order of records and
-// false behind the last.
+// locateBadRows finds line and text of bad rows by reading the file once more, because DuckDB has
+// only their record numbers. next returns them in the order of records, and false after the last.
 func (j *fileImport) locateBadRows(next func() (badRow, bool, error)) error {
 	if j.release || j.src.feed.Query == nil || j.src.plain.Format == data.Parquet && !j.cleaned {
 		return j.rejectByNumber(next)
@@ -64,8 +63,8 @@ func (j *fileImport) locateBadRows(next func() (badRow, bool, error)) error {
 	return err
 }
 
-// badRecord is bad of a record, which is rejected for what it is itself rather than for
-// what its values gave.
+// badRecord is like bad. If the record itself cannot be used, it is rejected for that, and not for
+// its values.
 func (j *fileImport) badRecord(b badRow, r *record) error {
 	if r.err != nil {
 		return j.rejects.add(r.line, r.err.Reason, r.err.Detail, r.text())
@@ -73,7 +72,7 @@ func (j *fileImport) badRecord(b badRow, r *record) error {
 	return j.bad(b, r.line, r.text())
 }
 
-// rejectByNumber rejects bad rows of a file that has no lines to be found in.
+// rejectByNumber rejects bad rows of a file without lines.
 func (j *fileImport) rejectByNumber(next func() (badRow, bool, error)) error {
 	bad, more, err := next()
 	for ; more && err == nil; bad, more, err = next() {
@@ -84,10 +83,10 @@ func (j *fileImport) rejectByNumber(next func() (badRow, bool, error)) error {
 	return err
 }
 
-// errStop ends the reading of a file of which nothing more is wanted.
+// errStop stops reading a file when no more is needed.
 var errStop = errors.New("enough")
 
-// explain returns the sentence of a reason, the staging's own or the feed's.
+// explain returns the explanation of a reason of the staging or of the feed.
 func (j *fileImport) explain(reason string) string {
 	if text := reasons[reason]; text != "" {
 		return text
@@ -95,14 +94,14 @@ func (j *fileImport) explain(reason string) string {
 	return j.im.Feeds.Explain(reason)
 }
 
-// reasons explain the reasons that the staging itself finds.
+// reasons explains the reject reasons of the staging itself.
 var reasons = map[string]string{
 	"bad_wallet":    "the wallet is not 0x and 40 hexadecimal digits",
 	"bad_token":     "the token id is not a decimal uint256",
 	"bad_side":      "the side is neither BUY nor SELL",
 	"unknown_block": "the time of this block is not known: import the blocks file first",
-	"bad_time":      "the time cannot be read or lies before 2020",
-	"future_time":   "the time lies more than a day ahead of this machine's clock",
+	"bad_time":      "the time cannot be read or is before 2020",
+	"future_time":   "the time is more than a day ahead of this machine's clock",
 	"bad_size":      "the size is not a number from 0 to a thousand million",
 	"bad_amount":    "price and amount cannot be read, or are above a thousand million dollars",
 	"bad_fee":       "the fee is not a number from 0 to a thousand million",

@@ -19,7 +19,7 @@ func logSaid(of string) string { return statements.Get("LogSaid", "@f", of) }
 
 func logContent(of string) string { return statements.Get("LogContent", "@f", of) }
 
-// mergeLogs puts rows of the file together that are of one log.
+// mergeLogs merges rows of the file with the same log.
 func (j *fileImport) mergeLogs() error {
 	var equal, other, differ int64
 	if s := j.staged; s != nil && !s.oneLog {
@@ -37,7 +37,7 @@ func (j *fileImport) mergeLogs() error {
 	if suspects, err := j.count("s_suspect"); err != nil || suspects == 0 {
 		return err
 	}
-	j.allIndexed = false // nothing is taken for granted of a file that contradicts or repeats itself
+	j.allIndexed = false // nothing is assumed about a file with contradictions or repeats
 	if err := j.aloneIf(true); err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (j *fileImport) mergeLogs() error {
 	return j.exec("DropRepeatedLogs")
 }
 
-// knownLogs takes out the staged fills whose log is known, except for those that know more of it or
-// stand before what is known. already are those that say nothing new.
+// knownLogs removes the staged fills whose log is known, except for those that have more details or
+// take precedence. already is the number of those with nothing new.
 func (j *fileImport) knownLogs() (already int64, err error) {
 	if !j.indexed {
 		return 0, j.exec("NoKnownLogs")
@@ -98,7 +98,7 @@ func (j *fileImport) knownLogs() (already int64, err error) {
 	return j.changed("DropKnownLogs", nil)
 }
 
-// keepLost keeps what lost its log: an equal fill without a log index is no other fill,
+// keepLost stores fills that lost their log: an equal fill without a log index is the same fill,
 // whichever came first.
 func (j *fileImport) keepLost() error {
 	if !j.lost {
@@ -115,9 +115,9 @@ func (j *fileImport) keepLost() error {
 	return err
 }
 
-// contested adds the rows that a statement gives to those in conflict.
+// contested adds the rows that a statement returns to those in conflict.
 func (j *fileImport) contested(name string) error {
-	if j.moving { // the conflict is that of the block, or was named when the rows came
+	if j.moving { // the conflict is that of the block, or was reported when the rows came
 		return nil
 	}
 	if err := j.aloneIf(true); err != nil {
@@ -132,7 +132,7 @@ func (j *fileImport) contested(name string) error {
 	return j.exec(name, "@nsaid", logSaid("s"), "@osaid", logSaid("e"))
 }
 
-// contests keeps the rows in conflict, and counts and names their logs.
+// contests stores the rows in conflict, and counts and lists their logs.
 func (j *fileImport) contests() error {
 	if !j.contest {
 		return nil
@@ -164,22 +164,22 @@ func (j *fileImport) contests() error {
 	return rows.during(func() error { return j.locateBadRows(next) })
 }
 
-// contestDetail says what a row in conflict contradicts, and which of both stands.
+// contestDetail says what a row in conflict contradicts, and which of the two is used.
 func contestDetail(known string, equal, stands bool) string {
 	which := "that stands"
 	switch {
 	case equal:
-		which = "maker stands before taker, a fee in dollars before one in tokens, and the larger fee"
+		which = "maker takes precedence over taker, a fee in dollars over one in tokens, and the larger fee over the smaller"
 	case stands:
-		which = "this row stands"
+		which = "this row is used"
 	}
 	if known == "" {
-		return "another row of this file says something else of this log: " + which
+		return "another row of this file has different values for this log: " + which
 	}
 	return fmt.Sprintf("this log is known as %s: %s", known, which)
 }
 
-// canonicalFill returns what LogSaid says as a row of pmx's own files.
+// canonicalFill returns the values of LogSaid as a row of pmx's own files.
 func canonicalFill(said, tx string, index int64) (string, error) {
 	var f struct {
 		TS, Shares, USD, Fee int64

@@ -11,9 +11,9 @@ import (
 	"pmx/data"
 )
 
-// look reports what the lines of a file of CSV are if each but the header is a record, and whether
-// that may be so: the file ends in a line end, has no other line ends than those counted, and all
-// of it is UTF-8.
+// look counts the lines of a CSV file, assuming that each except for the header is a record. sound
+// reports whether that may be so: the file ends in a line end, has no other kinds of line ends, and
+// is UTF-8.
 func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
@@ -35,15 +35,15 @@ func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err er
 	}
 }
 
-// looked is what was seen of a file of CSV so far.
+// looked is what is known of a CSV file so far.
 type looked struct {
 	returns, pairs int64 // carriage returns, and those before a line feed
 	behind         bool  // the last byte is a carriage return
-	valid          bool  // all is UTF-8
-	carried        int   // bytes of a character that the next piece continues
+	valid          bool  // everything is UTF-8
+	carried        int   // bytes of a character that continues in the next piece
 }
 
-// take looks at n more bytes, which lie in buf behind those that are carried over.
+// take checks n more bytes, which are in buf after those that are carried over.
 func (l *looked) take(buf []byte, n int) {
 	if n == 0 {
 		return

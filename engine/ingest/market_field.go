@@ -10,20 +10,19 @@ import (
 	"pmx/data"
 )
 
-// marketField is a field of a market. Each has a version of its own: that of the record
-// that it is from. Of what two records say of it the one of the later version stands, and
-// of equal versions the larger one; what a record leaves out it says nothing of.
+// marketField is a field of a market. Each has its own version, that of the record that it is from.
+// If two records have a field, the one with the later version is used, and for equal versions the
+// larger value. A missing field of a record is ignored.
 type marketField struct {
 	column  string
-	rule    string // name of the statement that tells whether the file's word stands
+	rule    string // name of the statement that decides whether the file's value is used
 	said    func(m *data.Market) bool
-	compare func(a, b *data.Market) int // of two that say something
+	compare func(a, b *data.Market) int // of two values that are not missing
 	take    func(to, from *data.Market)
 }
 
-// The fields by their place in marketFields and in data.Market.Versions. The fields of a
-// quote are fields too, but what a record leaves out of them is gone, and the database has
-// their versions with them.
+// Indexes of fields in marketFields and in data.Market.Versions. The fields of a quote are
+// included, but missing ones count as removed, and the database stores their versions with them.
 var (
 	marketFields = []marketField{
 		textField("gamma_id", func(m *data.Market) *string { return &m.GammaID }),
@@ -60,7 +59,7 @@ var (
 		quoteField("liquidity", data.QuoteLiquidity, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.Liquidity} }),
 	}
 	categoryAt, closedAt, closingAt = fieldAt("category"), fieldAt("closed"), fieldAt("closed_at")
-	// ownFields are those before the fields of the quote.
+	// ownFields are the fields before those of the quote.
 	ownFields   = marketFields[:fieldAt("best_bid")]
 	fieldPlaces = places()
 )
@@ -73,7 +72,7 @@ func places() map[string]int {
 	return out
 }
 
-// fieldAt is the place of a field, -1 if there is none.
+// fieldAt returns the index of a field, -1 if there is none.
 func fieldAt(column string) int {
 	return slices.IndexFunc(marketFields, func(f marketField) bool { return f.column == column })
 }
@@ -107,7 +106,7 @@ func flagField(column string, of func(*data.Market) **bool) marketField {
 	})
 }
 
-// compareMicros orders amounts; none is before any.
+// compareMicros orders amounts; nil is the smallest.
 func compareMicros(a, b *data.Micro) int {
 	switch {
 	case a == nil && b == nil:
@@ -120,33 +119,33 @@ func compareMicros(a, b *data.Micro) int {
 	return cmp.Compare(*a, *b)
 }
 
-// A longer list is the larger one: a file that was cut off knows fewer outcomes. Lists
-// of equal length are compared by their JSON, as the database compares them.
+// listField is a list. A longer one is the larger, because a truncated file has fewer outcomes.
+// Lists of equal length are compared by their JSON, like in the database.
 func listField[T any](column string, of func(*data.Market) *[]T) marketField {
 	return field(column, "StandsList", of, func(l []T) bool { return len(l) > 0 }, func(a, b []T) int {
 		if len(a) != len(b) {
 			return cmp.Compare(len(a), len(b))
 		}
-		mine, _ := json.Marshal(a) // what cannot be written fails where the row is staged
+		mine, _ := json.Marshal(a) // an error occurs again when the row is staged
 		other, _ := json.Marshal(b)
 		return strings.Compare(string(mine), string(other))
 	})
 }
 
-// A category and what it comes from are one field. What it comes from is before its
-// version: a record without tags knows less of it.
+// A category and its origin are one field. The origin takes precedence over the version, because a
+// record without tags has less information.
 func categoryField() marketField {
 	f := field("category", "StandsCategory", func(m *data.Market) *string { return &m.Category }, func(s string) bool { return s != "" }, cmp.Compare[string])
 	f.take = func(to, from *data.Market) { to.Category, to.CategorySource = from.Category, from.CategorySource }
 	return f
 }
 
-// categoryRank is how good what a category comes from is.
+// categoryRank is the rank of a category's origin.
 func categoryRank(m *data.Market) int {
 	return slices.Index([]string{"slug", "field", "tag"}, m.CategorySource) + 1
 }
 
-// That a market is open says that it has no time of closing.
+// closingField is the time of closing. A record of an open market says that there is none.
 func closingField() marketField {
 	f := timeField("closed_at", func(m *data.Market) *time.Time { return &m.ClosedAt })
 	f.rule = "StandsClosing"
@@ -154,8 +153,8 @@ func closingField() marketField {
 	return f
 }
 
-// quoteField is a group of fields of a quote: each record says it that is no trade, where its page
-// has it at all.
+// quoteField is a group of fields of a quote. All records except for trades have it, if their page
+// has these fields at all.
 func quoteField(column string, fields data.QuoteFields, sides func(*data.Market) []**data.Micro) marketField {
 	return marketField{column: column,
 		said: func(m *data.Market) bool { return !m.Stub && m.Lacks&fields == 0 },

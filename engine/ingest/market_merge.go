@@ -12,29 +12,29 @@ import (
 	"pmx/engine"
 )
 
-// fewMarkets is up to how many rows of m_raw are merged here, for half of what MarketsNext takes
-// and less: DuckDB takes 50 ms to plan that, and reads all markets. Of more, both sides would take
-// a lot of memory here.
+// fewMarkets is the maximum number of rows of m_raw that are merged in Go, in half the time of
+// MarketsNext or less: DuckDB takes 50 ms to plan that statement, and reads all markets. For more
+// rows, both sides would take a lot of memory in Go.
 const fewMarkets = 4096
 
-// inMemory reports whether so many rows of m_raw are merged here.
+// inMemory reports whether so many rows of m_raw are merged in Go.
 func (j *fileImport) inMemory(rows int64) bool {
 	return !j.im.byStatement && !j.spilled && rows <= fewMarkets
 }
 
-// marketChanges are the markets that become something else, and what is called with of them.
+// marketChanges are the changed markets, and what is needed for the next steps.
 type marketChanges struct {
-	rows, payouts  [][]driver.Value // of n_market and n_payout
+	rows, payouts  [][]driver.Value // rows of n_market and n_payout
 	fresh, changed int64
 	resolutions    int64 // markets that get payouts
-	unfit, gone    int64 // whose payouts do not fit the outcomes, and that lose theirs
-	relabelled     bool  // some get other outcomes
-	disputed       bool  // some payouts may not fit, or differ from those that are known: checkPayouts tells
-	relisted       bool  // some may keep a list of tokens that a record without one makes newer
+	unfit, gone    int64 // whose payouts do not fit the outcomes, and whose payouts are removed
+	relabelled     bool  // outcomes of some change
+	disputed       bool  // some payouts may not fit, or differ from known ones: checkPayouts decides
+	relisted       bool  // some may keep a list of tokens although the newer record has none
 }
 
-// mergeFewMarkets is statement MarketsNext of few rows. Its definition is that statement: a test
-// holds one to the other.
+// mergeFewMarkets is the statement MarketsNext for few rows. The statement is the definition; a
+// test compares the two.
 func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
 	said, err := j.saidMarkets()
 	if err != nil {
@@ -49,7 +49,7 @@ func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
 		key := string(o.cells.condition())
 		n := said[key]
 		if n == nil {
-			return fmt.Errorf("market %s is there twice", hexed(o.cells.condition()))
+			return fmt.Errorf("market %s exists twice", hexed(o.cells.condition()))
 		}
 		delete(said, key)
 		o.known = true
@@ -61,12 +61,12 @@ func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
 	return changes, err
 }
 
-// fewStubs is up to how many markets that are only named are merged as any others.
+// fewStubs is the maximum number of markets known only by name that are merged like others.
 const fewStubs = 100
 
-// mergeStubs is mergeFewMarkets where m_raw has nothing but markets that are not known and of which
-// the file tells nothing but that there are any: they differ in their numbers and conditions alone. Payouts may
-// have been put aside for one of them: then they are merged as any others.
+// mergeStubs is mergeFewMarkets for an m_raw that has only unknown markets with nothing but their
+// condition, so that rows differ only in id and condition. If payouts were stored earlier for one
+// of them, they are merged like others.
 func (j *fileImport) mergeStubs() (*marketChanges, error) {
 	stubs, err := j.count("m_raw")
 	if err != nil {
@@ -96,7 +96,7 @@ func (j *fileImport) mergeStubs() (*marketChanges, error) {
 	return &j.changes, nil
 }
 
-// stageChanges makes n_market and n_payout.
+// stageChanges fills n_market and n_payout.
 func (j *fileImport) stageChanges(m *marketChanges) error {
 	if err := j.empty("MarketsNextNone", "NoPayouts"); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (j *fileImport) stageChanges(m *marketChanges) error {
 	return nil
 }
 
-// saidMarkets are the rows of m_raw by their conditions.
+// saidMarkets returns the rows of m_raw by condition.
 func (j *fileImport) saidMarkets() (map[string]*marketWord, error) {
 	said := map[string]*marketWord{}
 	err := engine.Each(j.ctx, j.conn, statements.Get("SaidMarkets", "@columns", strings.Join(marketColumns, ", ")), func(row []driver.Value) error {
@@ -130,7 +130,7 @@ func (j *fileImport) saidMarkets() (map[string]*marketWord, error) {
 	return said, err
 }
 
-// addUnknown gives markets that are not known the next ids, in the order of their conditions.
+// addUnknown gives unknown markets the next ids, in the order of their conditions.
 func (j *fileImport) addUnknown(changes *marketChanges, said map[string]*marketWord) error {
 	var next int32
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("NextMarket")).Scan(&next); err != nil {
@@ -147,7 +147,7 @@ func (j *fileImport) addUnknown(changes *marketChanges, said map[string]*marketW
 	return nil
 }
 
-// add merges a market, and takes it in if it changes.
+// add merges a market, and adds it if it changes.
 func (m *marketChanges) add(n, o *marketWord) error {
 	next, err := mergeWords(n, o)
 	if err != nil {

@@ -6,13 +6,12 @@ import (
 	"pmx/data"
 )
 
-// quoteColumns are the columns of a market's quote. They follow from what its records said
-// last of each group of fields, which is kept in the column quote.
+// quoteColumns are the columns of a market's quote. They follow from the column quote, which has
+// the latest values of each group of fields.
 var quoteColumns = []string{"best_bid", "best_ask", "last_price", "liquidity"}
 
-// soundQuote leaves out of the quote of a record what cannot be so: prices beyond 0
-// to 1, a negative liquidity, both sides of a book whose bid is above its ask, and fields
-// that its page is said not to have.
+// soundQuote removes invalid values from the quote of a record: prices outside 0 to 1, a negative
+// liquidity, bid and ask if the bid is above the ask, and fields that its page does not have.
 func soundQuote(m *data.Market) {
 	if m.Lacks&data.QuoteBidAsk != 0 {
 		m.BestBid, m.BestAsk = nil, nil
@@ -36,8 +35,8 @@ func soundQuote(m *data.Market) {
 	}
 }
 
-// quoteRow is the value of the column quote: each group of fields with its version, which is NULL
-// where no record says anything of it; nil if that is so of all.
+// quoteRow returns the value of the column quote: each group of fields with its version, which is
+// NULL if no record has the group; nil if no record has any.
 func quoteRow(m *data.Market) any {
 	first := len(ownFields)
 	row, said := map[string]any{"bid": micro(m.BestBid), "ask": micro(m.BestAsk), "last": micro(m.LastPrice), "liquidity": micro(m.Liquidity)}, false
@@ -53,7 +52,7 @@ func quoteRow(m *data.Market) any {
 	return row
 }
 
-// unquoted is the newest version of a record of m that lacks fields of the quote.
+// unquoted returns the newest version of a record of m without fields of the quote.
 func unquoted(m *data.Market) time.Time {
 	if m.Lacks == 0 {
 		return m.Unquoted

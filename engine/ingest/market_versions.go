@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// fieldVersion is the version of what m says of a field, data.Unsaid where it says nothing.
+// fieldVersion returns the version of a field of m; data.Unsaid if it is missing.
 func fieldVersion(m *data.Market, i int) int64 {
 	switch {
 	case m.Versions != nil:
@@ -20,8 +20,8 @@ func fieldVersion(m *data.Market, i int) int64 {
 	return data.Unsaid
 }
 
-// mergeMarket puts what another record of the same file says into old, field by field, by
-// the same rule that MarketsNext applies between files.
+// mergeMarket merges another record of the same file into old, field by field, by the rule that
+// MarketsNext applies between files.
 func mergeMarket(old, next data.Market) data.Market {
 	out := old
 	out.Versions = make([]int64, len(marketFields))
@@ -42,8 +42,8 @@ func mergeMarket(old, next data.Market) data.Market {
 	return out
 }
 
-// lostTokens are the tokens of lists that gave way to another: they are the market's all
-// the same, as they are where each list comes in a file of its own.
+// lostTokens returns the tokens of lists that are not used: they still belong to the market, as
+// they do if each list comes in a separate file.
 func lostTokens(old, next, merged *data.Market) []data.TokenRef {
 	lost := slices.Concat(old.Mapped, next.Mapped)
 	for _, m := range []*data.Market{old, next} {
@@ -57,7 +57,7 @@ func lostTokens(old, next, merged *data.Market) []data.TokenRef {
 	return lost
 }
 
-// takes reports whether what next says of a field stands against what old says, by their versions.
+// takes reports whether a field of next is used instead of that of old, by their versions.
 func takes(i int, old, next *data.Market, mine, other int64) bool {
 	if other == data.Unsaid || mine == data.Unsaid {
 		return other != data.Unsaid
@@ -70,7 +70,7 @@ func takes(i int, old, next *data.Market, mine, other int64) bool {
 	return other > mine || other == mine && marketFields[i].compare(next, old) > 0
 }
 
-// untakenOf is the reason of the newer record; a trade has none.
+// untakenOf returns the reason of the newer record; a trade has none.
 func untakenOf(a, b *data.Market) data.Untaken {
 	switch {
 	case b.Version() > a.Version():
@@ -84,8 +84,8 @@ func untakenOf(a, b *data.Market) data.Untaken {
 	return a.Untaken
 }
 
-// soundMarket leaves out of a record what cannot be so, and gives it the versions of its fields if
-// they are not all its own. What has a time of closing is closed.
+// soundMarket removes invalid values from a record, and sets the versions of its fields if they
+// differ from its own. A market with a closing time is closed.
 func soundMarket(m *data.Market) {
 	soundQuote(m)
 	switch {
@@ -116,9 +116,9 @@ func soundMarket(m *data.Market) {
 	m.FieldVersions, m.Versions = nil, versions
 }
 
-// versionsText is what the column field_versions has of a market: the versions of fields that are
-// not of its own, as JSON in the order of marketFields, nil if all are. That a market which is open
-// has no time of closing is not written down.
+// versionsText returns the value of the column field_versions: the versions of fields that differ
+// from the record's own, as JSON in the order of marketFields; nil if there are none. A missing
+// closing time of an open market is not included.
 func versionsText(m *data.Market) any {
 	if m.Versions == nil {
 		return nil

@@ -19,7 +19,7 @@ var marketColumns = slices.Concat([]string{"market", "condition"}, mergedColumns
 	"payout_version", "payout_at", "resolved_at", "quote", "payout_at_source", "payout_at_version", "resolved_at_source",
 	"payout_corrected_at", "unquoted_at", "field_versions"})
 
-// The places of columns in marketCells.
+// Indexes of columns in marketCells.
 var (
 	marketCell, conditionCell, categorySourceCell   = columnAt("market"), columnAt("condition"), columnAt("category_source")
 	outcomesCell, tokenIDsCell, closedCell          = columnAt("outcomes"), columnAt("token_ids"), columnAt("closed")
@@ -41,16 +41,16 @@ func cellsOfFields() []int {
 	return out
 }
 
-// marketCells are the values of marketColumns of one market, as the driver gives them.
+// marketCells are the values of marketColumns of a market, as the driver returns them.
 type marketCells []driver.Value
 
-// marketWord is one side of a merge: what a file says of a market, or what is known of it.
+// marketWord is one side of a merge: the record of a file, or the known values.
 type marketWord struct {
 	cells    marketCells
-	stub     bool             // it fills gaps only
+	stub     bool             // it only sets missing values
 	known    bool             // the database has the market
-	base     int64            // version of the fields that have no other one
-	versions map[string]int64 // of those that have
+	base     int64            // version of the fields without their own
+	versions map[string]int64 // versions of the other fields
 }
 
 func newMarketWord(cells marketCells, stub bool) (*marketWord, error) {
@@ -68,8 +68,8 @@ func newMarketWord(cells marketCells, stub bool) (*marketWord, error) {
 
 func (c marketCells) condition() []byte { return c[conditionCell].([]byte) }
 
-// version is that of what w says of a field, data.Unsaid where it says nothing. That a market
-// is open says that it has no time of closing.
+// version returns the version of a field; data.Unsaid if it is missing. A record of an open market
+// says that there is no closing time.
 func (w *marketWord) version(i int) int64 {
 	column, said := ownFields[i].column, w.cells[fieldCells[i]] != nil
 	if i == closingAt && !said && w.cells[closedCell] == false {
@@ -84,7 +84,7 @@ func (w *marketWord) version(i int) int64 {
 	return data.Unsaid
 }
 
-// overrules reports whether what n says of a field stands against what o says, by their versions.
+// overrules reports whether a field of n is used instead of that of o, by their versions.
 func (w *marketWord) overrules(i int, o *marketWord, mine, other int64) (bool, error) {
 	a, b := w.cells[fieldCells[i]], o.cells[fieldCells[i]]
 	switch {
@@ -108,8 +108,7 @@ func (w *marketWord) categoryRank() int {
 	return categoryRank(&data.Market{CategorySource: engine.Text(w.cells[categorySourceCell])})
 }
 
-// compareCells orders values of one column as the database does in a row of them: NULL is the
-// greatest.
+// compareCells orders values of a column like the database: NULL is the largest.
 func compareCells(a, b driver.Value) int {
 	switch x := a.(type) {
 	case nil:
@@ -153,7 +152,7 @@ func compareLists(a, b string) (int, error) {
 	return cmp.Or(cmp.Compare(mine, other), cmp.Compare(a, b)), err
 }
 
-// listLength is how many elements a list as JSON has.
+// listLength returns the number of elements of a list as JSON.
 func listLength(text string) (int, error) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &elements); err != nil {
@@ -162,7 +161,7 @@ func listLength(text string) (int, error) {
 	return len(elements), nil
 }
 
-// mergeWords is what a market becomes. Of one that is not known, o has its id alone.
+// mergeWords returns the merged market. For an unknown one, o has only its id.
 func mergeWords(n, o *marketWord) (marketCells, error) {
 	next := make(marketCells, len(marketColumns))
 	next[marketCell], next[conditionCell] = o.cells[marketCell], n.cells[conditionCell]
@@ -185,8 +184,8 @@ func mergeWords(n, o *marketWord) (marketCells, error) {
 	return next, nil
 }
 
-// mergeFields takes of every field the word that stands, and returns the versions of those that are
-// not of the newest record, as JSON.
+// mergeFields merges all fields, and returns the versions of those that are not from the newest
+// record, as JSON.
 func (c marketCells) mergeFields(n, o *marketWord) (versions string, err error) {
 	base := max(n.base, o.base)
 	var text strings.Builder
@@ -218,7 +217,7 @@ func (c marketCells) mergeFields(n, o *marketWord) (versions string, err error) 
 	return "{" + text.String()[1:] + "}", nil
 }
 
-// greatest is the larger of two integers, of which NULL is none.
+// greatest returns the larger of two integers; NULL is ignored.
 func greatest(a, b driver.Value) driver.Value {
 	if a == nil || b != nil && engine.Int(b) > engine.Int(a) {
 		return b
@@ -226,7 +225,7 @@ func greatest(a, b driver.Value) driver.Value {
 	return a
 }
 
-// quoteFields are the fields of a quote in groups: the version of each group, and what it says.
+// quoteFields are the groups of fields of a quote: the version of each group, and its values.
 var quoteFields = [][]string{{"at", "bid", "ask"}, {"last_at", "last"}, {"liquidity_at", "liquidity"}}
 
 // mergeQuotes takes the newer of two quotes for each group of fields, the larger of equally new ones.
@@ -251,7 +250,7 @@ func mergeQuotes(n, o driver.Value) driver.Value {
 	return out
 }
 
-// compareQuotes orders what two quotes say in a group of fields: no price is less than any.
+// compareQuotes orders two quotes by a group of fields; a missing price is the smallest.
 func compareQuotes(names []string, a, b map[string]any) int {
 	price := func(v any) int64 {
 		if v == nil {
@@ -262,8 +261,8 @@ func compareQuotes(names []string, a, b map[string]any) int {
 	return slices.CompareFunc(names, names, func(name, _ string) int { return cmp.Compare(price(a[name]), price(b[name])) })
 }
 
-// mergePayouts takes the better payouts and, by itself, the better time of the resolution.
-// Payouts that came before the outcomes, and are not one for each, are none.
+// mergePayouts takes the better payouts and, independently, the better time of the resolution.
+// Payouts that came before the outcomes, and whose number differs, are removed.
 func (c marketCells) mergePayouts(n, o marketCells) error {
 	fits := true
 	said, known := cellList(n[payoutsCell]), cellList(o[payoutsCell])
@@ -298,7 +297,7 @@ func cellList(v driver.Value) []any {
 	return list
 }
 
-// comparePayouts is statement Word.
+// comparePayouts is the statement Word.
 func comparePayouts(a, b marketCells) int {
 	version := func(c marketCells) int64 { return max(engine.Int(c[versionCell]), engine.Int(c[correctedCell])) }
 	return cmp.Or(compareCells(a[sourceCell], b[sourceCell]), cmp.Compare(version(a), version(b)),
@@ -307,15 +306,15 @@ func comparePayouts(a, b marketCells) int {
 		cmp.Compare(engine.Int(a[versionCell]), engine.Int(b[versionCell])))
 }
 
-// comparePayoutTimes orders times of a resolution: the better source, the later version, the
-// earlier time is the greater.
+// comparePayoutTimes orders times of a resolution by the better source, the later version, and the
+// earlier time.
 func comparePayoutTimes(a, b marketCells) int {
 	return cmp.Or(compareCells(a[atSourceCell], b[atSourceCell]), cmp.Compare(engine.Int(a[atVersionCell]), engine.Int(b[atVersionCell])),
 		cmp.Compare(engine.Int(b[payoutAtCell]), engine.Int(a[payoutAtCell])))
 }
 
-// derive fills in what follows from other columns. A market that is closed or resolved shows no
-// quote, and one that is known to be resolved before its end date was not resolved then.
+// derive sets columns that follow from others. A closed or resolved market shows no quote. A market
+// that is known to be resolved before its end date was not resolved at its end date.
 func (c marketCells) derive() {
 	quote, _ := c[quoteCell].(map[string]any)
 	if c[payoutsCell] != nil || c[closedCell] == true {

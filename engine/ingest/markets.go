@@ -12,15 +12,15 @@ import (
 	"pmx/data"
 )
 
-// mergedColumns are the columns of markets that records give, in table order; updated_at,
-// the version of the newest record, comes after them.
+// mergedColumns are the columns of markets that come from records, in table order; updated_at, the
+// version of the newest record, follows.
 var mergedColumns = []string{"gamma_id", "question_id", "question", "slug", "description", "resolution_source",
 	"group_item_title", "group_item_threshold", "icon", "event_id", "event_slug", "event_title", "series_slug",
 	"neg_risk", "neg_risk_market_id", "category", "category_source", "tags", "outcomes", "token_ids", "prices",
 	"best_bid", "best_ask", "last_price", "active", "closed", "accepting_orders", "liquidity", "reported_volume",
 	"created_at", "start_at", "end_at", "closed_at", "game_start_at"}
 
-// mergeArgs are the replacements of MarketsNext that the fields of a market come to.
+// mergeArgs returns the replacements in MarketsNext for the fields of a market.
 func mergeArgs() []string {
 	var names, versions []string
 	for i, f := range ownFields[:closingAt] { // it is the last one
@@ -34,7 +34,7 @@ func mergeArgs() []string {
 	values := make([]string, len(mergedColumns))
 	for i, c := range mergedColumns {
 		switch {
-		case slices.Contains(quoteColumns, c): // filled in from the quote
+		case slices.Contains(quoteColumns, c): // set from the quote
 			values[i] = "NULL::BIGINT AS " + c
 		case c == "category_source":
 			values[i] = fmt.Sprintf("CASE WHEN %s THEN n.%s ELSE o.%[2]s END AS %[2]s", stands(categoryAt), c)
@@ -48,15 +48,15 @@ func mergeArgs() []string {
 		"@outcomes", standing(fieldAt("outcomes")), "@columns", strings.Join(mergedColumns, ", ")}
 }
 
-// stands tells, as SQL on pairs, whether the word of the file on a field stands.
+// stands is SQL on pairs: whether the file's value of a field is used.
 func stands(i int) string { return statements.Get(marketFields[i].rule, "@c", marketFields[i].column) }
 
-// standing is the value of a field that stands.
+// standing is SQL on pairs: the value of a field that is used.
 func standing(i int) string {
 	return statements.Get("Standing", "@stands", stands(i), "@c", marketFields[i].column)
 }
 
-// pairs is what the file says of some fields of each market beside what is known of it.
+// pairs is a query for some fields of each market: the file's values and the known ones.
 func pairs(fields []marketField) string {
 	shape, both, versions := make([]string, len(fields)), make([]string, len(fields)), make([]string, len(fields))
 	for i, f := range fields {
@@ -71,7 +71,7 @@ func pairs(fields []marketField) string {
 		"@fields", strings.Join(versions, ",\n  "))
 }
 
-// prepareMarkets turns m_raw and n_map into n_market, n_token and n_payout.
+// prepareMarkets makes n_market, n_token and n_payout from m_raw and n_map.
 func (j *fileImport) prepareMarkets() error {
 	given, err := j.countDistinct()
 	if err != nil {
@@ -84,8 +84,8 @@ func (j *fileImport) prepareMarkets() error {
 	return err
 }
 
-// nextMarkets finds what the markets and tokens become; stubs are the new markets
-// that only a fill or a mapping names.
+// nextMarkets computes the changes of markets and tokens; stubs is the number of new markets that
+// are only named by a fill or a mapping.
 func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if j.conditions {
 		if err := j.exec("MapFromFills", "@from", j.said()); err != nil {
@@ -134,7 +134,7 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	return stubs, j.nextTokens(mapped > 0, m.relabelled || called > 0)
 }
 
-// mergeMarkets makes n_market and n_payout of so many rows of m_raw.
+// mergeMarkets fills n_market and n_payout from so many rows of m_raw.
 func (j *fileImport) mergeMarkets(rows int64) (*marketChanges, error) {
 	spare, err := j.count("spare_payouts")
 	if err != nil {
@@ -182,8 +182,8 @@ func (j *fileImport) mergeManyMarkets() (*marketChanges, error) {
 	return m, j.exec("Payouts")
 }
 
-// nextTokens prepares what becomes of tokens: mapped reports whether n_map has any, called whether
-// any may be called something else.
+// nextTokens prepares the changes of tokens. mapped is set if n_map has any, called if labels of
+// tokens may change.
 func (j *fileImport) nextTokens(mapped, called bool) (err error) {
 	var fresh, known int64
 	if mapped {
@@ -205,7 +205,7 @@ func (j *fileImport) nextTokens(mapped, called bool) (err error) {
 	return err
 }
 
-// mapTokens maps new tokens, prepares n_token, and keeps what several markets claim.
+// mapTokens maps new tokens, fills n_token, and stores tokens that several markets claim.
 func (j *fileImport) mapTokens() (fresh int64, err error) {
 	if err := j.execAll("MapLists", "MapBest", "MapOwners", "MapKnownTokens"); err != nil {
 		return 0, err
@@ -216,8 +216,8 @@ func (j *fileImport) mapTokens() (fresh int64, err error) {
 	return j.changed("MapNewTokens", nil)
 }
 
-// nameTokens prepares n_label, what tokens are called, and adds to n_token those whose outcome
-// follows from it; any reports whether the file can change either.
+// nameTokens fills n_label, the labels of tokens, and adds tokens to n_token whose outcome follows
+// from the label. any is set if the file can change either.
 func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.empty("NoLabels")
@@ -233,8 +233,8 @@ func (j *fileImport) nameTokens(any bool) error {
 	return err
 }
 
-// betterResolution is the resolution that stands, whichever came first: the better
-// payouts, with the better time.
+// betterResolution merges two resolutions, whichever came first: the better payouts, with the
+// better time.
 func betterResolution(old, next *data.Resolution) *data.Resolution {
 	if old == nil || next == nil {
 		return cmp.Or(old, next)
@@ -253,16 +253,16 @@ func betterResolution(old, next *data.Resolution) *data.Resolution {
 	return &payouts
 }
 
-// timeOrder compares when two resolutions were: the better source, the later
-// version, the earlier time is the greater.
+// timeOrder orders the times of two resolutions by the better source, the later version, and the
+// earlier time.
 func timeOrder(a, b *data.Resolution) int {
 	return cmp.Or(cmp.Compare(a.TimeBy(), b.TimeBy()), atVersion(a).Compare(atVersion(b)), b.ResolvedAt.Compare(a.ResolvedAt))
 }
 
-// noVersion is the AtVersion of a time whose record had none, beside payouts that have one.
+// noVersion is the AtVersion of a time from a record without a version, if the payouts have one.
 var noVersion = time.Unix(0, 0)
 
-// atVersion is the version of the record that gave the time of r.
+// atVersion returns the version of the record that has the time of r.
 func atVersion(r *data.Resolution) time.Time {
 	switch {
 	case r.AtVersion.IsZero():
@@ -295,7 +295,7 @@ func marketRow(m data.Market) ([]any, error) {
 	return append(append(row, payoutColumns(m.Resolution, quoteRow(&m))...), stamp(unquoted(&m)), versionsText(&m), m.Stub), nil
 }
 
-// listText is a list as JSON, nil if it is empty.
+// listText returns a list as JSON; nil if it is empty.
 func listText(list any) (any, error) {
 	if reflect.ValueOf(list).Len() == 0 {
 		return nil, nil
@@ -304,8 +304,8 @@ func listText(list any) (any, error) {
 	return string(text), err
 }
 
-// payoutColumns are the columns from payouts on, with the quote among them; what follows
-// from others is empty.
+// payoutColumns returns the columns from payouts on, including the quote; derived columns are
+// empty.
 func payoutColumns(r *data.Resolution, quote any) []any {
 	row := make([]any, 10)
 	row[5] = quote

@@ -13,8 +13,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// numbered copies a file of NDJSON so that every line that is not blank has the number of its
-// record: see shape.NumberMember. It reports what the lines of the file are.
+// numbered copies an NDJSON file and adds the number of its record to every line that is not blank:
+// see shape.NumberMember. It also counts the lines of the file.
 func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
 	var lines Lines
 	in, err := os.Open(src.Path)
@@ -41,10 +41,10 @@ func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
 	return src, lines, err
 }
 
-// number copies the lines that are not blank, numbered from 1, and reports how many they are.
+// number copies the lines that are not blank, numbered from 1, and returns their number.
 func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
 	br := bufio.NewReaderSize(r, 1<<16)
-	begun := false // some of the line is copied
+	begun := false // a part of the line is copied
 	for {
 		piece, err := br.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
@@ -69,8 +69,8 @@ func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
 	}
 }
 
-// beginNumbered writes the beginning of a line, or all of it, with the number of its record. What
-// is no object is left out except for the number: nothing is read of it.
+// beginNumbered writes the beginning of a line, or all of it, with the number of its record. Of a
+// line that is not an object, only the number is written.
 func beginNumbered(w io.Writer, n int64, line []byte) error {
 	rest, ok := bytes.CutPrefix(line, []byte("{"))
 	if rest = bytes.TrimLeft(rest, " \t\r"); !ok {
@@ -84,7 +84,7 @@ func beginNumbered(w io.Writer, n int64, line []byte) error {
 	return err
 }
 
-// numberUnread gives the rows that DuckDB could not read a number.
+// numberUnread sets the numbers of rows that DuckDB could not read.
 func (j *fileImport) numberUnread() error {
 	if unread, err := j.count("s_raw WHERE row IS NULL"); err != nil || unread == 0 {
 		return err

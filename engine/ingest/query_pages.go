@@ -6,23 +6,23 @@ import (
 	"strconv"
 )
 
-// pageRows is how many rows of a query are held at a time.
+// pageRows is the number of rows of a query that are in memory at a time.
 const pageRows = 50_000
 
-// pages gives the rows of a query in order. The driver holds the whole result of a query
-// in memory, so a long one is read page by page.
+// pages reads the rows of a query in order. The driver keeps the whole result of a query in memory,
+// so a long one is read page by page.
 type pages struct {
 	j            *fileImport
-	query, order string // order names columns of the query: equal rows may follow each other, others may not be equal by it
+	query, order string // order has columns of the query; rows that are equal by it must be equal
 	rows         *sql.Rows
-	page, given  int64 // how many pages were opened, and rows of the last one given
+	page, given  int64 // number of pages opened, and of rows returned of the last one
 }
 
 func (j *fileImport) pages(query, order string) *pages {
 	return &pages{j: j, query: query, order: order}
 }
 
-// next scans the next row into dest; false behind the last.
+// next scans the next row into dest; false after the last.
 func (p *pages) next(dest ...any) (bool, error) {
 	for {
 		if p.rows == nil {
@@ -41,7 +41,7 @@ func (p *pages) next(dest ...any) (bool, error) {
 	}
 }
 
-// each scans every row into dest and calls f with it there. It ends with the first error.
+// each scans every row into dest and calls f. It stops at the first error.
 func (p *pages) each(f func() error, dest ...any) error {
 	return p.during(func() error {
 		for {
@@ -56,15 +56,15 @@ func (p *pages) each(f func() error, dest ...any) error {
 	})
 }
 
-// during runs f, which reads the rows. No page stays open behind it, or behind its panic: a database of which
-// rows are open does not open again.
+// during runs f, which reads the rows. It closes the page even after a panic: a database with open
+// rows cannot be reopened.
 func (p *pages) during(f func() error) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	return f()
 }
 
-// open opens the next page. The first one is all there is, mostly; the others come
-// from a table, so that the query is not run for each.
+// open opens the next page. Mostly there is only one; further pages are read from a table, so that
+// the query is not run for each.
 func (p *pages) open() (err error) {
 	replace := []string{"@query", p.query, "@order", p.order, "@from", strconv.FormatInt(p.page*pageRows, 10), "@rows", strconv.Itoa(pageRows)}
 	name := "FirstPage"
@@ -81,7 +81,7 @@ func (p *pages) open() (err error) {
 	return err
 }
 
-// close lets go of the page that is open.
+// close closes the open page.
 func (p *pages) close() error {
 	if p.rows == nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"pmx/engine/guard"
 )
 
-// reportProgress reports how far DuckDB is with reading a file of size bytes until the
-// returned func is called. DuckDB's own progress cannot be reached through the
-// driver; what the process has read since the start comes close to it.
+// reportProgress reports the progress of DuckDB's reading of a file of size bytes until the
+// returned func is called. DuckDB's own progress is not accessible through the driver; the number
+// of bytes that the process has read since the start is a good estimate.
 func (j *fileImport) reportProgress(size int64) func() {
 	start, ok := bytesRead()
 	if !ok || j.opts.Progress == nil {
@@ -40,8 +40,8 @@ func (j *fileImport) reportProgress(size int64) func() {
 	}
 }
 
-// expectedRows is about how many records a file of lines has, by the length of
-// its first ones; 0 for Parquet.
+// expectedRows estimates the number of records of a file of lines by the length of the first ones;
+// 0 for Parquet.
 func (j *fileImport) expectedRows(size int64) float64 {
 	head := j.src.head.Bytes
 	lines := bytes.Count(head, []byte("\n"))
@@ -51,7 +51,7 @@ func (j *fileImport) expectedRows(size int64) float64 {
 	return float64(size) / (float64(bytes.LastIndexByte(head, '\n')) / float64(lines))
 }
 
-// bytesRead is what this process has read so far, as Linux counts it.
+// bytesRead returns how many bytes this process has read, as counted by Linux.
 func bytesRead() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/io")
 	if err != nil {

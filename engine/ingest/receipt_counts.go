@@ -1,19 +1,18 @@
 package ingest
 
-// describedRows is how many rows of a file describe markets or payouts, map tokens, or date
-// blocks; rows of fills, and what they say in passing, are not among them.
+// describedRows counts rows of a file that describe markets or payouts, map tokens, or give times
+// of blocks; rows of fills, which may also do so, are not included.
 type describedRows struct {
 	markets, mappings, blocks int64
 }
 
-// distinctCounts is how many different markets, tokens and blocks those rows name, and how
-// many of the blocks are new.
+// distinctCounts counts the distinct markets, tokens and blocks of those rows, and the new blocks.
 type distinctCounts struct {
 	describedRows
 	newBlocks int64
 }
 
-// countDistinct counts what was staged, before anything else is derived from it.
+// countDistinct counts the staged rows, before anything is derived from them.
 func (j *fileImport) countDistinct() (g distinctCounts, err error) {
 	if j.described == (describedRows{}) {
 		return g, nil
@@ -25,9 +24,9 @@ func (j *fileImport) countDistinct() (g distinctCounts, err error) {
 	return g, err
 }
 
-// balanceReceipt makes the fields of the receipt add up to the rows read: each row is the
-// one that its market, token or block is new or changed by, repeats another of the
-// file, or says nothing new. stubs are the new markets that only a mapping names.
+// balanceReceipt makes the fields of the receipt add up to the rows read: each row makes its
+// market, token or block new or changed, repeats another row of the file, or has nothing new. stubs
+// is the number of new markets that only a mapping names.
 func (j *fileImport) balanceReceipt(g distinctCounts, stubs int64) {
 	r := &j.receipt
 	r.Blocks = g.newBlocks

@@ -16,19 +16,18 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// record is one record of a file that DuckDB reads. It is good until the next one. The
-// header of a CSV file has number 0 in both counts, the first row 1; kept counts the
-// usable records only.
+// record is a record of a file that DuckDB reads. It is valid until the next one. The header of a
+// CSV file has number 0 in both counts, the first row 1; kept counts only usable records.
 type record struct {
 	line, nth, kept int64
 	err             *shape.RowError // why it cannot be used
 
 	cells []string    // of CSV
-	raw   []byte      // of NDJSON, and of a line of CSV that cannot be used
+	raw   []byte      // of NDJSON, and of an invalid line of CSV
 	row   parquet.Row // of Parquet
 }
 
-// text is the record as it stands in the file, or about so.
+// text returns the text of the record, nearly as in the file.
 func (r *record) text() string {
 	if r.raw != nil {
 		return strings.ToValidUTF8(string(r.raw), "\uFFFD")
@@ -36,11 +35,11 @@ func (r *record) text() string {
 	return strings.ToValidUTF8(strings.Join(r.cells, ","), "\uFFFD")
 }
 
-// longestRow is the most bytes that a row of fills may have in a CSV file. DuckDB reads
-// lines of two million bytes, and quotes are doubled when a row is written.
+// longestRow is the maximum size in bytes of a row of fills in a CSV file. DuckDB reads lines of
+// two million bytes, and quotes are doubled when a row is written.
 const longestRow = 900_000
 
-// eachRecord walks the records of a file that DuckDB reads.
+// eachRecord calls f with the records of a file that DuckDB reads.
 func (j *fileImport) eachRecord(f func(*record) error) error {
 	counted := func(r *record) error {
 		if r.err == nil {
@@ -85,7 +84,7 @@ func eachCSV(src io.Reader, f func(*record) error) (blank int64, err error) {
 		switch {
 		case nth == 0 && rec.Err != nil:
 			return r.Blank(), fmt.Errorf("%w: the header: %w", errMissingLines, rec.Err)
-		case nth == 0: // columns are known by their places
+		case nth == 0: // columns are identified by their position
 			for i := range out.cells {
 				out.cells[i] = strings.ToValidUTF8(out.cells[i], "\uFFFD")
 			}
@@ -104,8 +103,8 @@ func eachCSV(src io.Reader, f func(*record) error) (blank int64, err error) {
 	}
 }
 
-// eachParquet gives the rows of a Parquet file. One that has text which is no UTF-8
-// cannot be used: DuckDB refuses the whole file for it.
+// eachParquet calls f with the rows of a Parquet file. A row with text that is not UTF-8 cannot be
+// used: DuckDB would refuse the whole file.
 func (j *fileImport) eachParquet(f func(*record) error) (err error) {
 	file, closer, err := shape.Parquet(j.src.plain, nil)
 	if err != nil {

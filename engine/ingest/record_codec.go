@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// errCode tells of bytes that encode did not write.
-var errCode = errors.New("a record that was put aside cannot be read back")
+// errCode is the error of bytes that encode did not write.
+var errCode = errors.New("a spilled record cannot be decoded")
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// encode appends v to b, field by field, so that decode gives it back whole: an empty
-// list stays one, and so does a pointer to zero.
+// encode appends v to b, field by field, so that decode restores it exactly, including empty lists
+// and pointers to zero.
 func encode(b []byte, v reflect.Value) []byte {
 	if v.Type() == timeType {
 		t, _ := v.Interface().(time.Time)
@@ -60,7 +60,7 @@ func encode(b []byte, v reflect.Value) []byte {
 	panic("encode: no code for " + v.Type().String()) // a field of a new kind: TestRecordsAreReadBackWhole finds it
 }
 
-// decode reads what encode made of a value of the type that v points to.
+// decode decodes a value of the type that v points to.
 func decode(b []byte, v any) error {
 	d := decoder{b}
 	if err := d.value(reflect.ValueOf(v).Elem()); err != nil {

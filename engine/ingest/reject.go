@@ -14,18 +14,17 @@ import (
 	"pmx/engine"
 )
 
-// rejects keeps the rows of one file that cannot be used, with line and reason,
-// in a file under rejected/. It is made when the first row comes and published
-// when the import is committed.
+// rejects stores the rows of a file that cannot be used, with line and reason, in a file below
+// rejected/. The file is created for the first row and published when the import is committed.
 type rejects struct {
 	dir    string
 	name   string
 	at     time.Time
 	file   *os.File
 	w      *bufio.Writer
-	path   string // where it will lie, once sealed
+	path   string // its final path, once sealed
 	counts map[string]int64
-	first  *rejectedRow // what a refusal of the whole file names
+	first  *rejectedRow // for the message if the whole file is refused
 }
 
 // rejectedRow is one line of a rejects file.
@@ -41,7 +40,7 @@ func newRejects(dir engine.Dir, name string, at time.Time) *rejects {
 	return &rejects{dir: dir.Rejected(), name: name, at: at, counts: map[string]int64{}}
 }
 
-// add keeps a row that is rejected.
+// add stores a rejected row.
 func (r *rejects) add(line int64, reason, detail, raw string) error {
 	if err := r.keep(line, reason, detail, raw); err != nil {
 		return err
@@ -53,7 +52,7 @@ func (r *rejects) add(line int64, reason, detail, raw string) error {
 	return nil
 }
 
-// keep writes a row to the file, one that is not rejected too.
+// keep writes a row to the file, which need not be a rejected one.
 func (r *rejects) keep(line int64, reason, detail, raw string) error {
 	if r.file == nil {
 		f, err := os.CreateTemp(r.dir, ".rejects-*")
@@ -72,7 +71,7 @@ func (r *rejects) keep(line int64, reason, detail, raw string) error {
 	return nil
 }
 
-// seal finishes the file and says where it will lie, "" if no row was kept. It must be done before
+// seal finishes the file and returns its final path; "" if it has no rows. It must be called before
 // the import is committed.
 func (r *rejects) seal() (string, error) {
 	if r.file == nil {
@@ -86,7 +85,7 @@ func (r *rejects) seal() (string, error) {
 	return r.path, nil
 }
 
-// publish gives the sealed file its name; if that fails, the rows lie under the temporary one.
+// publish renames the sealed file to its final name. If that fails, it keeps the temporary one.
 func (r *rejects) publish() error {
 	if r.file == nil {
 		return nil
@@ -95,15 +94,15 @@ func (r *rejects) publish() error {
 	err := r.file.Close()
 	r.file = nil
 	if err := errors.Join(err, os.Rename(temporary, r.path)); err != nil {
-		return fmt.Errorf("rejected rows lie in %s: %w", temporary, err)
+		return fmt.Errorf("rejected rows are in %s: %w", temporary, err)
 	}
 	if err := data.SyncFolder(r.dir); err != nil {
-		return fmt.Errorf("the name of %s may not survive a power failure: %w", r.path, err)
+		return fmt.Errorf("%s may be lost in a power failure: %w", r.path, err)
 	}
 	return nil
 }
 
-// discard removes what was not kept.
+// discard removes the file if it was not published.
 func (r *rejects) discard() {
 	if r.file != nil {
 		_ = r.file.Close()

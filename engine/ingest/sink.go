@@ -16,20 +16,20 @@ import (
 	"pmx/engine"
 )
 
-// sink stages what a feed reads row by row.
+// sink stages the rows of a feed that is read in Go.
 type sink struct {
 	j       *fileImport
 	fills   *engine.ChunkAppender
 	tokens  *appender
 	blocks  *appender
 	markets *markets
-	weather *weatherRows   // nil for feeds of other kinds
+	weather *weatherRows   // nil for feeds without fills
 	bytes   func() float64 // share of the file read so far
-	counted bool           // a row of the record under way was counted
+	counted bool           // a row of the current record was counted
 	other   bool           // anything but fills was staged
 }
 
-// The places of what is staged of a fill in data.FillColumns.
+// Indexes of the values of a fill in data.FillColumns.
 const (
 	rowAt = iota
 	txAt
@@ -50,7 +50,7 @@ const (
 
 var _ data.Sink = (*sink)(nil)
 
-// rawEmpty makes the table of the fills.
+// rawEmpty creates the table of fills.
 func (j *fileImport) rawEmpty() error {
 	cols := make([]string, len(data.FillColumns))
 	for i, c := range data.FillColumns {
@@ -59,7 +59,7 @@ func (j *fileImport) rawEmpty() error {
 	return j.exec("RawEmpty", "@columns", strings.Join(cols, ", "))
 }
 
-// stageRows lets the feed read the file itself.
+// stageRows stages a file that the feed reads in Go.
 func (j *fileImport) stageRows() error {
 	if err := j.rawEmpty(); err != nil {
 		return err
@@ -94,7 +94,7 @@ type countReader struct {
 	r      io.Reader
 	n      int64
 	breaks int64
-	open   bool // no line end follows what was read last
+	open   bool // the last line has no line end
 }
 
 func (c *countReader) Read(p []byte) (int, error) {
@@ -107,7 +107,7 @@ func (c *countReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lines is how many lines were read, the last one with or without its end.
+// lines returns the number of lines read, including a last one without a line end.
 func (c *countReader) lines() int64 {
 	if c.open {
 		return c.breaks + 1
@@ -136,7 +136,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		if j.src.feed.Query == nil {
 			s.fills, err = engine.TempChunkAppender(dc, "s_raw")
 			latest := j.started.Add(clockSlack).UnixMicro()
-			if j.staged = newStagedFills(latest); j.src.read != nil && j.opts.Remaining.Fills > 0 { // who catches up gives many
+			if j.staged = newStagedFills(latest); j.src.read != nil && j.opts.Remaining.Fills > 0 { // a catch-up has many
 				j.staged = newManyStagedFills(latest)
 			}
 		}
@@ -167,8 +167,8 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 	})
 }
 
-// stageMarkets stages what was gathered of the markets of the file, and keeps the words
-// that gave way to others of it. openSpare is called for payouts of other lengths.
+// stageMarkets stages the merged markets of the file, and stores resolutions that lost against
+// others in it. openSpare is called if there are payouts of other lengths.
 func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appender) error {
 	var spare *appender
 	err := s.markets.each(func(g *gathered) error {
@@ -189,7 +189,7 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 		for _, r := range g.Others {
 			if spare == nil {
 				if spare = openSpare(); spare == nil {
-					return errors.New("cannot append to the payouts that are put aside")
+					return errors.New("cannot append to the table of spare payouts")
 				}
 				j.spares = true
 			}
@@ -206,17 +206,17 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 	return s.markets.eachLost(j.lostResolution)
 }
 
-// appender adds rows to a table. DuckDB would keep 200,000 of them in memory however
-// long they are: it gets them earlier where they are.
+// appender adds rows to a table. DuckDB would keep 200,000 of them in memory, however long they
+// are, so long ones are flushed earlier.
 type appender struct {
 	*duckdb.Appender
 	bytes int
 }
 
-// appendBytes is how many bytes of texts are kept before they go to the table.
+// appendBytes is the maximum size of texts that are kept before they are flushed.
 const appendBytes = 16 << 20
 
-// add adds a row whose texts have so many bytes.
+// add adds a row. bytes is the size of its texts.
 func (a *appender) add(bytes int, row ...driver.Value) error {
 	if err := a.AppendRow(row...); err != nil {
 		return err
@@ -236,8 +236,8 @@ func values(row []any) []driver.Value {
 	return out
 }
 
-// countDescribed counts a row of the given sort that the file gives besides fills; what the
-// rows of a fill feed say of their markets in passing does not count.
+// countDescribed counts a row that is not a fill in rows. What rows of fills also say about their
+// markets does not count.
 func (s *sink) countDescribed(rows *int64) {
 	if !s.j.src.hasFills() {
 		*rows++
@@ -245,7 +245,7 @@ func (s *sink) countDescribed(rows *int64) {
 	}
 }
 
-// countRow counts what the file gives.
+// countRow counts a row of the file.
 func (s *sink) countRow() {
 	s.counted = true
 	s.j.receipt.Read++
@@ -315,8 +315,8 @@ func (s *sink) Token(_ int64, t data.TokenRef) error {
 	return s.mapToken(t, true)
 }
 
-// mapToken stages what a token is called and, where the feed knows it, its outcome; ownRow reports
-// whether a row of the file is about that, and not a record of its market.
+// mapToken stages the label of a token and its outcome if the feed has it. ownRow is set if the row
+// is about the token and not a record of its market.
 func (s *sink) mapToken(t data.TokenRef, ownRow bool) error {
 	var condition, outcome driver.Value
 	if !t.Condition.IsZero() {
@@ -339,7 +339,7 @@ func (s *sink) Block(_ int64, b data.Block) error {
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 
-// Note counts what is odd about rows that are kept.
+// Note counts something unusual about a row that is imported.
 func (s *sink) Note(reason string) {
 	if s.j.receipt.Notes == nil {
 		s.j.receipt.Notes = map[string]int64{}
@@ -347,7 +347,7 @@ func (s *sink) Note(reason string) {
 	s.j.receipt.Notes[reason]++
 }
 
-// Reject keeps a row that the feed cannot read.
+// Reject stores a row that the feed cannot read.
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
 	s.countRow()
 	return s.j.rejects.add(line, reason, detail, raw)

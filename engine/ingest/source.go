@@ -13,8 +13,8 @@ import (
 	"pmx/data"
 )
 
-// source is one file on its way in: what the user named, and the plain copy or
-// link of it below the data directory, which is all that DuckDB may read.
+// source is a file that is being imported: the user's file, and a plain copy of or link to it below
+// the data directory, because DuckDB may read nothing else.
 type source struct {
 	name  string
 	feed  data.Feed
@@ -22,42 +22,42 @@ type source struct {
 	plain data.Source
 	dir   string
 
-	members []*member // the files, where there are several
+	members []*member // the files, if there are several
 
-	read   func(context.Context, data.Sink) error // of rows that come from no file
+	read   func(context.Context, data.Sink) error // rows that do not come from a file
 	within func(context.Context, *sql.Conn) error // called in their transaction; may be nil
 
-	instead string // what provisional rows are called that give way to these; "": none do
+	instead string // name of the provisional rows that are replaced by these; "": none
 }
 
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
 
-// fewBytes is up to how many bytes files are taken to have few rows.
+// fewBytes is the size up to which files are assumed to have few rows.
 const fewBytes = 1 << 20
 
-// small reports whether the rows are likely few. How many there are in memory is not known before
-// they are read.
+// small reports whether there are probably few rows. For rows that do not come from a file, the
+// number is not known before they are read.
 func (s *source) small() bool { return s.plain.Size <= fewBytes }
 
 func (s *source) close() { _ = os.RemoveAll(s.dir) }
 
-// Plan is what an import will do with one file.
+// Plan is the plan for importing a file.
 type Plan struct {
 	Path string
-	Name string // what the user calls it, "" = its path
+	Name string // the user's name for it; "": its path
 	Feed data.Feed
 	Head data.Head // without its bytes
-	// Rows is about how many rows the file has, rather too few: as its footer says,
-	// and of text as many as there are of half a kilobyte.
+	// Rows is a low estimate of the number of rows: that of a Parquet footer, and for text files
+	// one row per half kilobyte.
 	Rows int64
 
-	named bool // the user named the feed, so that the file need not be like it
+	named bool // the user named the feed, so the file need not have its shape
 }
 
-// assumedRowBytes is as many bytes as few rows of text have.
+// assumedRowBytes is a size that few rows of text exceed.
 const assumedRowBytes = 512
 
-// Identify reports which feed a file is of, without importing it.
+// Identify determines the feed of a file without importing it.
 func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	head, err := im.Feeds.Head(path)
 	if err != nil {
@@ -86,10 +86,10 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	return plan, head, nil
 }
 
-// name is what the user calls the file.
+// name returns the user's name for the file.
 func (p *Plan) name() string { return cmp.Or(p.Name, p.Path) }
 
-// open opens a planned file, which may be another one by now.
+// open opens a planned file, which may have been replaced meanwhile.
 func (im *Importer) open(ctx context.Context, p *Plan) (_ *source, err error) {
 	dir, err := os.MkdirTemp(im.DB.Dir().Tmp(), "import-*")
 	if err != nil {
@@ -114,8 +114,8 @@ func (im *Importer) open(ctx context.Context, p *Plan) (_ *source, err error) {
 	return src, nil
 }
 
-// take makes a planned file appear uncompressed at plain, and gives its head and its size
-// there: nothing can put another file in its place any more.
+// take links or copies a planned file, decompressed, to plain, and returns its head and its size
+// there. From then on it cannot be replaced.
 func (im *Importer) take(ctx context.Context, p *Plan, plain string) (head data.Head, size int64, err error) {
 	if err := im.linkOrCopy(ctx, p.Path, plain, p.Head.Format); err != nil {
 		return head, 0, err
@@ -130,8 +130,8 @@ func (im *Importer) take(ctx context.Context, p *Plan, plain string) (head data.
 	return head, st.Size(), nil
 }
 
-// stillAsPlanned reports why a file that begins with head cannot be read as it was planned, nil if
-// it can: its rows and even its columns may be others, its feed may not.
+// stillAsPlanned reports why a file that begins with head cannot be read as planned; nil if it can.
+// Its rows and even its columns may have changed, its feed may not.
 func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
 	if head.Format != p.Head.Format {
 		return fmt.Errorf("it was %s and is %s", p.Head.Format, head.Format)
@@ -145,9 +145,9 @@ func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
 	return nil
 }
 
-// linkOrCopy makes the uncompressed file appear at plain: as a hard link if it is plain already and
-// on the same file system, else as a copy. DuckDB resolves symbolic links, so those would lead
-// outside again.
+// linkOrCopy creates plain as a hard link if the file is not compressed and on the same file
+// system, else as a decompressed copy. A symbolic link does not work, because DuckDB resolves it to
+// a path outside of the data directory.
 func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format data.Format) error {
 	r, err := im.Feeds.Open(path)
 	if err != nil {
@@ -159,7 +159,7 @@ func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format d
 			if sameFile(r, plain) {
 				return nil
 			}
-			if err := os.Remove(plain); err != nil { // the name stands for another file by now
+			if err := os.Remove(plain); err != nil { // the path is another file by now
 				return err
 			}
 		}
@@ -189,13 +189,13 @@ func sameFile(r io.Reader, path string) bool {
 	return err == nil && os.SameFile(opened, linked)
 }
 
-// isPlain reports whether the opened file is read as it lies on disk.
+// isPlain reports whether the opened file is not compressed.
 func isPlain(r io.Reader) bool {
 	_, ok := r.(*os.File)
 	return ok
 }
 
-// cancelReader ends a long copy when its context does, as Read cannot be given one.
+// cancelReader ends a long copy when its context ends.
 type cancelReader struct {
 	ctx context.Context
 	r   io.Reader

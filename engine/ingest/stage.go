@@ -31,8 +31,8 @@ func (j *fileImport) stage() error {
 	return j.stageRows()
 }
 
-// stageQuery lets DuckDB read the file. If it cannot, or if it does not see every line of it as a
-// row, the file is cleaned row by row first.
+// stageQuery lets DuckDB read the file. If DuckDB cannot, or does not read every line as a row, the
+// file is first cleaned row by row.
 func (j *fileImport) stageQuery() error {
 	rows, err := j.readQuery(j.src.plain)
 	if err != nil && j.together() {
@@ -44,7 +44,7 @@ func (j *fileImport) stageQuery() error {
 			if err := j.refuseIfRejected(); err != nil {
 				return err
 			}
-			// What the first reading said of markets would count once more.
+			// Markets of the first reading would be counted twice.
 			if err := j.empty("MarketsEmpty", "MapEmpty"); err != nil {
 				return err
 			}
@@ -61,11 +61,11 @@ func (j *fileImport) stageQuery() error {
 	return nil
 }
 
-// errMissingLines tells that a file has lines that are in no row that DuckDB read: a quote took
-// some in, or the last line is not whole.
+// errMissingLines is the error of a file with lines that are in no row that DuckDB read: they are
+// inside quotes, or the last line is incomplete.
 var errMissingLines = errors.New("not every line is a row")
 
-// mayClean reports whether err comes from what a file holds.
+// mayClean reports whether err is caused by the contents of a file.
 func mayClean(err error) bool {
 	var own *duckdb.Error
 	if !errors.As(err, &own) {
@@ -78,8 +78,8 @@ func mayClean(err error) bool {
 	return true
 }
 
-// unreadable puts an error of reading a file into words. What DuckDB says of it is of its
-// own options; it stays the cause.
+// unreadable returns an error that explains why a file cannot be read. DuckDB's message is about
+// its own options; it remains the cause.
 func unreadable(format data.Format, err error) error {
 	if !mayClean(err) {
 		return err
@@ -92,16 +92,15 @@ type unreadableError struct {
 	cause  error
 }
 
-// Error says what is wrong as far as it is known.
+// Error explains what is wrong as far as it is known.
 func (e *unreadableError) Error() string {
-	return fmt.Sprintf("the file cannot be read as %s: it is damaged, or is not what its beginning says", e.format)
+	return fmt.Sprintf("the file cannot be read as %s: it is damaged, or its contents do not match its beginning", e.format)
 }
 
 // Unwrap returns the error of the database.
 func (e *unreadableError) Unwrap() error { return e.cause }
 
-// readQuery is runQuery of a file that was not cleaned: in a file of text every line must
-// come to a row.
+// readQuery is runQuery for a file that was not cleaned: in a text file every line must give a row.
 func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	if src.Format == data.Parquet {
 		rows, err = j.runQuery(src)
@@ -127,7 +126,7 @@ func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	return rows, err
 }
 
-// runQuery stages what the statements of the feed give, and reports how many records that is.
+// runQuery stages the rows of the feed's statements, and returns the number of records.
 func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	query, err := j.src.feed.Query(src, j.src.head)
 	if err != nil {
@@ -160,8 +159,8 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	return rows, err
 }
 
-// stageStubs takes what the rows of a fill feed say of their markets. Of several words
-// on one thing the larger stands, as between records of equal version.
+// stageStubs stages what rows of fills say about their markets. Of several values the larger is
+// used, as for records of equal version.
 func (j *fileImport) stageStubs(query string) error {
 	if err := j.exec("Stubs", "@query", query); err != nil {
 		return fmt.Errorf("read market names: %w", err)
@@ -169,17 +168,17 @@ func (j *fileImport) stageStubs(query string) error {
 	return j.execAll("StubMarkets", "StubTokens", "DropStubs")
 }
 
-// clockSlack is how far a fill may lie ahead of this machine's clock. One that
-// lies further ahead would carry every window into the future with it.
+// clockSlack is how far a fill may be ahead of this machine's clock. One that is further ahead
+// would move all windows into the future.
 const clockSlack = 24 * time.Hour
 
-// reason is the expression of why a staged row cannot be used.
+// reason is SQL for the reason why a staged row cannot be used.
 func (j *fileImport) reason() string {
 	return statements.Get("Reason", "@latest", strconv.FormatInt(j.started.Add(clockSlack).UnixMicro(), 10))
 }
 
-// rejectBadRows keeps the rows that cannot be used, with their line, and takes
-// them out of s_raw; a file is refused whole where the user wants that.
+// rejectBadRows stores the rows that cannot be used, with their lines, and removes them from s_raw.
+// With --on-error=refuse the whole file is refused.
 func (j *fileImport) rejectBadRows() error {
 	if j.staged != nil || j.texts != nil { // none of them is bad
 		return j.refuseIfRejected()
@@ -204,8 +203,7 @@ func (j *fileImport) rejectBadRows() error {
 	return j.exec("DropBadRows", "@reason", reason)
 }
 
-// refuseIfRejected ends the import where any row was rejected and the user
-// asked for whole files only.
+// refuseIfRejected ends the import if a row was rejected and the user wants only complete files.
 func (j *fileImport) refuseIfRejected() error {
 	if j.opts.OnError != RejectFile || j.rejects.first == nil {
 		return nil

@@ -11,31 +11,30 @@ import (
 	"pmx/data"
 )
 
-// Fills that are staged are within these bounds, as statement Reason has them: a test holds one to
-// the other at each bound.
+// Bounds of staged fills, the same as in the statement Reason: a test compares the two at each
+// bound.
 const (
 	firstTime  = 1_577_836_800_000_000 // 2020-01-01, unix µs
 	mostAmount = 1_000_000_000_000_000
 	dayLength  = 86_400_000_000
 )
 
-// stagedFills is what a feed that is read row by row tells of its fills, so that the database
-// need not be asked about rows which it was given a moment before. It is kept of few rows, or of
-// many that come by their logs, all of which are usable as they are, say their time and name their
-// token: of others the statements must be run, and there is no stagedFills. None stays once a
-// statement has changed the rows.
+// stagedFills has properties of the fills of a feed that is read in Go, so that statements about
+// the rows just staged are not needed. It exists for few rows, or for many in order of their logs,
+// that are all usable, have their time and name their token. For others statements have to be run,
+// and there is no stagedFills. It is dropped when a statement changes the rows.
 type stagedFills struct {
-	latest            int64 // no fill lies after this, unix µs
-	rows, blocks      int64 // fills, and those that name their block
+	latest            int64 // no fill is after this, unix µs
+	rows, blocks      int64 // fills, and those with their block
 	conditions, names bool  // some fill has one
-	indexed           int64 // fills that are told apart by their log
-	oneLog, equal     bool  // some fills are of one log; are equal but for role, fee and log
+	indexed           int64 // fills that are identified by their log
+	oneLog, equal     bool  // some fills have the same log; are equal except for role, fee and log
 	minTS, maxTS      int64
 	bought, sold      int64
 	days              map[int64]bool
-	day               int64                  // the last one of them that was noted of many
-	byLog             *loggedFills           // what tells the logs of many apart; nil of few, which have the rest
-	wallets           map[data.Address]int64 // by the first row of each
+	day               int64                  // the last of them, if there are many
+	byLog             *loggedFills           // distinguishes the logs of many; nil for few, which have the rest
+	wallets           map[data.Address]int64 // with the first row of each
 	tokens            map[string]int64
 	logs              map[stagedLog]bool
 	fills             map[stagedFill]bool
@@ -46,7 +45,7 @@ type stagedLog struct {
 	index int32
 }
 
-// stagedFill is what two fills have in common that are repeats of each other.
+// stagedFill has the values that are equal for two fills that repeat each other.
 type stagedFill struct {
 	tx          data.Hash
 	ts          int64
@@ -61,12 +60,12 @@ func newStagedFills(latest int64) *stagedFills {
 		logs: map[stagedLog]bool{}, fills: map[stagedFill]bool{}}
 }
 
-// newManyStagedFills is newStagedFills of any number of rows that come by their logs.
+// newManyStagedFills is newStagedFills for any number of rows in order of their logs.
 func newManyStagedFills(latest int64) *stagedFills {
 	return &stagedFills{latest: latest, days: map[int64]bool{}, byLog: &loggedFills{seen: map[uint64]bool{}}}
 }
 
-// add takes a fill in, and returns nil where statements must be run.
+// add adds a fill, and returns nil if statements have to be run.
 func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 	if s == nil || !s.takes(f) || s.byLog == nil && s.rows == fewRows || s.byLog != nil && !s.byLog.add(f) {
 		return nil
@@ -100,7 +99,7 @@ func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 	return s
 }
 
-// noteMany notes what is known of many.
+// noteMany adds a fill if there are many.
 func (s *stagedFills) noteMany(f *data.Fill) {
 	if day := f.TS / dayLength; s.rows == 1 || day != s.day {
 		s.day, s.days[day] = day, true
@@ -108,8 +107,8 @@ func (s *stagedFills) noteMany(f *data.Fill) {
 	s.indexed, s.equal = s.rows, len(s.byLog.repeats) > 0
 }
 
-// takes reports whether a fill is usable as it is. It may be stricter than statement Reason, which
-// then decides.
+// takes reports whether a fill is usable. It may be stricter than the statement Reason, which then
+// decides.
 func (s *stagedFills) takes(f *data.Fill) bool {
 	within := func(m data.Micro) bool { return m >= 0 && m <= mostAmount }
 	return f.TS >= firstTime && f.TS <= s.latest && within(f.Shares) && within(f.USD) &&
@@ -117,14 +116,14 @@ func (s *stagedFills) takes(f *data.Fill) bool {
 		!strings.HasPrefix(f.TokenID, "c:") && !strings.HasPrefix(f.TokenID, "g:")
 }
 
-// noteRow notes the smallest row of a key.
+// noteRow keeps the smallest row of a key.
 func noteRow[K comparable](rows map[K]int64, key K, row int64) {
 	if was, known := rows[key]; !known || row < was {
 		rows[key] = row
 	}
 }
 
-// addKey adds a key, and reports whether it was there.
+// addKey adds a key, and reports whether it was there before.
 func addKey[K comparable](all map[K]bool, key K) (known bool) {
 	known = all[key]
 	all[key] = true
@@ -132,20 +131,20 @@ func addKey[K comparable](all map[K]bool, key K) (known bool) {
 }
 
 // byFirstRow returns keys in the order in which new ones get their ids: by the first row of each,
-// and of equal ones by the keys.
+// and for equal rows by key.
 func byFirstRow[K comparable](rows map[K]int64, compare func(a, b K) int) []K {
 	return slices.SortedFunc(maps.Keys(rows), func(a, b K) int { return cmp.Or(cmp.Compare(rows[a], rows[b]), compare(a, b)) })
 }
 
-// addresses are the wallets as statement StagedWallets gives them.
+// addresses returns the wallets like the statement StagedWallets.
 func (s *stagedFills) addresses() []data.Address {
 	return byFirstRow(s.wallets, func(a, b data.Address) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// tokenIDs are the tokens as statement StagedTokens gives them.
+// tokenIDs returns the tokens like the statement StagedTokens.
 func (s *stagedFills) tokenIDs() []string { return byFirstRow(s.tokens, strings.Compare) }
 
-// dayRanges is statement DayRanges.
+// dayRanges is the statement DayRanges.
 func (s *stagedFills) dayRanges() (ranges [][2]int64) {
 	for _, day := range s.touchedDays() {
 		if last := len(ranges) - 1; last >= 0 && ranges[last][1] == day*dayLength {
@@ -157,12 +156,12 @@ func (s *stagedFills) dayRanges() (ranges [][2]int64) {
 	return ranges
 }
 
-// loggedFills tells fills of many that are equal except for their log. They come transaction by
-// transaction, and those of each in the order of their logs: no two are of one log.
+// loggedFills finds fills that are equal except for their log. Fills come transaction by
+// transaction, and within each in order of their logs, so no two have the same log.
 type loggedFills struct {
-	seen    map[uint64]bool // transactions, by their first bytes: two that share these are taken for one
+	seen    map[uint64]bool // transactions by their first bytes; two with the same first bytes count as one
 	tx      data.Hash
-	fills   []loggedFill // of this transaction so far
+	fills   []loggedFill // fills of this transaction so far
 	repeats []loggedRepeat
 }
 
@@ -171,17 +170,18 @@ type loggedFill struct {
 	index int32
 }
 
-// loggedRepeat is how often an equal fill came before, and once more: as NumberRepeats has it.
+// loggedRepeat is the number of equal fills so far including this one, as in NumberRepeats.
 type loggedRepeat struct {
 	tx     data.Hash
 	index  int32
 	repeat int16
 }
 
-// mostOfTransaction is how many fills of one transaction are compared with each other.
+// mostOfTransaction is the maximum number of fills of a transaction that are compared with each
+// other.
 const mostOfTransaction = 256
 
-// add reports whether a fill comes by its log.
+// add adds a fill, and reports whether it is in order of its log.
 func (l *loggedFills) add(f *data.Fill) bool {
 	if f.Tx.IsZero() || f.LogIndex == data.NoIndex {
 		return false

@@ -7,8 +7,9 @@ import (
 	"pmx/data"
 )
 
-// stageTexts stages the fills with their ids, by the texts of wallets and tokens; false where that
-// cannot be done, or where some row of the file may be unusable: it is then staged as any other.
+// stageTexts stages the fills with their ids, by the texts of wallets and tokens. It returns false
+// if that is not possible, or if a row of the file may be unusable: the file is then staged as
+// usual.
 func (j *fileImport) stageTexts(t *data.Texts) (staged bool, err error) {
 	rows, err := j.count("(" + t.Fills + ") AS q")
 	if err != nil || j.im.Directory != nil && rows <= memoryRows {
@@ -46,15 +47,15 @@ func (j *fileImport) stageTexts(t *data.Texts) (staged bool, err error) {
 	return true, nil
 }
 
-// textsStaged is what is known of fills that were staged by texts: all are usable, say their time and
-// name their token.
+// textsStaged has properties of fills that were staged by texts: all are usable, have their time
+// and name their token.
 type textsStaged struct {
-	query         string // gives the rows once more
-	rows, blocks  int64  // fills, and those that name their block
+	query         string // reads the rows once more
+	rows, blocks  int64  // fills, and those with their block
 	wallet, token int64  // the first ids of new ones
 }
 
-// internTexts adds the wallets and tokens that are new.
+// internTexts adds new wallets and tokens.
 func (j *fileImport) internTexts() error {
 	if err := j.exec("AddWallets", "@first", strconv.FormatInt(j.texts.wallet, 10)); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (j *fileImport) internTexts() error {
 	return j.exec("AddTokens", "@first", strconv.FormatInt(j.texts.token, 10))
 }
 
-// said is the table that has tokens, conditions and outcomes as the rows of the file name them.
+// said returns the table with tokens, conditions and outcomes as in the rows of the file.
 func (j *fileImport) said() string {
 	if j.texts != nil {
 		return "s_said"
@@ -70,7 +71,7 @@ func (j *fileImport) said() string {
 	return "s_raw"
 }
 
-// named gives the replacements of a statement that reads the names of users.
+// named returns the replacements of a statement that reads the names of users.
 func (j *fileImport) named() []string {
 	if j.texts != nil {
 		return []string{"@named", fmt.Sprintf("(%s)", j.texts.query), "@wallets", "s_wallet", "@key", "text"}

@@ -12,15 +12,14 @@ import (
 	"pmx/data"
 )
 
-// What a file costs however few its rows are is paid once for so many files, or rows, as are
-// imported together.
+// Maximum numbers of files and rows that are imported together, so that the fixed cost of an import
+// is paid once.
 const (
 	togetherFiles = 1_000
 	togetherRows  = 1_000_000
 )
 
-// Groups divides plans, in their order, into groups for ImportTogether and
-// single ones.
+// Groups divides plans, in order, into groups for ImportTogether and single ones.
 func Groups(plans []Plan) (groups [][]Plan) {
 	rows := int64(0)
 	for i, p := range plans {
@@ -43,14 +42,13 @@ func sameColumns(a, b data.Head) bool {
 	return a.Format == b.Format && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Types, b.Types)
 }
 
-// errAlone tells that files must be imported one after another: something about one of them
-// concerns another, or needs more care than can be given to each of several.
-var errAlone = errors.New("these files are not to be imported together")
+// errAlone is the error of files that must be imported one by one, because one of them affects
+// another, or one needs handling that is not implemented for several files.
+var errAlone = errors.New("these files cannot be imported together")
 
 // ImportTogether imports files of fills in one transaction, and returns the receipt of each, as if
-// they were imported one after another. If that is not sure to come to the same, and on any other
-// error, nothing of them is in: they are then to be imported one by one, which reports what is
-// wrong with which.
+// they were imported one by one. If the result might differ, and on any other error, nothing is
+// imported: the files then have to be imported one by one, which shows which of them has the error.
 func (im *Importer) ImportTogether(ctx context.Context, plans []Plan, opts Options) ([]Receipt, error) {
 	src, err := im.openTogether(ctx, plans)
 	if err != nil {
@@ -88,7 +86,7 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 		plain := filepath.Join(dir, fmt.Sprintf("plain-%d.%s", i, p.Head.Format))
 		head, n, err := im.take(ctx, &p, plain)
 		if err == nil && !sameColumns(head, first.Head) {
-			err = errAlone // another file by now
+			err = errAlone // it was replaced meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -105,18 +103,19 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 // member is one of several files that are imported together.
 type member struct {
 	name    string
-	end     int64 // bytes of the files up to this one
+	end     int64 // total size of the files up to this one
 	receipt Receipt
 	staged  int64 // rows in s_fill
 }
 
-// memberSQL is which of them a row is of; of a file that is alone 0.
+// memberSQL is SQL for the index of a row's file; 0 for a single file.
 var memberSQL = "row >> " + strconv.Itoa(data.FileShift)
 
 // together reports whether several files are imported.
 func (j *fileImport) together() bool { return len(j.src.members) > 0 }
 
-// aloneIf ends the import of several files where something is found that needs them one by one.
+// aloneIf ends the import of several files if something was found for which they must be imported
+// one by one.
 func (j *fileImport) aloneIf(found bool) error {
 	if found && j.together() {
 		return errAlone
@@ -124,7 +123,7 @@ func (j *fileImport) aloneIf(found bool) error {
 	return nil
 }
 
-// aloneIfEqual is aloneIf two of the files have an equal row.
+// aloneIfEqual is aloneIf for equal rows in two of the files.
 func (j *fileImport) aloneIfEqual() error {
 	if !j.together() {
 		return nil
@@ -134,7 +133,7 @@ func (j *fileImport) aloneIfEqual() error {
 	return errors.Join(err, j.aloneIf(found))
 }
 
-// receiptOf is the receipt of a file, by its place among several.
+// receiptOf returns the receipt of a file by its index.
 func (j *fileImport) receiptOf(member int) *Receipt {
 	if j.together() {
 		return &j.src.members[member].receipt
@@ -142,8 +141,8 @@ func (j *fileImport) receiptOf(member int) *Receipt {
 	return &j.receipt
 }
 
-// byMember scans the rows of a query about the batch, one for each file that it has anything of,
-// or of a file that is alone the only one, and calls f for each.
+// byMember scans the rows of a query about the batch into dest, one for each file that has any, and
+// calls f for each. For a single file there is one row.
 func (j *fileImport) byMember(name string, f func() error, dest ...any) (err error) {
 	member, group := "0", ""
 	if j.together() {
@@ -169,7 +168,7 @@ func (j *fileImport) byMember(name string, f func() error, dest ...any) (err err
 	return rows.Err()
 }
 
-// countRecords counts the records that each file gave, and all.
+// countRecords counts the records of each file and returns the total.
 func (j *fileImport) countRecords() (all int64, err error) {
 	var member int
 	var n int64
@@ -182,8 +181,8 @@ func (j *fileImport) countRecords() (all int64, err error) {
 	return all, err
 }
 
-// countMembers counts what is staged of each file. What is gone since the last time is
-// added to the count that as names.
+// countMembers counts the staged rows of each file. The decrease since the last call is added to
+// the count that as returns.
 func (j *fileImport) countMembers(as func(*Receipt) *int64) error {
 	if !j.together() {
 		return nil
@@ -204,7 +203,7 @@ func (j *fileImport) countMembers(as func(*Receipt) *int64) error {
 	return err
 }
 
-// goneAsKnown is the count of rows that dropKnown took out.
+// goneAsKnown returns the count for rows that dropKnown removed.
 func (j *fileImport) goneAsKnown(r *Receipt) *int64 {
 	if j.receipt.AlreadyThere > 0 {
 		return &r.AlreadyThere
@@ -212,7 +211,7 @@ func (j *fileImport) goneAsKnown(r *Receipt) *int64 {
 	return &r.Identical
 }
 
-// sum adds the figures of a file among several to those of all.
+// sum adds the figures of one of several files to the total.
 func (j *fileImport) sum(r *Receipt) {
 	if t := &j.receipt; r != t {
 		t.Inserted += r.Inserted
@@ -220,7 +219,7 @@ func (j *fileImport) sum(r *Receipt) {
 	}
 }
 
-// finishMembers fills in what the receipts of several files say of their import as a whole.
+// finishMembers sets the fields of the receipts that are common to all files.
 func (j *fileImport) finishMembers() {
 	for _, m := range j.src.members {
 		r := &m.receipt
@@ -230,8 +229,8 @@ func (j *fileImport) finishMembers() {
 	}
 }
 
-// nameAt is the name of the file of which the given share of the bytes ends, the last one if it is
-// not known.
+// nameAt returns the name of the file at the given share of all bytes; the last one if that is not
+// known.
 func (s *source) nameAt(share float64) string {
 	for _, m := range s.members {
 		if share >= 0 && share*float64(s.plain.Size) <= float64(m.end) {

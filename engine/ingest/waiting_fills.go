@@ -12,10 +12,10 @@ import (
 )
 
 // errNothingToDo ends a pass over known rows that found none.
-var errNothingToDo = errors.New("no row is concerned")
+var errNothingToDo = errors.New("no rows are affected")
 
-// release lets in the fills that named their market by condition or Gamma id
-// before it was described, and whose market is known now.
+// release imports waiting fills, which name their market by condition or Gamma id, if their market
+// is known now.
 func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (r Receipt, err error) {
 	var waiting int64
 	if err := conn.QueryRowContext(ctx, statements.Get("WaitingCount")).Scan(&waiting); err != nil || waiting == 0 {
@@ -25,9 +25,9 @@ func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (
 		func(j *fileImport) error { return j.exec("DropReleased") })
 }
 
-// again passes known rows of fills through an import, the same way as those of a file and in
-// a transaction of its own: one that is cut short is made up for by the next import. stage
-// fills s_raw; after is called when the rows are in.
+// again imports known rows of fills again, like those of a file and in a separate transaction. If
+// it is interrupted, the next import repeats it. stage fills s_raw; after is called when the rows
+// are imported.
 func (im *Importer) again(ctx context.Context, conn *sql.Conn, at time.Time, name string, stage, after func(*fileImport) error) (r Receipt, err error) {
 	src := &source{name: name, feed: data.Feed{Name: "waiting", Kind: data.KindFills, Identity: data.KeepRepeats}}
 	j := &fileImport{im: im, ctx: ctx, conn: conn, src: src, started: at, release: true,

@@ -9,14 +9,14 @@ import (
 	"pmx/data"
 )
 
-// weatherTable is one kind of weather rows: the fact table, the names of its
-// temporary tables and statements, and where a receipt counts it.
+// weatherTable is a kind of weather rows: the fact table, the names of its temporary tables and
+// statements, and its count in a receipt.
 type weatherTable struct {
 	table, short, key, order string
 	count                    func(*Receipt) *int64
 }
 
-// weatherTables are all of them; the rows of an appender are in their order.
+// weatherTables returns all of them; appenders are in the same order.
 func weatherTables() []weatherTable {
 	return []weatherTable{
 		{"weather_issue", "issue", "IssueKey", "IssueOrder", func(r *Receipt) *int64 { return &r.Forecasts }},
@@ -33,12 +33,12 @@ func (t weatherTable) replacements(batch int64) []string {
 
 func (s *source) hasWeather() bool { return s.feed.Kind == data.KindWeather }
 
-// stageWeather makes the tables that a feed of the weather fills.
+// stageWeather creates the tables that a feed of the weather fills.
 func (j *fileImport) stageWeather() error {
 	return j.execAll("StageIssue", "StageReport", "StageObs", "StageNormal")
 }
 
-// prepareWeather finds what of the staged rows is new.
+// prepareWeather finds new rows among the staged ones.
 func (j *fileImport) prepareWeather() error {
 	if !j.src.hasWeather() {
 		return j.empty("NoIssue", "NoReport", "NoObs", "NoNormal")
@@ -65,9 +65,8 @@ func (j *fileImport) prepareWeather() error {
 	return nil
 }
 
-// countKnown tells rows that repeat another of the file, and rows that are there word by
-// word, from those that say something else of a thing and time of which a later word is
-// known, here or there.
+// countKnown counts rows that repeat another row of the file, rows that are already in the
+// database, and rows for which the file or the database has a later value.
 func (j *fileImport) countKnown(staged, added int64, replace []string) error {
 	var said, known int64
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherKnown", replace...)).Scan(&said, &known); err != nil {
@@ -79,8 +78,7 @@ func (j *fileImport) countKnown(staged, added int64, replace []string) error {
 	return nil
 }
 
-// applyWeather adds what is new to the facts, and derives normals again where the
-// reanalysis they follow from has changed.
+// applyWeather adds new rows to the facts, and recomputes normals whose reanalysis has changed.
 func (j *fileImport) applyWeather() error {
 	if !j.src.hasWeather() {
 		return nil
@@ -108,13 +106,13 @@ func (j *fileImport) applyWeather() error {
 type weatherRows struct {
 	issue, report, obs, normal *appender
 	cities                     *data.Gazetteer
-	latest                     int64 // no time lies after this, unix µs
+	latest                     int64 // no time is after this, unix µs
 }
 
-// The days that weather may be of: the oldest series begin in 1763.
+// The range of days of the weather: the oldest series begin in 1763.
 var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2100, time.January, 1)
 
-// rejectReason returns the reason for which a row cannot be of a city, day and time.
+// rejectReason returns the reject reason for a city, day and times; "" if they are valid.
 func (w *weatherRows) rejectReason(city string, day data.Date, times ...int64) string {
 	if _, ok := w.cities.City(city); !ok {
 		return "unknown_city"
@@ -196,7 +194,7 @@ func (s *sink) Normal(line int64, n data.Normal) error {
 		temp(n.Deviation), temp(n.P10), temp(n.P90), years)
 }
 
-// rejectWeather rejects a row of the weather that was read but cannot be used.
+// rejectWeather rejects a parsed row of the weather that cannot be used.
 func (s *sink) rejectWeather(line int64, reason string, row ...string) error {
 	return s.Reject(line, reason, s.j.explain(reason), strings.Join(row, " "))
 }
@@ -208,7 +206,7 @@ func orNone(us int64) driver.Value {
 	return us
 }
 
-// unless returns t, and NULL where the source has withdrawn it.
+// unless returns t, or NULL if the source has withdrawn it.
 func unless(withdrawn bool, t data.Temp) driver.Value {
 	if withdrawn {
 		return nil
