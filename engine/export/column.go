@@ -7,8 +7,7 @@ import (
 	"pmx/data"
 )
 
-// kind is what a column holds: how it lies in the frozen rows and how each
-// format shows it.
+// kind is the kind of a column: its type in the frozen rows and its form in each format.
 type kind uint8
 
 const (
@@ -29,7 +28,7 @@ type column struct {
 	kind kind
 }
 
-// timeSource names what the time of a resolution in column comes from.
+// timeSource is SQL for the name of the source of a resolution's time.
 func timeSource(column string) string {
 	var b strings.Builder
 	b.WriteString("CASE " + column)
@@ -39,7 +38,7 @@ func timeSource(column string) string {
 	return b.String() + " END"
 }
 
-// shown is the expression that gives the column as format shows it.
+// shown returns the SQL expression of the column for a format.
 func (c column) shown(format data.Format) string {
 	expression := c.csv()
 	if format == data.Parquet {
@@ -80,13 +79,13 @@ func (c column) csv() string {
 	return c.parquet()
 }
 
-// exactDecimal turns millionths into a decimal number of the same value: a
-// division would go through a DOUBLE, which has room for 53 bits.
+// exactDecimal converts millionths to a decimal of the same value. A division would use a DOUBLE,
+// which has only 53 bits.
 func exactDecimal(col string) string {
 	return fmt.Sprintf("(%s::DECIMAL(19, 0) * 0.000001::DECIMAL(6, 6))", col)
 }
 
-// rfc3339 writes unix µs as text with all its digits.
+// rfc3339 formats unix µs with all digits.
 func rfc3339(col string) string {
 	return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
 }
@@ -100,9 +99,8 @@ func escapeFormula(col string) string {
 	return fmt.Sprintf("CASE WHEN left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN chr(39) || %[1]s ELSE %[1]s END", col, strings.Join(starts, ", "))
 }
 
-// ratio is a over b in millionths, rounded half away from zero as data.Ratio
-// does; NULL where b is 0. 128 bits are divided only where 64 do not hold the
-// numerator: they take ten times as long.
+// ratio is a over b in millionths, rounded half away from zero like data.Ratio; NULL if b is 0. It
+// divides 128 bits, which takes ten times as long, only if the numerator does not fit into 64.
 func ratio(a, b string) string {
 	const quotient = "(abs(@a)::@int * 1000000 + abs(@b)::@int // 2) // abs(@b)::@int"
 	return strings.NewReplacer("@a", "("+a+")", "@b", "("+b+")").Replace(

@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// csvJoiner puts CSV files together to one and ends every record as RFC 4180
-// wants it, with CRLF; DuckDB writes LF. Line ends inside of quotes are the
-// cell's own and stay as they are.
+// csvJoiner concatenates CSV files and ends every record with CRLF, as RFC 4180 requires; DuckDB
+// writes LF. Line ends inside quotes belong to the cell and are not changed.
 type csvJoiner struct {
 	out *outputFile
 }
@@ -30,8 +29,8 @@ func (j *csvJoiner) add(path string, _ bool) (err error) {
 
 func (j *csvJoiner) finish() error { return nil }
 
-// crlf copies r to w, whole records of it. An odd number of quotes before a line
-// end means that the line end is inside of a cell: a quote in a cell is doubled.
+// crlf copies complete records from r to w. An odd number of quotes before a line end means that
+// the line end is inside a cell, because a quote in a cell is doubled.
 func crlf(w *bufio.Writer, r io.Reader) error {
 	buf := make([]byte, 1<<20)
 	quoted := false

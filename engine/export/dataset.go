@@ -9,20 +9,20 @@ import (
 	"pmx/data"
 )
 
-// MaxRows is how many rows a dataset's file has at most.
+// MaxRows is the maximum number of rows of a dataset's file.
 const MaxRows = 2_000_000
 
-// SchemaVersion is the version of the datasets' columns: another number, other
-// columns or another meaning of one.
+// SchemaVersion is the version of the datasets' columns. It changes with the columns and their
+// meanings.
 const SchemaVersion = "1"
 
-// dataset is one table that researchers take away. Its rows are those of the
-// statement of the same name, in an order that is total.
+// dataset is a table for researchers. Its rows are those of the statement with the same name, in a
+// total order.
 type dataset struct {
 	name    string
-	file    string // what its file calls it; "" for name
+	file    string // its name in the file; "" for name
 	order   []key
-	ranked  string // the column that rank counts, first of order; "" for none
+	ranked  string // the column that is ranked, the first of order; "" for none
 	columns []column
 }
 
@@ -32,7 +32,7 @@ type key struct {
 	descending bool
 }
 
-// Datasets are the names of the research datasets.
+// Datasets returns the names of the research datasets.
 func Datasets() []string {
 	var names []string
 	for _, d := range datasets() {
@@ -41,7 +41,7 @@ func Datasets() []string {
 	return names
 }
 
-// Columns lists the columns of every research dataset, in order.
+// Columns returns the columns of every research dataset, in order.
 func Columns() map[string][]string {
 	all := map[string][]string{}
 	for _, d := range datasets() {
@@ -65,7 +65,7 @@ func datasets() []dataset {
 	return []dataset{markets(), traderLeaderboard(), walletPnL(), oracleAccuracy()}
 }
 
-// markets are all markets, those most traded first.
+// markets is the dataset of all markets, ordered by volume.
 func markets() dataset {
 	return dataset{
 		name:  "markets",
@@ -77,7 +77,7 @@ func markets() dataset {
 	}
 }
 
-// traderLeaderboard ranks all wallets but the venue's own by lifetime profit.
+// traderLeaderboard ranks all wallets, except for the venue's own, by lifetime profit.
 func traderLeaderboard() dataset {
 	return dataset{
 		name:   "trader_leaderboard",
@@ -90,8 +90,7 @@ func traderLeaderboard() dataset {
 	}
 }
 
-// walletPnL is what every wallet but the venue's own did, those that traded most
-// first.
+// walletPnL is the dataset of all wallets' totals, except for the venue's own, ordered by volume.
 func walletPnL() dataset {
 	return dataset{
 		name:  "wallet_pnl",
@@ -104,8 +103,8 @@ func walletPnL() dataset {
 	}
 }
 
-// oracleAccuracy scores every wallet that forecast a resolved market but the
-// venue's own, the best first.
+// oracleAccuracy scores all wallets with forecasts of resolved markets, except for the venue's own;
+// the best come first.
 func oracleAccuracy() dataset {
 	return dataset{
 		name:  "oracle_accuracy",
@@ -115,10 +114,10 @@ func oracleAccuracy() dataset {
 	}
 }
 
-// title is what the dataset's file calls it.
+// title returns the dataset's name in its file.
 func (d dataset) title() string { return cmp.Or(d.file, d.name) }
 
-// orderBy is the ORDER BY of the dataset.
+// orderBy returns the ORDER BY of the dataset.
 func (d dataset) orderBy() string {
 	parts := make([]string, len(d.order))
 	for i, k := range d.order {
@@ -130,8 +129,7 @@ func (d dataset) orderBy() string {
 	return " ORDER BY " + strings.Join(parts, ", ")
 }
 
-// frozen is the statement that gives the first limit rows in order, numbered
-// from 1 in n.
+// frozen returns the statement for the first limit rows in order, numbered from 1 in column n.
 func (d dataset) frozen(definition string, limit int64) string {
 	ordered := fmt.Sprintf("%s%s LIMIT %d", definition, d.orderBy(), limit)
 	if d.ranked == "" {
@@ -140,7 +138,7 @@ func (d dataset) frozen(definition string, limit int64) string {
 	return statements.Get("RankedRows", "@rows", ordered, "@by", d.ranked)
 }
 
-// shown is the select list in the given format.
+// shown returns the select list for a format.
 func (d dataset) shown(format data.Format) string {
 	list := make([]string, len(d.columns))
 	for i, c := range d.columns {

@@ -26,9 +26,9 @@ func (e *Exporter) WriteJob(ctx context.Context, r job.Request, path string, pro
 func (e *Exporter) Explain(err error) job.Failure {
 	switch {
 	case errors.Is(err, ErrDiskFull):
-		return job.Failure{Code: "disk_full", Detail: "The server had no room for this file, and nothing of it was kept. Ask for another export later."}
+		return job.Failure{Code: "disk_full", Detail: "The server did not have enough disk space for this file, and kept nothing of it. Request another export later."}
 	case errors.Is(err, ErrNoTrader):
-		return job.Failure{Code: "trader_not_found", Detail: "No trade of this wallet is known."}
+		return job.Failure{Code: "trader_not_found", Detail: "No trades of this wallet are known."}
 	}
-	return job.Failure{Code: "internal", Detail: "The server failed while it wrote this file. Ask for another export; if it fails again, report the job's id."}
+	return job.Failure{Code: "internal", Detail: "The server failed while it wrote this file. Request another export; if it fails again, report the job's id."}
 }

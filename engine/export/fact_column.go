@@ -9,12 +9,12 @@ import (
 	"pmx/data"
 )
 
-// factForm is how the columns of facts lie in a format. Parquet and NDJSON have lists,
-// CSV has them as JSON arrays. Only Parquet has types for exact decimals, times and
-// days: elsewhere they are text. Text of others is made harmless in CSV alone.
+// factForm is the form of the columns of facts in a format. Lists are JSON arrays in CSV. Exact
+// decimals, times and days have types only in Parquet and are text in the other formats. Text from
+// third parties is escaped only in CSV.
 type factForm data.Format
 
-// line is a column of words that are on one line in CSV: files of fills and of the
+// line is a text column that is always on one line in CSV, because files of fills and of the
 // weather are read back line by line.
 func (f factForm) line(col string) string {
 	if f == factForm(data.CSV) {
@@ -23,8 +23,8 @@ func (f factForm) line(col string) string {
 	return col
 }
 
-// text is a column of words that may go on over lines, such as a description. A carriage
-// return is escaped: readers of CSV take it off from the end of a line.
+// text is a text column that may have several lines, such as a description. A carriage return is
+// escaped, because CSV readers remove it from the end of a line.
 func (f factForm) text(col string) string {
 	if f == factForm(data.CSV) {
 		return escapeCell(col, "contains(@text, chr(13))")
@@ -32,7 +32,8 @@ func (f factForm) text(col string) string {
 	return col
 }
 
-// escapeCell is data.EscapeCell in SQL; lineEnds tells of which texts it escapes them.
+// escapeCell is data.EscapeCell in SQL; lineEnds is the condition for texts whose line ends are
+// escaped.
 func escapeCell(col, lineEnds string) string {
 	return strings.NewReplacer("@lineEnds", strings.ReplaceAll(lineEnds, "@text", col), "@mark", "'"+strings.ReplaceAll(data.LineMark, "'", "''")+"'",
 		"@formula", escapeFormula(col), "@text", col).Replace(`CASE WHEN @lineEnds OR prefix(@text, @mark) ` +
@@ -80,8 +81,7 @@ func (f factForm) decimals(col string) string {
 	return f.texts(col)
 }
 
-// list is a list column, each element by what each makes of x; number is its type in
-// Parquet.
+// list is a list column. each is the expression of an element x; number is its type in Parquet.
 func (f factForm) list(col, number string, each string) string {
 	switch data.Format(f) {
 	case data.Parquet:
@@ -92,11 +92,11 @@ func (f factForm) list(col, number string, each string) string {
 	return fmt.Sprintf(`'[' || array_to_string(list_transform(%s, lambda x: '"' || (%s)::VARCHAR || '"'), ',') || ']'`, col, each)
 }
 
-// replacements are what stands in facts.sql for columns that depend on the format, by
-// the name behind the @.
+// replacements are the columns in facts.sql that depend on the format, by the name after the @.
 type replacements map[string]string
 
-// pairs gives them for Statements.Get, longer names first: one may begin another.
+// pairs returns them for Statements.Get, longer names first, because a name may be the beginning of
+// another.
 func (r replacements) pairs() []string {
 	names := make([]string, 0, len(r))
 	for name := range r {
@@ -110,7 +110,7 @@ func (r replacements) pairs() []string {
 	return pairs
 }
 
-// factsQuery writes a dataset's columns as the format can carry them exactly.
+// factsQuery returns the query of a dataset with all columns in an exact form for the format.
 func factsQuery(dataset string, format data.Format) string {
 	f, r := factForm(format), replacements{}
 	if unit := celsius[dataset]; unit != "" {
@@ -148,8 +148,8 @@ func marketColumns(f factForm, r replacements) {
 	r["prices"], r["payouts"] = f.decimals("prices"), f.list("payouts", "DECIMAL(18, 6)", exactDecimal("x"))
 }
 
-// celsius tells, for each dataset of the weather, of which rows every temperature
-// has two decimals on that scale; those of all others have on the other.
+// celsius is, for each dataset of the weather, the condition for rows whose temperatures all have
+// at most two decimals in °C; those of all other rows have in °F.
 var celsius = map[string]string{
 	"forecasts":    "value % 9 = 0 AND coalesce(list_bool_and(list_transform(members, lambda x: x % 9 = 0)), true)",
 	"actuals":      "value % 9 = 0",

@@ -1,4 +1,4 @@
-// Package export writes what the database holds into files.
+// Package export writes the contents of the database to files.
 package export
 
 import (
@@ -22,23 +22,23 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// Facts are the canonical datasets: what pmx import reads back. The conditions
-// are the markets with all that their sources said.
+// Facts are the canonical datasets, which pmx import can read back. conditions has the markets with
+// everything that their sources said.
 var Facts = []string{"fills", "conditions", "resolutions", "forecasts", "actuals", "observations", "normals"}
 
-// FactsVersion is the version of the facts' columns: another number, other columns or
-// another form of one. Files by day of another version are written again.
+// FactsVersion is the version of the facts' columns. It changes with the columns and their form.
+// Files by day of another version are written again.
 const FactsVersion = "6"
 
-// Formats are the formats a dataset can be written in.
+// Formats are the formats of datasets.
 var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
 
 // ErrUnknown is returned for a dataset or format that does not exist.
 var ErrUnknown = errors.New("unknown")
 
-// WriteFacts writes a canonical dataset to a new file in dir, which must lie below the data
-// directory, and returns its path and how many rows it holds. The file is complete when WriteFacts
-// returns without an error. It gives way to requests.
+// WriteFacts writes a canonical dataset to a new file in dir, which must be below the data
+// directory, and returns its path and number of rows. The file is complete when WriteFacts returns
+// without an error. Requests have priority.
 func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
 	if e.NoFills && dataset == "fills" {
 		return "", 0, data.ErrElsewhere
@@ -79,7 +79,7 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	return path, rows, nil
 }
 
-// copyTo writes the rows of a query to a file and reports how many there are.
+// copyTo writes the rows of a query to a file and returns their number.
 func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (int64, error) {
 	res, err := conn.ExecContext(ctx, statements.Get("CopyTo", "@rows", query, "@path", strings.ReplaceAll(filepath.ToSlash(path), "'", "''"),
 		"@options", options))
@@ -89,8 +89,8 @@ func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (i
 	return res.RowsAffected()
 }
 
-// copyOptions say how DuckDB writes a file of facts. A Parquet file says what its
-// columns mean; it does not say when it was made, so that equal facts are equal bytes.
+// copyOptions returns the options of COPY for a file of facts. A Parquet file has the meanings of
+// its columns but not its time of writing, so equal facts give equal bytes.
 func copyOptions(dataset string, format data.Format) string {
 	switch format {
 	case data.CSV:

@@ -11,14 +11,14 @@ import (
 	"pmx/engine"
 )
 
-// databaseState is the state of the database that rows were read from.
+// databaseState is the state of the database from which rows were read.
 type databaseState struct {
 	version string
 	asOf    time.Time
 }
 
-// frozen is a database in memory that holds the rows of one export as they were
-// at one moment. All connections see it, so that several can write it out.
+// frozen is an in-memory database with the rows of an export as of one moment. All connections can
+// read it, so several can write files.
 type frozen struct {
 	db   *engine.DB
 	name string
@@ -27,7 +27,7 @@ type frozen struct {
 // frozenCount counts the frozen databases of this process, to name them.
 var frozenCount atomic.Int64
 
-// freezing makes a frozen database and runs f, which fills it, in a transaction.
+// freezing creates a frozen database and runs f, which fills it, in a transaction.
 func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *frozen) error) (*frozen, error) {
 	in := &frozen{db: e.DB, name: fmt.Sprintf("frozen_%d", frozenCount.Add(1))}
 	filled := false
@@ -49,8 +49,7 @@ func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *froz
 	return in, nil
 }
 
-// drop gives the memory back; that fails only where the instance is gone, and its
-// memory with it.
+// drop frees the memory. It fails only if the instance is gone, and its memory with it.
 func (in *frozen) drop(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	_ = in.db.Read(ctx, func(conn *sql.Conn) error {
@@ -68,7 +67,7 @@ type frozenRows struct {
 	truncated bool
 }
 
-// freezeDataset freezes a research dataset. It runs in a transaction.
+// freezeDataset freezes a research dataset. It must be called in a transaction.
 func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen, d dataset) (*frozenRows, error) {
 	snap, err := e.state(ctx, conn)
 	if err != nil {
@@ -81,8 +80,8 @@ func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen
 	return e.freeze(ctx, conn, in, snap, d, definition)
 }
 
-// freeze keeps the first rows of a definition, one more than a file may have to
-// see whether there are more.
+// freeze stores the first rows of a definition: one more than the maximum of a file, to see whether
+// there are more.
 func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap databaseState, d dataset, definition string) (*frozenRows, error) {
 	r := &frozenRows{databaseState: snap, in: in, dataset: d}
 	limit := cmp.Or(e.MaxRows, MaxRows)

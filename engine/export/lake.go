@@ -11,26 +11,25 @@ import (
 	"pmx/engine"
 )
 
-// LakeVersion is the version of the lake's columns: another number, other columns. Files of
-// another version are written again.
+// LakeVersion is the version of the lake's columns. Files of another version are written again.
 const LakeVersion = 1
 
-// LakeFile is a file of the lake. Its name has its SHA-256 in it, so that a name always means
-// the same bytes.
+// LakeFile is a file of the lake. Its name contains its SHA-256, so a name always means the same
+// bytes.
 type LakeFile struct {
 	Name    string    `json:"name"`    // path below the folder of the lake, with slashes
 	Dataset string    `json:"dataset"` // fills, tokens, …
 	Day     string    `json:"day,omitempty"`
-	From    string    `json:"from,omitempty"`   // of shards: the first of the block's days
-	Prefix  string    `json:"prefix,omitempty"` // of shards by wallet: how the addresses in it begin
-	Suffix  string    `json:"suffix,omitempty"` // of shards by token: how the token ids in it end
+	From    string    `json:"from,omitempty"`   // of shards: the first day of the block
+	Prefix  string    `json:"prefix,omitempty"` // of shards by wallet: the first digits of the addresses
+	Suffix  string    `json:"suffix,omitempty"` // of shards by token: the last digits of the token ids
 	Rows    int64     `json:"rows"`
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
 	Sums    *LakeSums `json:"sums,omitempty"` // of fills
 }
 
-// LakeSums are what the fills of a day add up to, in millionths.
+// LakeSums are the sums of the fills of a day, in millionths.
 type LakeSums struct {
 	BuyUSD     int64 `json:"buy_usd"`
 	SellUSD    int64 `json:"sell_usd"`
@@ -40,38 +39,42 @@ type LakeSums struct {
 	FeeShares  int64 `json:"fee_shares"`
 }
 
-// LakeHead is the moment that a lake is of. Batch and History are of one database alone.
+// LakeHead is the state of the database that a lake was written from. Batch and History are
+// specific to one database.
 type LakeHead struct {
-	Batch    int64 `json:"batch"`         // the last import, −1: none
+	Batch    int64 `json:"batch"`         // the last import; −1: none
 	History  int64 `json:"history"`       // a fingerprint of the imports up to it
 	AsOf     int64 `json:"as_of"`         // of the newest fill, unix µs
 	WhaleMin int64 `json:"whale_min_usd"` // millionths
 }
 
-// LakeKnown says what of a lake is there already: the head of the export that wrote it, the print of each day, of each dataset without days, and
-// that of each block of shards, which are written if Shards says so.
+// LakeKnown describes an existing lake: the head of the export that wrote it, and the prints of
+// each day, of each dataset without days, and of each block of shards. Shards are written if Shards
+// is set.
 type LakeKnown struct {
 	Head   LakeHead          `json:"head"`
-	Since  *int64            `json:"since,omitempty"` // the last import of an export that came to its end: each print is that of its day then, or later. nil: not known
+	Since  *int64            `json:"since,omitempty"` // the last import of a completed export: each print is that of its day then, or later; nil: not known
 	Prints map[string]string `json:"prints"`
 	Blocks map[string]string `json:"blocks,omitempty"`
 	Tables map[string]string `json:"tables,omitempty"`
 	Shards bool              `json:"shards,omitempty"`
 }
 
-// LakeStep is a file that is there under Path, or a day, a dataset without days or a block of shards that is as it was, with Path empty.
+// LakeStep is a written file at Path, or, with an empty Path, an unchanged day, dataset without
+// days or block of shards.
 type LakeStep struct {
 	File  LakeFile `json:"file"`
-	Print string   `json:"print,omitempty"` // of what the file has, or the block, in this database
+	Print string   `json:"print,omitempty"` // print of the file's rows, or of the block, in this database
 	Last  bool     `json:"last,omitempty"`  // of a block
 	Path  string   `json:"path,omitempty"`
-	Done  float64  `json:"done"` // share of the work that is behind it
+	Done  float64  `json:"done"` // share of the work that is done after this step
 }
 
-// WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other dataset that has rows.
-// begin is called with the moment, and whether what is known is of the same history of imports; each file is written below
-// dir, read back and handed to done, which takes it away. What has a print that is known, of the same history of imports, is
-// handed over without a path instead of being written.
+// WriteLake writes the facts as of one moment as a lake: fills by day, and all other datasets that
+// have rows. begin is called with the head of the lake, and whether known has the same history of
+// imports. Each file is written below dir, read back and passed to done, which moves it away. If
+// known has the same history and the print of a part, that part is passed to done without a path
+// and not written.
 func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakeStep) error) error {
 	if e.NoFills {
 		return data.ErrElsewhere
@@ -88,14 +91,14 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 	return nil
 }
 
-// lakeWriter writes one lake, in one transaction; ctx is that of the whole export.
+// lakeWriter writes a lake in one transaction; ctx is that of the whole export.
 type lakeWriter struct {
 	ctx  context.Context
 	conn *sql.Conn
 	dir  string
 	done func(LakeStep) error
 
-	ofDays float64 // the share of the work that writing the days is
+	ofDays float64 // share of the work for writing the days
 }
 
 func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead, bool) error, venue string) error {
@@ -139,7 +142,7 @@ func (w *lakeWriter) head() (h LakeHead, err error) {
 	return h, err
 }
 
-// asOf is the time of the newest fill.
+// asOf returns the time of the newest fill.
 func (w *lakeWriter) asOf(days []lakeDay) (ts int64, err error) {
 	if len(days) > 0 {
 		err = w.conn.QueryRowContext(w.ctx, statements.Get("LakeNewest", days[len(days)-1].span()...)).Scan(&ts)
@@ -147,8 +150,8 @@ func (w *lakeWriter) asOf(days []lakeDay) (ts int64, err error) {
 	return ts, err
 }
 
-// continues reports whether what is imported follows upon what an earlier export had. It does not
-// where a backup was restored, or where the lake is of another database.
+// continues reports whether the database continues the state of an earlier export. It does not if a
+// backup was restored, or if the lake is from another database.
 func (w *lakeWriter) continues(was LakeHead) (bool, error) {
 	var history, last int64
 	err := w.conn.QueryRowContext(w.ctx, statements.Get("LakeHistory", "@batch", strconv.FormatInt(was.Batch, 10))).Scan(&history, &last)
@@ -170,7 +173,7 @@ func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
 	return nil
 }
 
-// lakeFills reads fills, with a column before all others.
+// lakeFills returns a query of fills, with a column before all others.
 func lakeFills(before string) string {
 	r := replacements{}
 	fillColumns(factForm(data.Parquet), r)
@@ -189,7 +192,7 @@ func (w *lakeWriter) day(d lakeDay, step LakeStep) error {
 	return w.file(step, lakeFills(f.moment("f.ts")+" AS ts,")+"\n"+statements.Get("FillsOfDay", d.span()...), w.done)
 }
 
-// file writes one file and hands it over. A dataset without rows has none.
+// file writes a file and passes it on. A dataset without rows has no file.
 func (w *lakeWriter) file(step LakeStep, query string, done func(LakeStep) error) error {
 	sealed := Partition{Name: "lake-" + step.File.Dataset + step.File.Day + step.File.From + step.File.Prefix + step.File.Suffix + ".parquet"}
 	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(step.File.Dataset), func(p Partition, path string) error {
@@ -199,8 +202,8 @@ func (w *lakeWriter) file(step LakeStep, query string, done func(LakeStep) error
 	})
 }
 
-// lakeOptions say how DuckDB writes a file of the lake. docs/cluster.md has the meaning of the
-// columns that are the lake's own.
+// lakeOptions returns the options of COPY for a file of the lake. docs/cluster.md has the meanings
+// of columns that only the lake has.
 func lakeOptions(dataset string) string {
 	if slices.Contains(Facts[1:], dataset) {
 		return copyOptions(dataset, data.Parquet)

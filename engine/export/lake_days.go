@@ -17,27 +17,27 @@ type lakeDay struct {
 
 func (d lakeDay) date() string { return dateOf(d.day) }
 
-// dateOf is the UTC date of a day since 1970.
+// dateOf returns the UTC date of a day, days since 1970.
 func dateOf(day int64) string { return time.UnixMicro(day * dayMicros).UTC().Format(time.DateOnly) }
 
-// printOfRows is how the print of a day with so many fills begins.
+// printOfRows is the beginning of the print, which has the number of fills.
 func (d lakeDay) printOfRows() string { return fmt.Sprintf("%d-%d-", LakeVersion, d.rows) }
 
-// print reports whether the rows of a day are those of an earlier export. A fill never changes in place: it comes with the number of its
-// import, which is greater than all before, and it goes when a better source replaces it. So a day that gained a fill has another last
-// import, and one that only lost some has fewer.
+// print identifies the rows of a day. A fill never changes in place: it is added with the number of
+// its import, which is greater than all before, and removed when a better source replaces it. So a
+// day with additional fills has a different last import, and one that only lost fills has fewer.
 func (d lakeDay) print() string { return d.printOfRows() + strconv.FormatInt(d.last, 10) }
 
-// span is the replacement of @from and @to.
+// span returns the replacements of @from and @to.
 func (d lakeDay) span() []string { return lakeSpan(d.day, d.day+1) }
 
-// lakeSpan is that of the days from one to another, which is not among them.
+// lakeSpan returns the replacements for the days from, included, to to, excluded.
 func lakeSpan(from, to int64) []string {
 	return []string{"@from", strconv.FormatInt(from*dayMicros, 10), "@to", strconv.FormatInt(to*dayMicros, 10)}
 }
 
-// allDays returns the days there are. Where an earlier export of the same history is known, only those are read that gained fills since,
-// that have another number of fills by the rollups, or of which no print is known.
+// allDays returns all days. If an earlier export with the same history is known, it reads only days
+// that gained fills since, whose number of fills differs by the rollups, or without a known print.
 func (w *lakeWriter) allDays(known LakeKnown) ([]lakeDay, error) {
 	if known.Since == nil {
 		return w.readDays("true")
@@ -78,7 +78,7 @@ func (w *lakeWriter) allDays(known LakeKnown) ([]lakeDay, error) {
 	return all, nil
 }
 
-// readDays reads days from the facts for which a condition holds.
+// readDays reads the days that meet a condition from the facts.
 func (w *lakeWriter) readDays(which string) (days []lakeDay, err error) {
 	err = engine.Each(w.ctx, w.conn, statements.Get("LakeDays", "@which", which), func(row []driver.Value) error {
 		days = append(days, lakeDay{engine.Int(row[0]), engine.Int(row[1]), engine.Int(row[2])})
@@ -87,7 +87,8 @@ func (w *lakeWriter) readDays(which string) (days []lakeDay, err error) {
 	return days, err
 }
 
-// countedDays gives the days there are with their fills by the rollups; none where these lack facts.
+// countedDays returns all days with their numbers of fills by the rollups; none if the rollups lack
+// facts.
 func (w *lakeWriter) countedDays() (days []lakeDay, err error) {
 	err = engine.Each(w.ctx, w.conn, statements.Get("LakeCounts"), func(row []driver.Value) error {
 		days = append(days, lakeDay{day: engine.Int(row[0]), rows: engine.Int(row[1])})
@@ -96,7 +97,7 @@ func (w *lakeWriter) countedDays() (days []lakeDay, err error) {
 	return days, err
 }
 
-// gainedDays are the days that gained fills since an import.
+// gainedDays returns the days that gained fills since an import.
 func (w *lakeWriter) gainedDays(since int64) (map[int64]bool, error) {
 	gained := map[int64]bool{}
 	err := engine.Each(w.ctx, w.conn, statements.Get("LakeGained", "@since", strconv.FormatInt(since, 10)), func(row []driver.Value) error {

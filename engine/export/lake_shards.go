@@ -7,23 +7,28 @@ import (
 	"strings"
 )
 
-// shardRows and tokenShardRows are how many fills the shards of a block may have on average before addresses, or token ids, are told apart by one digit more.
-// One with a busy wallet or token has more. Of a market few row groups are read, so that its shards may be larger: each reads the fills of all days when it is written.
+// shardRows and tokenShardRows are the average numbers of fills of a block's shards above which
+// addresses, or token ids, are divided by one more digit. A shard with a busy wallet or token has
+// more. Shards by token may be larger, because few row groups are read for a market, and because
+// writing each shard reads the fills of all days.
 var shardRows, tokenShardRows = int64(100_000), int64(1_000_000)
 
 const (
-	// ShardDays is how many days a block of shards is of. The first of them is a multiple of it since 1970.
+	// ShardDays is the number of days of a block of shards. The first day of a block is a multiple
+	// of it, in days since 1970.
 	ShardDays = 16
-	// ShardDigits is by how many digits of the address, or of the token id, they are told apart at most.
+	// ShardDigits is the maximum number of digits of the address, or of the token id, by which
+	// shards are divided.
 	ShardDigits = 2
-	// shardGroup is how many fills of a shard, which are in order of wallet or token, are a row group.
+	// shardGroup is the number of fills of a row group of a shard, whose fills are in order of
+	// wallet or token.
 	shardGroup = 10_240
-	// shardVersion changes if a block has other shards than before.
+	// shardVersion changes if blocks are divided into shards differently.
 	shardVersion = 2
 )
 
-// ShardBlock returns the first day of the block that a day is of, and whether the block is over: whether the newest day with fills is of a
-// later one.
+// ShardBlock returns the first day of a day's block, and whether the block is over, that is,
+// whether the newest day with fills is in a later one.
 func ShardBlock(day, newest int64) (first int64, over bool) {
 	first = day - day%ShardDays
 	return first, first+ShardDays <= newest
@@ -35,7 +40,7 @@ const (
 	TokenShards  = "token_shards"
 )
 
-// IsShard reports whether a dataset has fills that are among those of days.
+// IsShard reports whether a dataset has fills that are also in files by day.
 func IsShard(dataset string) bool { return dataset == WalletShards || dataset == TokenShards }
 
 // lakeBlock is a block of days before it is written.
@@ -45,15 +50,15 @@ type lakeBlock struct {
 	print string
 }
 
-// date is that of the first day, whether or not it has fills.
+// date is the date of the first day, whether or not that day has fills.
 func (b lakeBlock) date() string { return dateOf(b.first) }
 
 func (b lakeBlock) span() []string {
 	return lakeSpan(b.first, b.first+ShardDays)
 }
 
-// digits is by how many digits, of which there are so many, its fills are told apart if a shard may have so many of them: as if wallets and
-// tokens had as many each.
+// digits returns the number of digits, in the given base, by which the block's fills are divided if
+// a shard may have most of them. It assumes an equal distribution.
 func (b lakeBlock) digits(most, base int64) int {
 	n := 0
 	for rows := b.rows; rows > most && n < ShardDigits; rows /= base {
@@ -62,7 +67,7 @@ func (b lakeBlock) digits(most, base int64) int {
 	return n
 }
 
-// lakeBlocks are the blocks that are over, which is a matter of the facts alone.
+// lakeBlocks returns the blocks that are over, which depends only on the facts.
 func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 	for _, d := range days {
 		first, over := ShardBlock(d.day, days[len(days)-1].day)
@@ -100,11 +105,11 @@ func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
 const (
 	hexDigits     = "0123456789abcdef"
 	decimalDigits = "0123456789"
-	// addressDigits is how many of them an address has.
+	// addressDigits is the number of digits of an address.
 	addressDigits = 40
 )
 
-// textsOf are all texts of so many digits.
+// textsOf returns all texts of n digits.
 func textsOf(n int, digits string) []string {
 	list := []string{""}
 	for range n {
@@ -131,7 +136,7 @@ func (w *lakeWriter) block(b lakeBlock, step LakeStep) error {
 		}
 	}
 	if left != b.rows {
-		return fmt.Errorf("the shards of the days from %s by wallet lack %d of %d fills", b.date(), left-b.rows, b.rows)
+		return fmt.Errorf("the shards by wallet of the days from %s lack %d of %d fills", b.date(), left-b.rows, b.rows)
 	}
 	step.File.Dataset, step.File.Prefix = TokenShards, ""
 	for _, suffix := range textsOf(b.digits(tokenShardRows, 10), decimalDigits) {
@@ -142,12 +147,12 @@ func (w *lakeWriter) block(b lakeBlock, step LakeStep) error {
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("the shards of the days from %s by token lack %d of %d fills", b.date(), left, b.rows)
+		return fmt.Errorf("the shards by token of the days from %s lack %d of %d fills", b.date(), left, b.rows)
 	}
 	return nil
 }
 
-// shard writes one of the files of a block, which still lacks so many fills.
+// shard writes a file of a block, and subtracts its fills from left.
 func (w *lakeWriter) shard(step LakeStep, where string, left *int64) error {
 	return w.file(step, lakeFills("")+"\n"+where, func(p LakeStep) error {
 		*left -= p.File.Rows
@@ -156,7 +161,7 @@ func (w *lakeWriter) shard(step LakeStep, where string, left *int64) error {
 	})
 }
 
-// folder is where a file of the lake lies.
+// folder returns the folder of a file in the lake.
 func (f LakeFile) folder() string {
 	switch {
 	case f.Day != "":
@@ -169,7 +174,7 @@ func (f LakeFile) folder() string {
 	return f.Dataset
 }
 
-// name is that of a file with its SHA-256.
+// name returns the name of a file, with its SHA-256.
 func (f LakeFile) name() string {
 	return filepath.ToSlash(filepath.Join(f.folder(), f.SHA256[:16], f.Dataset+".parquet"))
 }

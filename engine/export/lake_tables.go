@@ -9,12 +9,13 @@ import (
 	"pmx/data"
 )
 
-// lakeTables are the datasets of a lake besides fills, each with the tables that it is read from. Those of the facts can be imported as they are.
+// lakeTables are the datasets of a lake other than fills, with the tables that they are read from.
+// Datasets of facts can be imported.
 var lakeTables = []struct {
 	dataset string
 	from    []string
 }{
-	{"days", nil}, // which are in the text of the query
+	{"days", nil}, // which are in the query
 	{"tokens", []string{"tokens", "markets", "desk_market"}},
 	{"wallets", []string{"wallets", "wallet_names"}},
 	{"settings", []string{"whale_rule"}},
@@ -26,7 +27,7 @@ var lakeTables = []struct {
 	{"normals", []string{"weather_normal"}},
 }
 
-// tablesOf are the tables that a dataset is read from.
+// tablesOf returns the tables that a dataset is read from.
 func tablesOf(dataset string) []string {
 	for _, t := range lakeTables {
 		if t.dataset == dataset {
@@ -36,7 +37,8 @@ func tablesOf(dataset string) []string {
 	return nil
 }
 
-// tables writes the datasets without days of which no print is known. One without rows has no file, and none is known of it.
+// tables writes the datasets without days whose print is not known. A dataset without rows has no
+// file and no print.
 func (w *lakeWriter) tables(days []lakeDay, venue string, known map[string]string) error {
 	sums := map[string]string{}
 	for _, t := range lakeTables {
@@ -58,8 +60,9 @@ func (w *lakeWriter) tables(days []lakeDay, venue string, known map[string]strin
 	return nil
 }
 
-// tablePrint is a fingerprint of a statement and of all rows of the tables that it reads, of which sums has those that were computed. To compute it
-// takes a twentieth of the time of writing them.
+// tablePrint returns a fingerprint of a statement and of all rows of the tables that it reads; sums
+// has fingerprints of tables that were computed already. Computing it takes a twentieth of the time
+// of writing.
 func (w *lakeWriter) tablePrint(text string, from []string, sums map[string]string) (string, error) {
 	print := fmt.Sprintf("%.8x", sha256.Sum256([]byte(text)))
 	for _, table := range from {
@@ -75,7 +78,7 @@ func (w *lakeWriter) tablePrint(text string, from []string, sums map[string]stri
 	return print, nil
 }
 
-// tableQuery reads a dataset without days.
+// tableQuery returns the query of a dataset without days.
 func tableQuery(dataset string, days []lakeDay, venue string) string {
 	f := factForm(data.Parquet)
 	switch dataset {

@@ -11,15 +11,15 @@ import (
 	"pmx/data"
 )
 
-// joiner puts the files of the steps together to one.
+// joiner concatenates the files of the steps.
 type joiner interface {
-	// add takes over what the step's file holds.
+	// add appends the contents of a step's file.
 	add(path string, first bool) error
-	// finish writes what stands at the end.
+	// finish writes the end of the file.
 	finish() error
 }
 
-// outputFile is a file under construction: written as path.part, hashed on the way.
+// outputFile is a file that is being written as path.part and hashed.
 type outputFile struct {
 	path string
 	file *os.File
@@ -43,7 +43,7 @@ func (p *outputFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// publish brings the file to the disk, has it checked, and gives it its name.
+// publish syncs the file, calls check, and renames it to its final name.
 func (p *outputFile) publish(check func(f *os.File) error) error {
 	if err := p.file.Sync(); err != nil {
 		return err
@@ -57,9 +57,9 @@ func (p *outputFile) publish(check func(f *os.File) error) error {
 	return data.SyncFolder(filepath.Dir(p.path))
 }
 
-// discard removes what was not published; it does nothing after publish.
+// discard removes an unpublished file; it does nothing after publish.
 func (p *outputFile) discard() error {
-	_ = p.file.Close() // twice is harmless
+	_ = p.file.Close() // calling it twice is harmless
 	if err := os.Remove(p.file.Name()); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -19,11 +19,11 @@ const (
 	footerEnd = 8
 )
 
-// errParquet is returned for a file that is no whole Parquet file.
-var errParquet = errors.New("not a whole Parquet file")
+// errParquet is returned for a file that is not a complete Parquet file.
+var errParquet = errors.New("not a complete Parquet file")
 
-// parquetJoiner puts Parquet files of one schema together to one: their row groups are copied as
-// they are, one after another, and one footer names them all.
+// parquetJoiner joins Parquet files with the same schema: their row groups are copied unchanged,
+// one after another, and followed by a footer for all of them.
 // https://parquet.apache.org/docs/file-format/
 type parquetJoiner struct {
 	out    *outputFile
@@ -60,13 +60,13 @@ func (j *parquetJoiner) add(path string, first bool) (err error) {
 	return nil
 }
 
-// take adds a row group that was moved by shift bytes.
+// take adds a row group whose offsets change by shift bytes.
 func (j *parquetJoiner) take(group format.RowGroup, shift int64) {
 	if group.NumRows == 0 {
 		return
 	}
 	move := func(offset *int64) {
-		if *offset != 0 { // 0: there is none
+		if *offset != 0 { // 0: none
 			*offset += shift
 		}
 	}
@@ -97,7 +97,7 @@ func (j *parquetJoiner) finish() error {
 	return err
 }
 
-// readFooter returns the footer of a Parquet file and where it begins.
+// readFooter returns the footer of a Parquet file and its offset.
 func readFooter(f *os.File) (footer format.FileMetaData, start int64, err error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -122,14 +122,14 @@ func readFooter(f *os.File) (footer format.FileMetaData, start int64, err error)
 	return footer, start, err
 }
 
-// sortedBy is the dataset's order as Parquet tells it: by position among the
-// leaves, of which a list has one, too.
+// sortedBy returns the dataset's order as in Parquet's metadata, by index of the leaf columns; a
+// list has one leaf, too.
 func (d dataset) sortedBy() []format.SortingColumn {
 	var sorted []format.SortingColumn
 	for _, k := range d.order {
 		i := slices.IndexFunc(d.columns, func(c column) bool { return c.name == k.column })
 		if i < 0 {
-			break // what decides among equals is not in the file
+			break // the tie-breaker is not in the file
 		}
 		sorted = append(sorted, format.SortingColumn{ColumnIdx: int32(i), Descending: k.descending})
 	}

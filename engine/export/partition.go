@@ -17,25 +17,25 @@ import (
 	"pmx/engine"
 )
 
-// Partition is one file of all facts: the fills of a UTC day, or a whole other dataset.
+// Partition is a file of an export of all facts: the fills of a UTC day, or a whole other dataset.
 type Partition struct {
 	Name        string `json:"name"` // path below the folder of the export, with slashes
 	Rows        int64  `json:"rows"`
 	Bytes       int64  `json:"bytes"`
 	SHA256      string `json:"sha256"`
-	Fingerprint string `json:"print"` // of the rows in it, or of all that they are read from: the same as long as they are
-	// Provisional is how many of its fills are of the venue's list of trades, and not confirmed by the chain.
+	Fingerprint string `json:"print"` // fingerprint of its rows, or of everything that they are read from: equal as long as these are
+	// Provisional is the number of its fills that are from the venue's list of trades and not
+	// confirmed by the chain.
 	Provisional int64 `json:"provisional,omitempty"`
 }
 
 const dayMicros = 24 * int64(time.Hour/time.Microsecond)
 
-// WritePartitions writes all facts as canonical Parquet, as they are at one
-// moment: fills by day in hive layout, and every other dataset that has rows.
-// Each file is written below dir, read back, and handed to done with the share
-// of the work that is behind it; done takes it away. What has a print that is known
-// already, by name, is handed over without a path instead of being written. The state
-// lets the next export tell what is as it was.
+// WritePartitions writes all facts as of one moment as canonical Parquet: fills by day in hive
+// layout, and all other datasets that have rows. Each file is written below dir, read back, and
+// passed to done, which moves it away, with the share of the work that is done. A file whose print
+// is already known, by name, is passed on without a path and not written. With the returned state,
+// the next export can tell what is unchanged.
 func (e *Exporter) WritePartitions(ctx context.Context, dir string, known PartitionsKnown,
 	done func(p Partition, path string, share float64) error) (state *PartitionState, err error) {
 	if e.NoFills {
@@ -74,7 +74,7 @@ func (e *Exporter) WritePartitions(ctx context.Context, dir string, known Partit
 	return state, nil
 }
 
-// otherPartitions writes every dataset but fills, as a whole.
+// otherPartitions writes all datasets except for fills, each as a whole.
 func (w *lakeWriter) otherPartitions(dir string, known PartitionsKnown, done func(p Partition, path string, share float64) error) error {
 	sums := map[string]string{}
 	for _, dataset := range Facts[1:] {
@@ -96,16 +96,17 @@ func (w *lakeWriter) otherPartitions(dir string, known PartitionsKnown, done fun
 	return nil
 }
 
-// writePartition writes one file of a dataset of facts.
+// writePartition writes a file of a dataset of facts.
 func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition, dataset, where string, done func(p Partition, path string) error) error {
 	return writeQuery(ctx, conn, dir, p, factsQuery(dataset, data.Parquet)+where, copyOptions(dataset, data.Parquet), done)
 }
 
-// writeQuery writes the rows of a query to a file; done gets it whole. Without rows there is none.
+// writeQuery writes the rows of a query to a file and passes it to done when it is complete.
+// Without rows there is no file.
 func writeQuery(ctx context.Context, conn *sql.Conn, dir string, p Partition, query, options string, done func(p Partition, path string) error) (err error) {
 	path := filepath.Join(dir, strings.NewReplacer("/", "-", "=", "-").Replace(p.Name))
 	defer func() {
-		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) { // done may have taken it
+		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) { // done may have moved it
 			err = errors.Join(err, removed)
 		}
 	}()
@@ -119,7 +120,7 @@ func writeQuery(ctx context.Context, conn *sql.Conn, dir string, p Partition, qu
 	return done(p, path)
 }
 
-// sealPartition brings a file to the disk, reads its footer back and takes its sum.
+// sealPartition syncs a file, reads its footer back and computes its checksum.
 func sealPartition(path string, p *Partition) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -140,7 +141,7 @@ func sealPartition(path string, p *Partition) (err error) {
 	return err
 }
 
-// FileSum returns the SHA-256 of what is left of r, in lower-case hex, and its length.
+// FileSum returns the SHA-256 of the rest of r, in lower-case hex, and its length.
 func FileSum(r io.Reader) (sum string, bytes int64, err error) {
 	h := sha256.New()
 	bytes, err = io.CopyBuffer(h, r, make([]byte, 1<<20))

@@ -10,32 +10,35 @@ import (
 	"pmx/engine"
 )
 
-// PartitionsKnown says what of an export of all facts is there already: its files by name, and its state; nil: not known.
+// PartitionsKnown describes an existing export of all facts: its files by name, and its state; nil:
+// not known.
 type PartitionsKnown struct {
 	Files map[string]Partition `json:"files"`
 	State *PartitionState      `json:"state,omitempty"`
 }
 
-// PartitionState is what an export that came to its end left of the moment that all of its files are of: the last import, a fingerprint of the imports
-// up to it, and what there was of that which is joined to fills.
+// PartitionState is the state of the database of a completed export: the last import, a fingerprint
+// of the imports up to it, and fingerprints of the tables that are joined to fills.
 type PartitionState struct {
 	Version string `json:"version"`
 	Batch   int64  `json:"batch"`
 	History int64  `json:"history"`
-	Tokens  joined `json:"tokens"` // what each is a token of
+	Tokens  joined `json:"tokens"` // of tokens and their markets
 	Names   joined `json:"names"`  // of wallets
 }
 
-// joined is how many tokens or wallets there are, and a fingerprint of what is said of each so many of them, by number.
+// joined is the number of tokens or wallets, and fingerprints of their rows in blocks by id.
 type joined struct {
 	Known int64            `json:"known"`
 	Sums  map[string]int64 `json:"sums"`
 }
 
-// joinedBlock is of how many tokens or wallets a fingerprint is. Where one of them changes, the days of all are looked at.
+// joinedBlock is the number of tokens or wallets of a fingerprint. If one of them changes, the days
+// of all of them are read.
 const joinedBlock = 256
 
-// mostStretches is how many separate stretches of days may be read before all days are.
+// mostStretches is the maximum number of separate ranges of days that are read; with more, all days
+// are.
 const mostStretches = 32
 
 // fillDay is a day of fills before it is written.
@@ -48,14 +51,15 @@ func (d fillDay) where() string {
 	return " " + statements.Get("FillsOfDay", lakeSpan(d.day, d.day+1)...)
 }
 
-// partitionName is the name of the file of a day.
+// partitionName returns the name of the file of a day.
 func partitionName(day int64) string {
 	return "fills/day=" + dateOf(day) + "/fills.parquet"
 }
 
-// partitions returns the days there are with the prints of their rows, and the state. Where an earlier export of the same history is known,
-// only the rows of those days are read that gained fills since, that have another number of them by the rollups, of which no print is
-// known, or on which a token or a wallet was traded of which, or of one of whose neighbours, something else is said.
+// partitions returns all days with the prints of their rows, and the state. If an earlier export
+// with the same history is known, it reads only the rows of days that gained fills since, whose
+// number of fills differs by the rollups, without a known print, or with fills of a token or wallet
+// in a block that has changed.
 func (w *lakeWriter) partitions(known PartitionsKnown) (days []fillDay, state *PartitionState, err error) {
 	was := known.State
 	if was == nil {
@@ -99,7 +103,7 @@ func (w *lakeWriter) partitions(known PartitionsKnown) (days []fillDay, state *P
 	return days, state, err
 }
 
-// daysSince reads the days that changed or may have, and takes the others as they are known.
+// daysSince reads the days that may have changed, and copies the others from known.
 func (w *lakeWriter) daysSince(known map[string]Partition, counted []lakeDay, changed func(day int64) bool) (days []fillDay, err error) {
 	var stretches [][2]int64
 	for _, d := range counted {
@@ -128,7 +132,7 @@ func (w *lakeWriter) daysSince(known map[string]Partition, counted []lakeDay, ch
 	return days, nil
 }
 
-// hashedDays reads days for which a condition holds.
+// hashedDays reads the days that meet a condition.
 func (w *lakeWriter) hashedDays(which string) (days []fillDay, err error) {
 	rows, err := w.conn.QueryContext(w.ctx, statements.Get("FillDays", "@version", FactsVersion, "@listed", data.ListedTrades, "@which", which))
 	if err != nil {
@@ -146,8 +150,9 @@ func (w *lakeWriter) hashedDays(which string) (days []fillDay, err error) {
 	return days, rows.Err()
 }
 
-// joined reads what is said of tokens or wallets now. With compare it adds those days to touched on which one was traded that was there before, in a
-// block of which something else was said; a newer one has newer fills alone.
+// joined reads the fingerprints of tokens or wallets. With compare it adds days to touched on which
+// tokens or wallets of changed blocks were traded, except for new ones, which only have newer
+// fills.
 func (w *lakeWriter) joined(name, days string, was joined, now *joined, compare bool, touched map[int64]bool) error {
 	now.Sums = map[string]int64{}
 	var changed []string

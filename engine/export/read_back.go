@@ -13,8 +13,8 @@ import (
 	"pmx/data"
 )
 
-// readBack proves that a finished file holds what it should: a Parquet file by
-// its footer and by a row of every row group, a CSV file by counting its records.
+// readBack checks a finished file: a Parquet file by its footer and a row of every row group, a CSV
+// file by counting its records.
 func readBack(f *os.File, form data.Format, r *frozenRows) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -67,7 +67,7 @@ func checkCSV(r io.Reader, rows int64) error {
 			continue
 		case errors.Is(err, io.EOF):
 			if len(line) > 0 || quoted {
-				return errors.New("the last record is cut short")
+				return errors.New("the last record is truncated")
 			}
 			if records != rows+1 {
 				return fmt.Errorf("%d records, want a header and %d", records, rows)

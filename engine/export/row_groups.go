@@ -17,16 +17,16 @@ import (
 	"pmx/engine/guard"
 )
 
-// rowGroup is how many rows are copied at once and make one row group. It is
-// DuckDB's own, so that a step reads one block of the frozen rows, occupies one
-// thread, and gives the same bytes however many threads there are.
+// rowGroup is the number of rows of a step, which makes one row group. It is DuckDB's own size, so
+// a step reads one row group of the frozen rows on one thread, and gives the same bytes with any
+// number of threads.
 const rowGroup = 122_880
 
-// copiers is how many steps of one file are copied at the same time.
+// copiers is the number of steps of a file that are copied concurrently.
 const copiers = 2
 
-// write makes the file in steps of a row group, each a COPY of its own, so that
-// progress moves, memory is bounded and a cancelled export ends soon.
+// write writes the file in steps of a row group, each with a separate COPY, so that progress is
+// reported, memory is bounded and a cancelled export ends soon.
 func (r *frozenRows) write(ctx context.Context, format data.Format, path string, progress func(float64)) (file job.Result, err error) {
 	out, err := newOutputFile(path)
 	if err != nil {
@@ -47,11 +47,10 @@ func (r *frozenRows) write(ctx context.Context, format data.Format, path string,
 		Version: r.version, Truncated: r.truncated}, nil
 }
 
-// steps is how many steps the rows are; no rows are one, too.
+// steps returns the number of steps, at least one.
 func (r *frozenRows) steps() int64 { return max(1, (r.count+rowGroup-1)/rowGroup) }
 
-// writeSteps copies the steps in turns and joins each in its order while the next
-// ones are copied.
+// writeSteps copies the steps concurrently and joins them in order.
 func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *outputFile, to joiner, progress func(float64)) error {
 	select {
 	case writeSlots <- struct{}{}:
@@ -74,7 +73,7 @@ func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *ou
 		return engine.LowPriority(func() error { return r.joinSteps(ctx, out, to, ready, progress) })
 	})
 	err := group.Wait()
-	for _, left := range ready { // by a join that failed
+	for _, left := range ready { // because joining failed
 		for step := range left {
 			_ = os.Remove(step)
 		}
@@ -82,13 +81,13 @@ func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *ou
 	return err
 }
 
-// writeSlots is held by every file that is being written: each takes connections that
-// requests want too.
+// writeSlots limits the number of files that are written at the same time, because each uses
+// connections that requests need, too.
 var writeSlots = make(chan struct{}, 2)
 
-// copySteps writes the files of every stride-th step from first on and hands each
-// over, once done. An error is passed to fail while the connection is still held: the
-// others must let go of theirs before a broken database can be replaced.
+// copySteps writes the files of every stride-th step from first on and passes each on when it is
+// complete. An error is passed to fail while the connection is still held, because all connections
+// must be released before a broken database can be reopened.
 func (r *frozenRows) copySteps(ctx context.Context, fail context.CancelCauseFunc, format data.Format, path string, first, stride int64, ready chan<- string) error {
 	return r.in.db.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		for i := first; i < r.steps(); i += stride {
@@ -104,7 +103,7 @@ func (r *frozenRows) copySteps(ctx context.Context, fail context.CancelCauseFunc
 			}
 			_ = os.Remove(step)
 			if ctx.Err() != nil {
-				return context.Cause(ctx) // what went wrong elsewhere
+				return context.Cause(ctx) // the error of another goroutine
 			}
 			fail(err)
 			return err
@@ -123,14 +122,13 @@ func (r *frozenRows) copyStep(ctx context.Context, conn *sql.Conn, format data.F
 	return err
 }
 
-// joinSteps takes over the files of all steps in order, removes them, and has
-// what is joined written to the disk, which takes time beside the copying. It ends with a
-// cancelled export, though every step may be copied.
+// joinSteps joins the files of all steps in order, removes them, and syncs the result while further
+// steps are copied. It ends if the export is cancelled, even if all steps are copied.
 func (r *frozenRows) joinSteps(ctx context.Context, out *outputFile, to joiner, ready []chan string, progress func(float64)) error {
 	for i := range r.steps() {
 		step, ok := <-ready[i%int64(len(ready))]
 		if !ok {
-			return nil // its copier failed and says why
+			return nil // its copier failed and reports why
 		}
 		err := to.add(step, i == 0)
 		if err := errors.Join(err, os.Remove(step)); err != nil {

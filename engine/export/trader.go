@@ -19,11 +19,11 @@ import (
 	"pmx/engine/export/job"
 )
 
-// ErrNoTrader is returned for a wallet that was never seen.
-var ErrNoTrader = errors.New("no trade of this wallet has been seen")
+// ErrNoTrader is returned for a wallet without trades.
+var ErrNoTrader = errors.New("no trades of this wallet are known")
 
-// traderFiles are the files of a trader's export, in the order of the zip. Their
-// columns are those of the API's answers about the wallet.
+// traderFiles returns the files of a trader's export, in the order of the zip. Their columns are
+// those of the API's responses about the wallet.
 func traderFiles() []dataset {
 	wallet := []column{{"trades", number}, {"volume", amount}, {"buy_volume_usd", amount}, {"sell_volume_usd", amount}}
 	market := []column{{"condition_id", hexed}, {"question", text}, {"slug", text}, {"event_id", text}, {"event_slug", text}}
@@ -55,7 +55,7 @@ func traderFiles() []dataset {
 	}
 }
 
-// manifest says what is in the zip of a trader.
+// manifest is the manifest.json in a trader's zip.
 type manifest struct {
 	Generator     string         `json:"generator"`
 	Kind          string         `json:"kind"`
@@ -64,8 +64,8 @@ type manifest struct {
 	AsOf          string         `json:"as_of"`
 	SchemaVersion string         `json:"schema_version"`
 	Method        string         `json:"method"`
-	HistoryDays   *int           `json:"history_days"` // how far back days and trades reach; null: all
-	Truncated     bool           `json:"truncated"`    // the history or the row cap left trades or days out
+	HistoryDays   *int           `json:"history_days"` // how many days back days and trades reach; null: all
+	Truncated     bool           `json:"truncated"`    // trades or days were left out because of the history limit or the maximum number of rows
 	Files         []manifestFile `json:"files"`
 }
 
@@ -76,11 +76,10 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// WriteTrader writes all about one wallet as a zip to path: stats, daily, markets
-// and trades as Parquet or CSV, and manifest.json. Days and trades reach
-// historyDays back from as_of, 0 for all; lifetime figures stay lifetime. The
-// rows of the result are those of all files. ErrNoTrader for a wallet never seen;
-// for the rest see Write.
+// WriteTrader writes everything about one wallet as a zip to path: stats, daily, markets and trades
+// as Parquet or CSV, and manifest.json. Days and trades reach historyDays back from as_of, 0 for
+// all; lifetime figures always cover all trades. The result counts the rows of all files. The error
+// is ErrNoTrader for a wallet without trades; for others see Write.
 func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format data.Format, historyDays int, path string,
 	progress func(float64)) (file job.Result, err error) {
 	if format != data.Parquet && format != data.CSV {
@@ -105,14 +104,14 @@ func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format 
 	return file, nil
 }
 
-// trader is an export of one wallet under way.
+// trader is a running export of a wallet.
 type trader struct {
 	databaseState
 	wallet      data.Address
 	format      data.Format
 	historyDays int
 	path        string
-	cut         bool // the history left something out
+	cut         bool // the history limit left something out
 	tables      []*frozenRows
 }
 
@@ -147,7 +146,7 @@ func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, in *frozen,
 	return nil
 }
 
-// replacements are what the statements of a trader leave open.
+// replacements returns the replacements in the statements of a trader.
 func (t *trader) replacements(id int64) []string {
 	since := int64(0)
 	if t.historyDays > 0 {
@@ -160,7 +159,7 @@ func (t *trader) replacements(id int64) []string {
 	}
 }
 
-// write makes the files one after another and puts them into the zip.
+// write writes the files one after another and adds them to the zip.
 func (t *trader) write(ctx context.Context, progress func(float64)) (file job.Result, err error) {
 	m := manifest{Generator: "pmx", Kind: "trader", Address: t.wallet.String(), Format: t.format, AsOf: stamp(t.asOf),
 		SchemaVersion: SchemaVersion, Method: Method, Truncated: t.cut, Files: []manifestFile{}}
@@ -196,7 +195,7 @@ func (t *trader) write(ctx context.Context, progress func(float64)) (file job.Re
 	return file, nil
 }
 
-// member is where a file lies until it is in the zip.
+// member returns the path of a file before it is added to the zip.
 func (t *trader) member(name string) string { return t.path + "." + name }
 
 func (t *trader) zip(m *manifest, file *job.Result) (err error) {
@@ -232,7 +231,7 @@ func (t *trader) zip(m *manifest, file *job.Result) (err error) {
 	return nil
 }
 
-// header names a file in the zip. Parquet is compressed in itself.
+// header returns the header of a file in the zip. Parquet is already compressed.
 func (t *trader) header(name string) *zip.FileHeader {
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: t.asOf.Truncate(2 * time.Second)}
 	if t.format == data.Parquet {
@@ -241,7 +240,7 @@ func (t *trader) header(name string) *zip.FileHeader {
 	return h
 }
 
-// readme says what the columns of the files mean.
+// readme returns the meanings of the files' columns.
 func (t *trader) readme() string {
 	return catalogue.TraderReadme(func(id string) string {
 		i := slices.IndexFunc(t.tables, func(r *frozenRows) bool { return r.dataset.name == id })
@@ -272,7 +271,7 @@ func (t *trader) add(z *zip.Writer, name string) (err error) {
 	return err
 }
 
-// readBackZip reads every file of a zip to its end, which checks its sum.
+// readBackZip reads every file of a zip to its end, which verifies its checksum.
 func readBackZip(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {

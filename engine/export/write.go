@@ -16,25 +16,25 @@ import (
 	"pmx/engine/export/job"
 )
 
-// ErrDiskFull is returned where a file could not be written because the disk is full.
+// ErrDiskFull is returned if a file could not be written because the disk is full.
 var ErrDiskFull = engine.ErrDiskFull
 
-// frozenShare is the part of a job's progress that reading the database takes.
+// frozenShare is the share of a job's progress for reading the database.
 const frozenShare = 0.3
 
-// Exporter writes datasets. All fields but DB may be left out.
+// Exporter writes datasets. Only DB is required.
 type Exporter struct {
 	DB      *engine.DB
-	Venue   map[data.Address]bool // the venue's own wallets, in no ranking
+	Venue   map[data.Address]bool // the venue's own wallets, which are not ranked
 	MaxRows int64                 // 0: MaxRows
 	NoFills bool                  // the database has rollups that were computed elsewhere, and no fills
 }
 
-// Write writes a research dataset as Parquet or CSV to path, which must lie below
-// the data directory. The file has its name only when it is complete, is on the
-// disk and was read back. progress, which may be nil, is given shares of the work
-// from 0 to 1. The result does not name the file. ErrUnknown for another dataset or format,
-// ErrDiskFull if the disk is full.
+// Write writes a research dataset as Parquet or CSV to path, which must be below the data
+// directory. The file gets its name only after it is complete, synced and read back. progress,
+// which may be nil, is called with shares of the work from 0 to 1. The result does not have the
+// name of the file. The error is ErrUnknown for an unknown dataset or format, and ErrDiskFull if
+// the disk is full.
 func (e *Exporter) Write(ctx context.Context, name string, format data.Format, path string, progress func(float64)) (job.Result, error) {
 	d, err := datasetNamed(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, pat
 	return rows.write(ctx, format, path, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
 }
 
-// explain marks errors that mean a full disk, wherever they come from.
+// explain marks errors caused by a full disk, wherever they come from.
 func explain(err error) error {
 	if data.IsNoSpace(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
@@ -75,8 +75,8 @@ func explain(err error) error {
 	return err
 }
 
-// Version tells the state of the database that a dataset would be read from now:
-// as long as it is the same, so is every byte.
+// Version identifies the current state of the database from which datasets are read. As long as it
+// is equal, so is every byte of a file.
 func (e *Exporter) Version(ctx context.Context) (version string, err error) {
 	err = e.DB.Read(ctx, func(conn *sql.Conn) error {
 		snap, err := e.state(ctx, conn)
@@ -99,7 +99,7 @@ func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (snap databaseStat
 	return snap, nil
 }
 
-// venueList lists the venue's own wallets as SQL, NULL if there are none.
+// venueList returns the venue's own wallets as a SQL list; NULL if there are none.
 func (e *Exporter) venueList() string {
 	list := make([]string, 0, len(e.Venue)+1)
 	for a := range e.Venue {
@@ -109,8 +109,8 @@ func (e *Exporter) venueList() string {
 	return strings.Join(append(list, "''::BLOB"), ", ")
 }
 
-// definition is the statement of a dataset. The wallets' totals are added up only
-// where there is something to add.
+// definition returns the statement of a dataset. The wallets' totals are summed up only if there is
+// a delta.
 func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) (string, error) {
 	var delta int64
 	if err := conn.QueryRowContext(ctx, statements.Get("DeltaRows")).Scan(&delta); err != nil {
@@ -126,7 +126,7 @@ func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) 
 		"@win_rate", ratio("t.winning_markets", "t.resolved_markets"), "@skill", ratio("(s.baseline - s.error)", "s.baseline")), nil
 }
 
-// metadata is what a Parquet file says of itself.
+// metadata returns the metadata of a Parquet file.
 func (r *frozenRows) metadata() [][2]string {
 	return append([][2]string{
 		{"generator", "pmx"}, {"dataset", r.dataset.title()}, {"as_of", stamp(r.asOf)}, {"schema_version", SchemaVersion},
@@ -134,10 +134,10 @@ func (r *frozenRows) metadata() [][2]string {
 	}, catalogue.Meanings(r.dataset.name)...)
 }
 
-// Method names the definition behind every profit.
+// Method is the name of the definition of profits.
 const Method = "cash_basis_v3"
 
-// stamp writes a time as the API does; "" for the zero time.
+// stamp formats a time like the API; "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

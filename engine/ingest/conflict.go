@@ -216,7 +216,7 @@ func knownDetail(known string, at *int64, byPayouts, yields bool) (string, error
 	}
 	stands := "this row is used"
 	if yields {
-		stands = "that stands"
+		stands = "that is used"
 	}
 	return fmt.Sprintf("known from equal source and version, or by a correction: %s; %s. With pmx import --correct this row is used", what, stands), nil
 }

@@ -166,7 +166,7 @@ func (j *fileImport) contests() error {
 
 // contestDetail says what a row in conflict contradicts, and which of the two is used.
 func contestDetail(known string, equal, stands bool) string {
-	which := "that stands"
+	which := "that is used"
 	switch {
 	case equal:
 		which = "maker takes precedence over taker, a fee in dollars over one in tokens, and the larger fee over the smaller"

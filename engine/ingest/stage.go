@@ -178,7 +178,7 @@ func (j *fileImport) reason() string {
 }
 
 // rejectBadRows stores the rows that cannot be used, with their lines, and removes them from s_raw.
-// With --on-error=refuse the whole file is refused.
+// With RejectFile the whole file is refused.
 func (j *fileImport) rejectBadRows() error {
 	if j.staged != nil || j.texts != nil { // none of them is bad
 		return j.refuseIfRejected()

@@ -70,11 +70,11 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			for line := range strings.Lines(log.String()) { // an operator replaces the node that it names
-				if strings.Contains(line, "different things") && !strings.Contains(line, `"node":"bad","believed":"good"`) {
+				if strings.Contains(line, "different logs") && !strings.Contains(line, `"node":"bad","believed":"good"`) {
 					t.Error(line)
 				}
 			}
-			if n := strings.Count(log.String(), "different things"); int64(n) != s.Disagreed {
+			if n := strings.Count(log.String(), "different logs"); int64(n) != s.Disagreed {
 				t.Errorf("%d of %d are logged", n, s.Disagreed)
 			}
 		})

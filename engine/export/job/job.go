@@ -43,7 +43,7 @@ var (
 	ErrGone = errors.New("the export's file is gone")
 )
 
-// Request is what a job is to write. Equal requests of equal data give equal files.
+// Request says what a job writes. Equal requests on equal data give equal files.
 type Request struct {
 	Kind        Kind
 	Dataset     string // of a research export

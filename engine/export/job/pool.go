@@ -39,7 +39,7 @@ func (l Limits) orDefaults() Limits {
 	return Limits{Workers: cmp.Or(l.Workers, 1), PerKey: cmp.Or(l.PerKey, 10), Keep: cmp.Or(l.Keep, 24*time.Hour), Quota: cmp.Or(l.Quota, 20<<30)}
 }
 
-// Config says what a pool is made of. All fields but Limits and Watch are needed.
+// Config has the parts of a pool. All fields except for Limits and Watch are required.
 type Config struct {
 	Store  Store
 	Work   Work
@@ -61,20 +61,20 @@ type Pool struct {
 	running map[string]*runningJob // by job id
 }
 
-// runningJob is a job under way.
+// runningJob is a running job.
 type runningJob struct {
 	cancel   context.CancelFunc
 	progress float64
 	shared   string // the kept file that the job shares
 }
 
-// NewPool makes a pool that does nothing until Run.
+// NewPool returns a pool that does nothing until Run.
 func NewPool(cfg Config) *Pool {
 	cfg.Limits = cfg.Limits.orDefaults()
 	return &Pool{Config: cfg, wake: make(chan struct{}, cfg.Limits.Workers), running: map[string]*runningJob{}}
 }
 
-// PerKey is how many jobs of one key may be queued or running.
+// PerKey returns the maximum number of queued and running jobs of a key.
 func (p *Pool) PerKey() int { return p.Limits.PerKey }
 
 // Create adds a job of the key owner. If the file of an equal request for the same data is kept,
@@ -97,7 +97,7 @@ func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyK
 	return p.asOfNow(j), err
 }
 
-// newID makes an id of 128 random bits, so that nobody can guess another's job.
+// newID returns an id of 128 random bits, so that nobody can guess the id of another's job.
 func newID() string {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails
@@ -172,7 +172,7 @@ func (p *Pool) Open(j Job) (*os.File, error) {
 // Run requeues what an earlier process left, then works until ctx ends. Jobs running at that time
 // are started again by the next Run.
 func (p *Pool) Run(ctx context.Context) error {
-	again := Failure{Code: "interrupted", Detail: fmt.Sprintf("The server ended %d times while it wrote this export. Ask for another one, and tell the operator.", maxAttempts)}
+	again := Failure{Code: "interrupted", Detail: fmt.Sprintf("The server ended %d times while it wrote this export. Request another one, and inform the operator.", maxAttempts)}
 	if err := p.requeue(ctx, again); err != nil && ctx.Err() == nil {
 		return err
 	}
