@@ -53,7 +53,7 @@ func (o *parquetObject) add(v parquet.Value) {
 	switch {
 	case !leaf.repeated:
 		m.value, m.there, m.list = leaf.appendValue(m.value[:0], v), true, false
-	case v.DefinitionLevel() >= leaf.element: // null or not, it has its place
+	case v.DefinitionLevel() >= leaf.element: // null or not, it has an index
 		if !m.there || !m.list {
 			m.value, m.there, m.list = append(m.value[:0], '['), true, true
 		} else if len(m.value) > 1 {
