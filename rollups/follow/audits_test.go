@@ -25,8 +25,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// audited is a played venue whose chain is followed through two nodes, one of which leaves out
-// whole transactions, and that is compared with the venue's own counts.
+// audited is a simulated venue whose chain is followed through two nodes, one of which omits whole
+// transactions, and which is compared with the venue's own counts.
 type audited struct {
 	*playedDay
 	k     *keeper.Keeper
@@ -56,7 +56,7 @@ func newAudited(t *testing.T) *audited {
 	return a
 }
 
-// column gives the texts of a column.
+// column returns the texts of a column.
 func column(t *testing.T, k *keeper.Keeper, query string) (out []string) {
 	t.Helper()
 	err := k.Read(t.Context(), func(conn *sql.Conn) error {
@@ -99,7 +99,7 @@ func (a *audited) newHost(name, path string) *fetch.Host {
 	return h
 }
 
-// describe imports what the venue says of its markets.
+// describe imports the venue's markets.
 func (a *audited) describe() {
 	a.t.Helper()
 	files := a.t.TempDir()
@@ -111,13 +111,13 @@ func (a *audited) describe() {
 	}
 }
 
-// audits are those of the venue, whose counts are compared alone where spot is below 0.
+// audits returns the audits of the venue. If spot is below 0, only counts are compared.
 func (a *audited) audits(spot int) *follow.Audits {
 	return follow.NewAudits(follow.AuditOptions{Venue: a.k, Chain: a, Data: a.newHost("data", "/data"), Markets: true, Log: zerolog.Nop(), Now: a.time, Sleep: a.sleep,
 		Events: 1000, Requests: 10_000, Spot: spot})
 }
 
-// until follows the chain until the clock is at a time and all is in that is final.
+// until follows the chain until the clock is at a time and all final blocks are committed.
 func (a *audited) until(at time.Time) {
 	a.t.Helper()
 	a.advance(max(0, at.Sub(a.time())))
@@ -125,7 +125,7 @@ func (a *audited) until(at time.Time) {
 	defer cancel()
 	alone := a.o
 	alone.Nodes = alone.Nodes[:1]
-	for _, o := range []follow.ChainOptions{alone, a.o} { // all comes from the first node, and then both are there
+	for _, o := range []follow.ChainOptions{alone, a.o} { // everything comes from the first node, then both are available
 		a.chain = lane(a.t, o)
 		if err := a.chain.Once(ctx); err != nil {
 			a.t.Fatalf("%v: %+v", err, a.chain.Status())
@@ -133,7 +133,7 @@ func (a *audited) until(at time.Time) {
 	}
 }
 
-// look has a day compared: its counts are read, and compared when the chain has come that far.
+// look compares a day: its counts are read, and compared when the chain is committed up to then.
 func (a *audited) look(audits *follow.Audits) follow.AuditStatus {
 	a.t.Helper()
 	day := a.time().UTC().Truncate(24 * time.Hour)
@@ -149,7 +149,7 @@ func (a *audited) look(audits *follow.Audits) follow.AuditStatus {
 	return audits.Status()
 }
 
-// fills are how many fills of a day there are, and how many there should be.
+// fills returns how many fills of a day there are, and how many there should be.
 func (a *audited) fills(day time.Time) (got, want int) {
 	a.t.Helper()
 	end := day.Add(24 * time.Hour)
@@ -166,9 +166,9 @@ func (a *audited) fills(day time.Time) (got, want int) {
 	return got, want
 }
 
-// TestTheDailyAuditMendsWhatANodeLeftOut: whole transactions that a node leaves out, of ranges
-// that nothing else speaks against, are found by the venue's own counts and its trades, and
-// asked for at the other node; after a restart by the counts alone.
+// TestTheDailyAuditMendsWhatANodeLeftOut: whole transactions that a node omits from ranges that
+// look normal otherwise are found by the venue's own counts and trades, and requested from the
+// other node; after a restart by the counts alone.
 func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	a := newAudited(t)
 	a.describe()
@@ -198,7 +198,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	if !testfiles.Long() {
 		return
 	}
-	// A day later, with another lane: what was counted is remembered.
+	// A day later, with a new lane: the counts are stored.
 	a.until(first.Add(48*time.Hour + 20*time.Minute))
 	before := s
 	audits = a.audits(-1)
@@ -211,7 +211,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 		t.Errorf("%+v", tells)
 	}
 
-	// Counts that the venue's own trades do not bear out are told, and are no fills.
+	// Counts that the venue's own trades do not confirm are reported, and give no fills.
 	if err := a.server.SetFaults("rpc/bad", replay.Faults{}); err != nil {
 		t.Fatal(err)
 	}
@@ -229,8 +229,8 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	}
 }
 
-// TestWhatNoNodeHasIsAskedForAgainAndTold: dust that the venue leaves out is ours alone; what
-// every node leaves out waits, across a restart too.
+// TestWhatNoNodeHasIsAskedForAgainAndTold: dust, which the venue's list omits, does not count as a
+// difference; transactions that every node omits are requested again, even after a restart.
 func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 	testfiles.InLong(t, "TestTheDailyAuditMendsWhatANodeLeftOut asks again for what is missing")
 	a := newAudited(t)
@@ -272,7 +272,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 }
 
 // TestWhatShouldBeKnownByNowIsLookedAt: the venue's newest block, tokens without a market, and
-// markets that are resolved and said to be open.
+// resolved markets that are open in the catalogue.
 func TestWhatShouldBeKnownByNowIsLookedAt(t *testing.T) {
 	testfiles.InLong(t, "TestWhatAnAnswerLacksIsAskedForAgain asks again for markets")
 	a := newAudited(t)

@@ -21,8 +21,8 @@ import (
 	"pmx/rollups/follow"
 )
 
-// TestFollowingIsImporting: what is followed is, table by table, what the same logs come to as
-// a file; and to follow once more adds nothing.
+// TestFollowingIsImporting: following gives the same tables as importing the same logs as a file,
+// and following again adds nothing.
 func TestFollowingIsImporting(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir(), served)
@@ -38,8 +38,7 @@ func TestFollowingIsImporting(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestLostLogsAreNoticedAndMended: one node leaves logs out, without an error; the other has
-// them.
+// TestLostLogsAreNoticedAndMended: one node omits logs without an error; the other has them.
 func TestLostLogsAreNoticedAndMended(t *testing.T) {
 	h := chainOf(t)
 	for name, lose := range map[string]func(from, to, block int64, nth int) bool{
@@ -63,7 +62,7 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 			o := h.options(k, bad, good)
 			// However the nodes are scheduled, the first range that matters is the bad one's.
 			o.Nodes[1], o.InFlight = &second{node: good, lose: lose, until: lost}, 1
-			o.Log = zerolog.New(zerolog.SyncWriter(&log)) // several ask at once
+			o.Log = zerolog.New(zerolog.SyncWriter(&log)) // several goroutines log at once
 			s := once(t, o)
 			mustEqual(t, k, h.want(t))
 			if s.Suspect == 0 || s.Disagreed == 0 || s.Nodes[0].Lied == 0 || s.Nodes[1].Lied != 0 {
@@ -81,8 +80,8 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 	}
 }
 
-// second is a node that answers for a range of which another would lose logs once that one has
-// lost some.
+// second is a node that answers for a range in which another would lose logs only after that one
+// has lost some.
 type second struct {
 	*node
 	lose  func(from, to, block int64, nth int) bool
@@ -111,8 +110,8 @@ func (s *second) loses(from, to int64) bool {
 	return false
 }
 
-// TestMatchesThatAreNotWholeAreNotCommitted: with one node they are asked for again and again,
-// and are reported; all else is in.
+// TestMatchesThatAreNotWholeAreNotCommitted: with one node they are requested repeatedly and
+// reported; everything else is committed.
 func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -140,7 +139,7 @@ func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestAHeldRangeIsAskedForInParts where the node answers fewer blocks by then.
+// TestAHeldRangeIsAskedForInParts if the node's limit is lower by then.
 func TestAHeldRangeIsAskedForInParts(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -174,7 +173,7 @@ func TestAHeldRangeIsAskedForInParts(t *testing.T) {
 	}
 }
 
-// TestTwoNodesThatSayAlikeAreTaken, and what is odd about it is counted.
+// TestTwoNodesThatSayAlikeAreTaken: unusual logs that two nodes agree on are accepted and counted.
 func TestTwoNodesThatSayAlikeAreTaken(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -191,7 +190,7 @@ func TestTwoNodesThatSayAlikeAreTaken(t *testing.T) {
 	}
 }
 
-// TestRangesAreAsWideAsANodeAnswers: where it says so, and where it only refuses.
+// TestRangesAreAsWideAsANodeAnswers, whether the node names its limit or only refuses.
 func TestRangesAreAsWideAsANodeAnswers(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -204,7 +203,7 @@ func TestRangesAreAsWideAsANodeAnswers(t *testing.T) {
 	}
 }
 
-// TestANodeThatFailsIsLeftAlone, and the other asked.
+// TestANodeThatFailsIsLeftAlone, and the other is used.
 func TestANodeThatFailsIsLeftAlone(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -217,7 +216,7 @@ func TestANodeThatFailsIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTheNextRangeFollowsUponWhatIsCommitted: of another chain nothing is taken.
+// TestTheNextRangeFollowsUponWhatIsCommitted: ranges of another chain are refused.
 func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -231,7 +230,7 @@ func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), longTime)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
-	for c.Status().Forks < 2 && ctx.Err() == nil { // it asks again, and takes nothing again
+	for c.Status().Forks < 2 && ctx.Err() == nil { // it requests the range again, and refuses it again
 		time.Sleep(5 * time.Millisecond)
 	}
 	cancel()
@@ -246,7 +245,7 @@ func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestANewContractBackFillsItsOwnRanges: the others' are not asked for again.
+// TestANewContractBackFillsItsOwnRanges: those of the others are not requested again.
 func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
@@ -262,7 +261,7 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 	n := h.node("a")
 	n.got = func(_, _ int64, addresses []data.Address) {
 		if len(addresses) != 1 || addresses[0] != added.Address {
-			t.Errorf("%d contracts are asked for", len(addresses))
+			t.Errorf("%d contracts are requested", len(addresses))
 		}
 	}
 	s := once(t, h.options(k, n))
@@ -273,13 +272,13 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// TestAnAuditMendsWhatWasLost: a range is asked for again from another node.
+// TestAnAuditMendsWhatWasLost: a range is requested again from another node.
 func TestAnAuditMendsWhatWasLost(t *testing.T) {
 	testfiles.InLong(t, "TestLostLogsAreNoticedAndMended mends what a node left out")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	bad := h.node("bad")
-	txs := map[int64]bool{} // blocks of which whole matches are lost
+	txs := map[int64]bool{} // blocks that lose whole matches
 	until := h.first + (h.last-h.first)/int64(testfiles.Cases(4, 1))
 	for b := range h.logs {
 		txs[b] = b%5 == 0 && b <= until
@@ -338,7 +337,7 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 	}
 }
 
-// TestTheBlockBeforeIsAskedFor where an answer does not tell of it; that of one block does.
+// TestTheBlockBeforeIsAskedFor if a response does not have it; that of a single block does.
 func TestTheBlockBeforeIsAskedFor(t *testing.T) {
 	h := chainOf(t)
 	for _, blocks := range []int64{1, 2} {
@@ -354,7 +353,7 @@ func TestTheBlockBeforeIsAskedFor(t *testing.T) {
 	}
 }
 
-// slowVenue holds its first commit of rows up until a channel is closed.
+// slowVenue delays its first commit of rows until a channel is closed.
 type slowVenue struct {
 	follow.Venue
 	began chan<- struct{} // closed when it begins
@@ -375,7 +374,7 @@ func (v slowVenue) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 	return v.Venue.Commit(ctx, rows, coming)
 }
 
-// gatedNode answers some requests for logs, and no more until a channel is closed.
+// gatedNode answers a number of requests for logs, and no more until a channel is closed.
 type gatedNode struct {
 	*node
 	free  int64
@@ -397,8 +396,9 @@ func (n gatedNode) Logs(ctx context.Context, from, to int64, addresses []data.Ad
 	return n.node.Logs(ctx, from, to, addresses, topics)
 }
 
-// TestNodesAreAskedOnWhileABatchIsCommitted: the first commit lasts until more ranges were asked for
-// than are at once. The clock is fast, so that the few that the node answers before are committed.
+// TestNodesAreAskedOnWhileABatchIsCommitted: the first commit lasts until more ranges were
+// requested than are in flight at once. The clock is fast, so that the few ranges answered before
+// are committed.
 func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
 	h := chainOf(t)
 	n := h.node("a")

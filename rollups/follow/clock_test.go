@@ -36,7 +36,8 @@ func TestWhatAClockThatWasAheadPlannedIsDue(t *testing.T) {
 	}
 }
 
-// A hint of a market that was asked for by a clock that was ahead is followed, and its quote is written.
+// A hint of a market that was requested while the clock was ahead is followed, and its quote is
+// written.
 func TestMarketsDoNotWaitForAClockThatWasAhead(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	ahead := now.AddDate(1, 0, 0)
@@ -64,7 +65,7 @@ func TestMarketsDoNotWaitForAClockThatWasAhead(t *testing.T) {
 	}
 }
 
-// forgetful is a venue that has nothing and keeps nothing.
+// forgetful is a venue that has and stores nothing.
 type forgetful struct{}
 
 func (forgetful) Commit(context.Context, ingest.Rows, ingest.Remaining) (r ingest.Receipt, err error) {
@@ -72,7 +73,8 @@ func (forgetful) Commit(context.Context, ingest.Rows, ingest.Remaining) (r inges
 }
 func (forgetful) Read(context.Context, func(*sql.Conn) error) error { return nil }
 
-// What was found by a clock that was ahead is given up so long after the clock is right.
+// What was found while the clock was ahead is given up after the same time, counted from when the
+// clock is right.
 func TestWhatIsWantedSinceAClockThatWasAheadIsGivenUp(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	a := &Audits{o: AuditOptions{Venue: forgetful{}, Now: func() time.Time { return now }, Log: zerolog.Nop()}}

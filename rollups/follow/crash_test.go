@@ -24,8 +24,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// smallPlayed is a venue of few fills: how long a process takes to open it is most of what a
-// kill costs.
+// smallPlayed is a venue with few fills, because opening it takes most of the time of a kill.
 var smallPlayed = sync.OnceValues(func() (*history, error) {
 	return historyFrom(sample.Config{Fills: 300, Days: 7, End: time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC), Seed: 7, Chain: true})
 })
@@ -39,8 +38,8 @@ func smallChain(t *testing.T) *history {
 	return h
 }
 
-// killings are the rounds of a test of kills. A round begins with an empty venue and ends
-// with a process that nobody kills.
+// killings are the rounds of a test of kills. A round begins with an empty venue and ends with a
+// process that is not killed.
 type killings struct {
 	t              *testing.T
 	want, a, round int            // kills wanted, and those of a round
@@ -49,8 +48,8 @@ type killings struct {
 	kills, rounds  int
 }
 
-// newKillings are as many as PMX_TEST_KILLS says; else a few, or as many rounds of them as
-// begin in a quarter of a minute where the run may take its time.
+// newKillings returns as many kills as PMX_TEST_KILLS says; otherwise a few, or in a long run as
+// many rounds as begin within a quarter of a minute.
 func newKillings(t *testing.T, round int) *killings {
 	t.Helper()
 	k := &killings{t: t, want: testfiles.Cases(1, 1_000), round: round, until: time.Now().Add(15 * time.Second), at: map[moment]int{}}
@@ -74,8 +73,8 @@ func (k *killings) more() bool {
 	return true
 }
 
-// run sends a process on an errand; true where it ended because all was in. The last one of a
-// round is not killed.
+// run runs a process; it returns true if the process ended because everything was committed. The
+// last one of a round is not killed.
 func (k *killings) run(e *errand) (ended bool) {
 	if k.a >= k.round {
 		e.Where = never
@@ -89,7 +88,7 @@ func (k *killings) run(e *errand) (ended bool) {
 	return false
 }
 
-// check ends the test where a round did not end well.
+// check ends the test if a round failed.
 func (k *killings) check() {
 	k.t.Helper()
 	if k.t.Failed() {
@@ -97,9 +96,8 @@ func (k *killings) check() {
 	}
 }
 
-// TestAKilledFollowerLosesAndDoublesNothing: whatever moment the process is killed at, the next
-// goes on, and what there is in the end is what the file has. Far behind, and while the head
-// moves on.
+// TestAKilledFollowerLosesAndDoublesNothing: whenever the process is killed, the next one
+// continues, and the result is that of the file. It is tested far behind and while the head moves.
 func TestAKilledFollowerLosesAndDoublesNothing(t *testing.T) {
 	h := smallChain(t)
 	logs := h.write(t)
@@ -141,7 +139,7 @@ func TestAKilledFollowerLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// write puts the logs into a file.
+// write writes the logs to a file.
 func (h *history) write(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "logs.ndjson")
@@ -151,8 +149,8 @@ func (h *history) write(t *testing.T) (path string) {
 	return path
 }
 
-// TestAKilledFollowerOfMarketsLosesAndDoublesNothing: the same of markets, quotes and the chain
-// together, while a week of the venue goes by.
+// TestAKilledFollowerOfMarketsLosesAndDoublesNothing is the same for markets, quotes and the chain
+// together, during a week of the venue.
 func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 	testfiles.InLong(t, "TestAKilledFollowerLosesAndDoublesNothing kills one of the chain")
 	h := smallChain(t)
@@ -228,10 +226,10 @@ func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// ofThisMoment are columns of markets for which alone no record is written.
+// ofThisMoment matches columns of markets for which alone no record is written.
 var ofThisMoment = regexp.MustCompile(`'updated_at': [^,]*, |'quote': \{[^}]*\}, `)
 
-// factsAndMarkets are the facts without what moves while nothing else does.
+// factsAndMarkets returns the facts without columns that change on their own.
 func (h *history) factsAndMarkets(t *testing.T, k *keeper.Keeper) map[string][]string {
 	t.Helper()
 	out := facts(t, k)
@@ -245,8 +243,8 @@ func (h *history) factsAndMarkets(t *testing.T, k *keeper.Keeper) map[string][]s
 	return out
 }
 
-// finish brings a venue up to date by a clock that stands still for markets and quotes, and
-// gives the quotes of what is open then.
+// finish brings a venue up to date with a stopped clock for markets and quotes, and returns the
+// quotes of open markets.
 func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Time) (quotes []string) {
 	t.Helper()
 	l, err := h.threeLanes(url, func() time.Time { return at }, func(string) follower { return k })

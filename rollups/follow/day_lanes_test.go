@@ -32,7 +32,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// sleep waits until the clock has gone on.
+// sleep waits until the clock has advanced.
 func (c *clock) sleep(ctx context.Context, d time.Duration) error {
 	for end := c.time().Add(d); ctx.Err() == nil && c.time().Before(end); {
 		c.mu.Lock()
@@ -43,7 +43,7 @@ func (c *clock) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// playedDay is a venue that is played to lanes of every kind, by one clock.
+// playedDay is a simulated venue for lanes of every kind, with one clock.
 type playedDay struct {
 	*clock
 	t      *testing.T
@@ -53,10 +53,10 @@ type playedDay struct {
 	url    string
 }
 
-// sourcesPlayed are all that a server plays.
+// sourcesPlayed are all sources that a server simulates.
 var sourcesPlayed = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
 
-// faults has every source make so many mistakes of every kind; waits of real time are short.
+// faults sets the rate of all faults of every source; waits in real time are short.
 func (d *playedDay) faults(rate float64) {
 	d.t.Helper()
 	for _, s := range sourcesPlayed {
@@ -73,7 +73,7 @@ func (d *playedDay) faults(rate float64) {
 	}
 }
 
-// heldTransport has the clock stand still from a request to the end of its answer.
+// heldTransport stops the clock from a request to the end of its response.
 type heldTransport struct {
 	*http.Transport
 	clock *clock
@@ -102,7 +102,7 @@ func (b *heldBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// heldVenue has the clock stand still while forecasts are brought in.
+// heldVenue stops the clock while forecasts are imported.
 type heldVenue struct {
 	*keeper.Keeper
 	clock *clock
@@ -117,8 +117,8 @@ func (v heldVenue) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 	return v.Keeper.Commit(ctx, rows, coming)
 }
 
-// host asks what is below a path, as often as it likes. A run of a model is only there for some
-// hours, which must not go by while it is asked for: the clock waits for forecasts.
+// host returns a host for a path without a limit of requests. A model's run is available only for
+// some hours, which must not pass during a request, so the clock waits for forecasts.
 func (d *playedDay) host(name, path string) *fetch.Host {
 	d.t.Helper()
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}
@@ -134,10 +134,10 @@ func (d *playedDay) host(name, path string) *fetch.Host {
 	return h
 }
 
-// longTime is how long anything may take; only what has stopped takes so long.
+// longTime is the time-out for everything; only something that has stopped takes so long.
 const longTime = 10 * time.Minute
 
-// kindsDrawn is how many kinds of faults were drawn.
+// kindsDrawn returns the number of kinds of faults that were drawn.
 func (d *playedDay) kindsDrawn() (n int) {
 	for name := range d.server.Drawn() {
 		if !strings.Contains(name, " ") {
@@ -147,7 +147,7 @@ func (d *playedDay) kindsDrawn() (n int) {
 	return n
 }
 
-// trading are the conditions of the markets that have a book at the end of the venue.
+// trading returns the conditions of the markets that have an order book at the end of the venue.
 func (d *playedDay) trading() (out []data.Hash) {
 	for i := range d.venue.Markets {
 		if m := &d.venue.Markets[i]; d.venue.Phase(m.Event, d.venue.Manifest.End.Unix()) == sample.Open {
@@ -167,7 +167,7 @@ type lanes struct {
 	weather *follow.Weather
 }
 
-// lanes makes all lanes; close ends their connections.
+// lanes returns all lanes; close closes their connections.
 func (d *playedDay) lanes(k *keeper.Keeper) *lanes {
 	d.t.Helper()
 	l := &lanes{d: d}
@@ -206,8 +206,8 @@ func (l *lanes) close() {
 	}
 }
 
-// follow has all lanes follow at once, so many times as fast as time, until the clock shows a
-// time; then at its own pace until it is enough.
+// follow runs all lanes at once, with a clock that is so many times as fast, until it shows a time;
+// then at normal pace until enough returns true.
 func (l *lanes) follow(pace int, until time.Time, enough func() bool) {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
@@ -234,7 +234,7 @@ func (l *lanes) follow(pace int, until time.Time, enough func() bool) {
 	running.Wait()
 }
 
-// catchUp has each lane follow until it is up to date.
+// catchUp runs each lane until it is up to date.
 func (l *lanes) catchUp() {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
@@ -250,8 +250,8 @@ func (l *lanes) catchUp() {
 	}
 }
 
-// catchUpWeek has the chain's lane catch up with what came in the week in which nothing ran.
-// What is held back among all the faults is asked for again.
+// catchUpWeek runs the chain lane until it has caught up with the week in which nothing ran. Ranges
+// that are held back because of faults are requested again.
 func (l *lanes) catchUpWeek() {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
@@ -270,7 +270,7 @@ func (l *lanes) catchUpWeek() {
 	}
 }
 
-// audit has the chain's lane follow until what is committed by now was asked for once more.
+// audit runs the chain lane until all ranges that are committed now are audited.
 func (l *lanes) audit() {
 	l.d.t.Helper()
 	waiting := int64(l.chain.Status().AuditsDue)
@@ -290,8 +290,8 @@ func (l *lanes) audit() {
 	running.Wait()
 }
 
-// tellQuotes has the quotes of all open markets told and put aside: each is asked for, or told of
-// by a connection.
+// tellQuotes runs the quotes lane until the quotes of all open markets are stored, each from a
+// request or a connection.
 func (l *lanes) tellQuotes() {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
@@ -313,8 +313,7 @@ func (l *lanes) tellQuotes() {
 	running.Wait()
 }
 
-// settle reads the markets as long behind the day as they are read again for what may still
-// change behind their closing.
+// settle reads the markets until the last time after their closing at which they are read again.
 func (l *lanes) settle() {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)

@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// dayTables are the tables of facts whose rows are the same however they came, by name, in words
-// that do not depend on the numbers of things.
+// dayTables are queries of the fact tables whose rows do not depend on how they were imported, by
+// name. They do not depend on ids.
 var dayTables = map[string]string{
 	"fills":         tables["fills"],
 	"waiting_fills": tables["waiting"],
@@ -28,14 +28,15 @@ var dayTables = map[string]string{
 	"blocks":        "FROM blocks",
 	"block_times":   "FROM block_times",
 	"spare_payouts": "SELECT * REPLACE (hex(condition) AS condition) FROM spare_payouts",
-	// A record is not written for its version alone, which updated_at is, and that of the quote.
+	// A record is not written if only its version, which is updated_at, or that of the quote
+	// changes.
 	"markets": "SELECT * EXCLUDE (market, condition, updated_at, quote), hex(condition), quote.bid, quote.ask, quote.last, quote.liquidity FROM markets",
-	// Which source told of a payout first, and when, is how it came: the files tell of markets
-	// behind the chain, whose word is then in the market alone.
+	// Which source had a payout first, and when, depends on the import: in the files, markets come
+	// after the chain, whose payouts are then only in the market.
 	"payout_log": "SELECT DISTINCT hex(m.condition), p.payouts FROM payout_log AS p JOIN markets AS m USING (market)",
 }
 
-// notOfDay are the tables that are not compared, by why.
+// notOfDay are the tables that are not compared, by reason.
 var notOfDay = map[string]string{
 	"computed from the facts: verify computes them again and compares": "candle day_markets desk_market desk_state desk_wallet event_wallets index_flow index_late index_snapshot " +
 		"index_stored late_days market_wallets month_wallets oracle_bin platform_day platform_hour position redemption rollup_state token_day token_price token_total token_window " +
@@ -47,8 +48,8 @@ var notOfDay = map[string]string{
 	"compared in part, by weatherOf and lastPrices":       "weather_issue weather_report weather_obs live_quote",
 }
 
-// TestEveryTableIsComparedOrLeftOut: a table that is new in the database is compared by
-// TestADayThroughAllFaultsIsTheImport, or it is said why not.
+// TestEveryTableIsComparedOrLeftOut: every table is compared by TestADayThroughAllFaultsIsTheImport
+// or listed with a reason.
 func TestEveryTableIsComparedOrLeftOut(t *testing.T) {
 	everyTable(t, venue(t, t.TempDir(), unserved))
 }
@@ -98,8 +99,8 @@ func dayEqual(t *testing.T, k *keeper.Keeper, want map[string][]string) {
 	}
 }
 
-// common is what files of a venue have in common with following it: what the files' statement
-// gives, that of what was followed gives too, and nothing else where all is set.
+// common compares files of a venue with following it: all rows of the files' statement must be rows
+// of the other, and there must be no others if all is set.
 type common struct {
 	name             string
 	files, followed  string
@@ -135,7 +136,7 @@ func (d *playedDay) weatherOf(followed [][2]time.Time) []common {
 		return "SELECT DISTINCT city, target, metric, run, value, members FROM (SELECT *, " + began(end.Add(-90*time.Minute)) + " AS run FROM weather_issue WHERE " + d.inCities() +
 			" AND members IS NOT NULL) WHERE run = " + fmt.Sprint(end.Add(-90*time.Minute).UnixMicro()) + more
 	}
-	// A city's today may be over when a lane asks.
+	// A city's today may be over when a lane sends its request.
 	const behindToday = " QUALIFY target > min(target) OVER (PARTITION BY city, run)"
 	days := fmt.Sprintf("SELECT city, day, metric, kind, source, station, value FROM weather_actual WHERE "+d.inCities()+
 		" AND kind = 2 AND day >= %d AND day < %d AND (city, day) NOT IN (VALUES %s)", end.Unix()/86_400-9, end.Unix()/86_400-1, strings.Join(d.goneOver(), ", "))
@@ -146,13 +147,13 @@ func (d *playedDay) weatherOf(followed [][2]time.Time) []common {
 		// The files have no observations of the weather service, but the reports of its stations.
 		{"observations", fmt.Sprintf(observations, "metar"), fmt.Sprintf(observations, "nws"), 100, false},
 		{"forecasts", forecasts(behindToday), forecasts(""), 300, true},
-		// The files name one model, the lane asks two at once.
+		// The files have one model, the lane requests two at once.
 		{"ensembles", ensembles(behindToday), ensembles(""), 50, true},
 		{"past days", days, days, 200, false},
 	}
 }
 
-// inCities is the condition that a row is of a city that is followed.
+// inCities is the condition for rows of followed cities.
 func (d *playedDay) inCities() string {
 	var names []string
 	for _, c := range d.cities.Cities() {
@@ -161,8 +162,8 @@ func (d *playedDay) inCities() string {
 	return "city IN (" + strings.Join(names, ", ") + ")"
 }
 
-// archive writes what the archive says, at the end of the venue, of the days that it lasted. Of
-// the venue's own files each tells of two of them.
+// archive writes the archive's values at the end of the venue for its days. Each of the venue's own
+// files has only two of them.
 func (d *playedDay) archive(path string) error {
 	weather, err := d.venue.Weather()
 	if err != nil {
@@ -182,7 +183,7 @@ func (d *playedDay) archive(path string) error {
 	return os.WriteFile(path, lines.Bytes(), 0o600)
 }
 
-// americans are the stations of the United States, as words of a statement.
+// americans returns the stations of the United States as SQL literals.
 func (d *playedDay) americans() (out []string) {
 	for _, c := range d.cities.Cities() {
 		if c.Country == "US" {
@@ -192,8 +193,8 @@ func (d *playedDay) americans() (out []string) {
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
-// goneOver are the cities and days that the archive goes over between the end of the venue,
-// which the files are of, and a few hours later, when it is asked last.
+// goneOver returns the cities and days that the archive revises between the end of the venue, as of
+// which the files are, and its last request a few hours later.
 func (d *playedDay) goneOver() []string {
 	out := []string{"('', 0)"}
 	end := d.venue.Manifest.End
@@ -227,8 +228,9 @@ func mustHave(t *testing.T, imported, k *keeper.Keeper, c *common) {
 	}
 }
 
-// lastPrices are those of markets that have a book. Bids and asks are not compared: the book of a
-// market that is played is made round its last trade, and the files have quotes of another moment.
+// lastPrices compares the last prices of markets with an order book. Bids and asks are not
+// compared: the book of a simulated market is made around its last trade, and the files have quotes
+// of another moment.
 func (d *playedDay) lastPrices() common {
 	var traded []string
 	for _, c := range d.trading() {

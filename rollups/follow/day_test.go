@@ -19,10 +19,10 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// TestADayThroughAllFaultsIsTheImport: all lanes follow a venue at once, over the wire, while
-// every source makes every mistake it can, with a restart and a week in which nothing runs; what is
-// there in the end is what the files have. Following all of it again adds nothing. A short run leaves
-// it at the lanes one by one (TestFollowingIsImporting, TestFollowedMarketsAreThoseOfTheFile,
+// TestADayThroughAllFaultsIsTheImport: all lanes follow a venue at once over HTTP, with all faults
+// of every source, a restart and a week in which nothing runs. The result must be that of the
+// files, and following everything again must add nothing. A short run tests only single lanes
+// (TestFollowingIsImporting, TestFollowedMarketsAreThoseOfTheFile,
 // TestWhatIsFollowedIsWhatIsImported), and at several that are killed at once
 // (TestAKilledFollowerOfMarketsLosesAndDoublesNothing).
 func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
@@ -46,7 +46,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	d.url = web.URL
 	d.faults(0.2)
 	dir := t.TempDir()
-	suspect := int64(0) // ranges whose logs could not be all
+	suspect := int64(0) // ranges whose logs were incomplete
 	part := func(f func(l *lanes)) {
 		k := openVenue(t, dir, unserved)
 		l := d.lanes(k)
@@ -76,7 +76,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 		}
 	}()
 	l := d.lanes(k)
-	d.advance(20 * time.Minute) // hosts that were shut, and nodes that rest, are asked again
+	d.advance(20 * time.Minute) // hosts with an open circuit and resting nodes are used again
 	d.pace(t, 60)
 	l.catchUp()
 	l.tellQuotes()
@@ -123,7 +123,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	}
 	alsoVerify(t, k)
 
-	// The same once more, as if nothing were known of what was asked for.
+	// The same once more, without the stored ranges and cursors.
 	before := factsOfDay(t, k)
 	if _, err := k.Commit(t.Context(), ingest.Rows{Name: "forget", Within: func(ctx context.Context, conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "DELETE FROM sync_range; DELETE FROM sync_cursor WHERE source NOT LIKE 'weather/openmeteo'")
@@ -145,7 +145,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// someCities are one in so many of the cities.
+// someCities returns every one-th city.
 func someCities(t *testing.T, one int) *data.Gazetteer {
 	t.Helper()
 	var some []data.City

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// history is what a chain has of a sample venue: the logs of its blocks.
+// history has the logs of a sample venue's chain by block.
 type history struct {
 	venue       *sample.Venue
 	file        string // all of them as NDJSON
@@ -56,7 +56,7 @@ var played = sync.OnceValues(func() (*history, error) {
 	return historyFrom(sample.Config{Fills: 2_000, Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5, Chain: true})
 })
 
-// historyFrom plays a venue.
+// historyFrom returns the history of a simulated venue.
 func historyFrom(c sample.Config) (*history, error) {
 	v, err := sample.New(context.Background(), c)
 	if err != nil {
@@ -109,19 +109,19 @@ type node struct {
 	name string
 	mu   sync.Mutex
 	head int64
-	bare bool // its answers have no header of the block before
+	bare bool // its responses have no header of the block before
 
 	silent   bool // it never answers
-	looks    int  // how often it was asked for the newest final block
-	unproved bool // its answers to looks prove nothing
+	looks    int  // number of requests for the newest final block
+	unproved bool // its responses to looks prove nothing
 	proved   int  // how many did
 
-	headers int                                            // how often it was asked for them
-	most    int64                                          // blocks it answers at once; 0: any number
-	lose    func(from, to, block int64, nth int) bool      // a log that it leaves out without a word
+	headers int                                            // number of requests for them
+	most    int64                                          // limit of blocks; 0: none
+	lose    func(from, to, block int64, nth int) bool      // a log that it omits silently
 	fail    func(from, to int64) error                     // it does not answer
 	hash    func(block int64) (other data.Hash, is bool)   // of another chain
-	odd     func(block int64, log []byte) (other []byte)   // it answers another log
+	odd     func(block int64, log []byte) (other []byte)   // it returns a different log
 	asks    int                                            // for logs
 	got     func(from, to int64, addresses []data.Address) // called with every one
 }
@@ -171,8 +171,8 @@ func (n *node) hush(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Tail gives what Logs does where the newest final block has a log, as a node whose answers
-// prove nothing else.
+// Tail returns the same as Logs if the newest final block has a log; otherwise its response proves
+// nothing.
 func (n *node) Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (follow.Header, *follow.Answer, error) {
 	final, err := n.Finalized(ctx)
 	n.mu.Lock()
@@ -248,14 +248,14 @@ func (n *node) Logs(ctx context.Context, from, to int64, addresses []data.Addres
 	}}, nil
 }
 
-// addressOf is that of a log, which replay writes as its first member.
+// addressOf returns the address of a log, which replay writes as its first member.
 func addressOf(log []byte) (a data.Address) {
 	_, rest, _ := bytes.Cut(log, []byte(`"address":"`))
 	a, _ = data.ParseAddress(string(rest[:42]))
 	return a
 }
 
-// isFill tells whether a log is a fill, which is of a match.
+// isFill reports whether a log is a fill, which belongs to a match.
 func (h *history) isFill(block int64, nth int) bool {
 	e, err := chain.NewDecoder(chain.Contracts()).Decode(h.logs[block][nth])
 	return err == nil && e.Kind == chain.Filled
@@ -263,7 +263,7 @@ func (h *history) isFill(block int64, nth int) bool {
 
 func (h *history) node(name string) *node { return &node{history: h, name: name, head: h.last + 40} }
 
-// venue opens the venue of a folder, which is closed behind the test.
+// venue opens the venue of a folder, which is closed at the end of the test.
 func venue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
 	k := openVenue(t, dir, change...)
@@ -275,8 +275,8 @@ func venue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Kee
 	return k
 }
 
-// openVenue opens one that the test closes. It is served in a long run alone: what is shown of a
-// batch is the keeper's, and TestFollowingIsImporting follows one that is.
+// openVenue opens a venue that the test closes. It is served only in a long run, because the
+// snapshot is tested with the keeper, and TestFollowingIsImporting follows a venue that is served.
 func openVenue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
 	c := keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: testfiles.Long()}
@@ -296,7 +296,7 @@ func served(c *keeper.Config) { c.Serve = true }
 // unserved keeps no snapshot of a venue.
 func unserved(c *keeper.Config) { c.Serve = false }
 
-// rowsOf gives the rows of a statement as text, in order.
+// rowsOf returns the rows of a statement as text, in order.
 func rowsOf(t testing.TB, v follow.Venue, query string) (out []string) {
 	t.Helper()
 	err := v.Read(context.Background(), func(conn *sql.Conn) error {
@@ -320,7 +320,7 @@ func rowsOf(t testing.TB, v follow.Venue, query string) (out []string) {
 	return out
 }
 
-// options are those of a lane that follows from the first block on, without waiting.
+// options returns the options of a lane that follows from the first block on, without waiting.
 func (h *history) options(k follow.Venue, nodes ...*node) follow.ChainOptions {
 	o := follow.ChainOptions{Venue: k, Contracts: chain.Contracts(), FromBlock: h.first - 10, Log: zerolog.Nop(), Every: 20 * time.Millisecond}
 	for _, n := range nodes {
@@ -338,7 +338,7 @@ func lane(t testing.TB, o follow.ChainOptions) *follow.Chain {
 	return c
 }
 
-// once follows until all is in.
+// once follows until everything is committed.
 func once(t testing.TB, o follow.ChainOptions) follow.ChainStatus {
 	t.Helper()
 	c := lane(t, o)
@@ -350,7 +350,7 @@ func once(t testing.TB, o follow.ChainOptions) follow.ChainStatus {
 	return c.Status()
 }
 
-// tables are what the facts say, in words that do not depend on the numbers of things.
+// tables are queries of the facts that do not depend on ids.
 var tables = map[string]string{
 	"fills": "SELECT hex(w.address), t.token_id, f.* EXCLUDE (wallet, token, batch, tx), hex(f.tx) FROM fills AS f JOIN wallets AS w USING (wallet) " +
 		"JOIN tokens AS t ON t.token = f.token",
@@ -389,7 +389,7 @@ func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
 	return out
 }
 
-// want are the facts of the same logs imported as a file.
+// want returns the facts of the same logs imported as a file.
 func (h *history) want(t testing.TB) map[string][]string {
 	t.Helper()
 	h.imported.Do(func() {
@@ -439,21 +439,21 @@ func mustVerify(t testing.TB, k *keeper.Keeper) {
 	}
 }
 
-// clock goes faster than time, and stands still while anything is done that it waits for: what
-// happens by its hours then does not depend on how fast the machine is.
+// clock runs faster than real time, and stops while anything holds it, so that results by its time
+// do not depend on the speed of the machine.
 type clock struct {
 	mu   sync.Mutex
 	now  time.Time
 	was  time.Time
 	by   int
-	held int // that are under way
+	held int // holds
 }
 
 func newClock() *clock {
 	return &clock{now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), was: time.Now(), by: 1}
 }
 
-// pace makes it go so many times as fast.
+// pace makes it run so many times as fast.
 func (c *clock) pace(t testing.TB, by int) {
 	t.Helper()
 	_ = c.time()
@@ -477,7 +477,7 @@ func (c *clock) read() time.Time {
 	return c.now
 }
 
-// hold has the clock stand still until goOn is called as often.
+// hold stops the clock until goOn is called as often.
 func (c *clock) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

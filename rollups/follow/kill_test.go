@@ -32,25 +32,25 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// errand is what a process of its own follows, and the moment at which it kills itself as
-// kill -9 does. A moment that never comes is none: the process ends when all is in.
+// errand is what a separate process follows, and the moment at which it kills itself like kill -9.
+// If the moment never comes, the process ends when everything is committed.
 type errand struct {
 	Dir   string
 	Logs  string // the file of the chain's logs
 	Serve bool   // with files to serve from
-	Tail  bool   // the head moves on block by block, from what is committed on
-	// URL is the server that plays the venue: markets and quotes are followed too, and the
-	// chain's head goes by the clock. "": the chain alone.
+	Tail  bool   // the head moves block by block, from the committed block on
+	// URL is the server that simulates the venue: markets and quotes are followed too, and the
+	// chain's head depends on the clock. "": only the chain.
 	URL   string
 	Clock pastime
 
 	Lane   string // "chain", "markets" or "quotes": whose commits are counted
-	Commit int    // the how-manieth, from 1 on
+	Commit int    // number of the commit, from 1
 	Where  moment
-	After  time.Duration // how long behind that moment
+	After  time.Duration // time after that moment
 }
 
-// pastime is a clock that goes fast from one time on, and stands still at another.
+// pastime is a clock that runs fast from one time on, and stops at another.
 type pastime struct {
 	From, Until time.Time
 	Speed       float64
@@ -71,9 +71,9 @@ func (p *pastime) advance(d time.Duration) {
 	}
 }
 
-// runsOn is a clock that starts at a time and never stands still: what the chain lane puts off, it
-// puts off by its clock. A node that did not answer in time, a range held back and a commit that was
-// refused would never have their turn again.
+// runsOn is a clock that starts at a time and never stops, because the chain lane waits by its
+// clock. Otherwise a node that did not answer in time, a range that is held back and a refused
+// commit would never be tried again.
 func runsOn(from time.Time) func() time.Time {
 	began := time.Now()
 	return func() time.Time { return from.Add(1800 * time.Since(began)) }
@@ -85,20 +85,20 @@ type moment string
 const (
 	atStart moment = "start"  // of the process
 	inside  moment = "inside" // when the commit begins
-	within  moment = "within" // when all statements of its transaction are done
-	behind  moment = "behind" // when the commit is done
-	ending  moment = "ending" // when the process is told to end behind the commit
-	cleanly moment = "clean"  // never: it ends behind the commit
+	within  moment = "within" // after all statements of its transaction
+	behind  moment = "behind" // after the commit
+	ending  moment = "ending" // when the process is told to end after the commit
+	cleanly moment = "clean"  // never: it ends after the commit
 	never   moment = "never"
 )
 
-// drawMoment makes the errand be killed at a random moment of the first commits of a lane.
+// drawMoment sets a random moment of the first commits of a lane.
 func (e *errand) drawMoment(lane string, commits int) {
 	longest := map[moment]time.Duration{atStart: 300 * time.Millisecond, inside: 60 * time.Millisecond, within: 20 * time.Millisecond, behind: 40 * time.Millisecond, ending: 60 * time.Millisecond}
 	e.Lane, e.Commit = lane, 1+rand.IntN(commits)
 	e.Where = []moment{atStart, inside, inside, inside, within, within, within, behind, behind, ending, cleanly}[rand.IntN(11)]
 	if lane == "quotes" && e.Where == within {
-		e.Where = inside // nothing of a lane's own is in their transaction
+		e.Where = inside // their transaction has nothing of the lane
 	}
 	// As many kills within the first 10 µs as from 10 to 100 µs, and so on.
 	e.After = time.Duration(math.Exp(rand.Float64() * math.Log(float64(max(longest[e.Where], 1)))))
@@ -106,7 +106,7 @@ func (e *errand) drawMoment(lane string, commits int) {
 
 const errandKey = "PMX_TEST_FOLLOW"
 
-// run gives whether the process was killed; else it has ended by itself.
+// run reports whether the process was killed; otherwise it has ended normally.
 func (e errand) run(t *testing.T) (killed bool) {
 	t.Helper()
 	text, err := json.Marshal(e)
@@ -125,11 +125,11 @@ func (e errand) run(t *testing.T) (killed bool) {
 	return true
 }
 
-// kill ends this process as kill -9 does, after a while.
+// kill ends this process like kill -9, after a while.
 func kill(after time.Duration) {
 	time.AfterFunc(after, func() {
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill() // nothing runs behind it
+			_ = self.Kill() // nothing runs after it
 		}
 	})
 }
@@ -143,7 +143,7 @@ type trap struct {
 	end   context.CancelFunc
 }
 
-// commit does something that is a commit of the lane.
+// commit runs a commit of the lane.
 func (v trap) commit(do func(sprung bool) error) error {
 	sprung := v.lane == v.e.Lane && v.count.Add(1) == int64(v.e.Commit)
 	if sprung && v.e.Where == inside {
@@ -164,7 +164,7 @@ func (v trap) commit(do func(sprung bool) error) error {
 	return err
 }
 
-// Commit is the keeper's.
+// Commit calls the keeper.
 func (v trap) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (receipt ingest.Receipt, err error) {
 	err = v.commit(func(sprung bool) error {
 		if first := rows.Within; sprung && v.e.Where == within {
@@ -176,7 +176,7 @@ func (v trap) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remain
 	return receipt, err
 }
 
-// afterAll has the process killed a while behind all that belongs to a transaction.
+// afterAll kills the process some time after everything in a transaction.
 func (e *errand) afterAll(do func(context.Context, *sql.Conn) error) func(context.Context, *sql.Conn) error {
 	return func(ctx context.Context, conn *sql.Conn) error {
 		if do != nil {
@@ -189,7 +189,7 @@ func (e *errand) afterAll(do func(context.Context, *sql.Conn) error) func(contex
 	}
 }
 
-// Quote is the keeper's.
+// Quote calls the keeper.
 func (v trap) Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error) {
 	err = v.commit(func(bool) error {
 		stored, err = v.Keeper.Quote(ctx, quotes)
@@ -198,7 +198,7 @@ func (v trap) Quote(ctx context.Context, quotes []data.Quote) (stored int64, err
 	return stored, err
 }
 
-// runErrand is the process. It gives its status.
+// runErrand is the process. It returns its exit status.
 func runErrand(text string) int {
 	var e errand
 	err := json.Unmarshal([]byte(text), &e)
@@ -244,7 +244,7 @@ func (e *errand) follow() error {
 	return errors.Join(err, k.Close())
 }
 
-// chainAlone follows the chain until all is in.
+// chainAlone follows the chain until everything is committed.
 func (e *errand) chainAlone(ctx context.Context, end context.CancelFunc, h *history, v trap) error {
 	o := h.options(v, h.node("a"), h.node("b"))
 	last := h.last + 40
@@ -287,7 +287,7 @@ func (e *errand) chainAlone(ctx context.Context, end context.CancelFunc, h *hist
 	return err
 }
 
-// venue follows all lanes but the weather's, for a second.
+// venue runs all lanes except for the weather's for a second.
 func (e *errand) venue(ctx context.Context, end context.CancelFunc, h *history, of func(lane string) trap) error {
 	e.Clock.began = time.Now()
 	l, err := h.threeLanes(e.URL, e.Clock.now, func(lane string) follower { return of(lane) })
@@ -310,8 +310,8 @@ type follower interface {
 	follow.Quoter
 }
 
-// threeLanes are those of the chain, in this process, and of markets and quotes, of a server
-// that plays the venue.
+// threeLanes are the lanes of the chain, in this process, and of markets and quotes, of a server
+// that simulates the venue.
 type threeLanes struct {
 	chain   *follow.Chain
 	markets *follow.Markets
@@ -347,8 +347,7 @@ func (h *history) threeLanes(url string, now func() time.Time, of func(lane stri
 	return l, errors.Join(failed, err)
 }
 
-// ahead gives the block with logs that lies behind another one, and some further on; at the
-// end the last one.
+// ahead returns the by-th block with logs after another one; at the end the last one.
 func (h *history) ahead(block int64, by int) int64 {
 	var blocks []int64
 	for b := range h.logs {
@@ -363,7 +362,7 @@ func (h *history) ahead(block int64, by int) int64 {
 	return blocks[by]
 }
 
-// moving gives two nodes whose head moves on whenever one is asked for it.
+// moving returns two nodes whose head moves whenever one is asked for it.
 func (h *history) moving(next func(head int64) int64) []follow.Node {
 	m := &heads{next: next}
 	a, b := h.node("a"), h.node("b")
@@ -372,7 +371,7 @@ func (h *history) moving(next func(head int64) int64) []follow.Node {
 	return []follow.Node{&movingNode{a, m}, &movingNode{b, m}}
 }
 
-// heads moves nodes on together.
+// heads moves nodes together.
 type heads struct {
 	mu    sync.Mutex
 	nodes []*node
@@ -384,7 +383,7 @@ type movingNode struct {
 	heads *heads
 }
 
-// Finalized moves the head on.
+// Finalized moves the head.
 func (n *movingNode) Finalized(ctx context.Context) (follow.Header, error) {
 	n.heads.mu.Lock()
 	head := max(n.head, n.heads.next(n.head))

@@ -25,12 +25,12 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// listed is a market as the venue's catalogue has it. Its tokens are 2n+1000 and 2n+1001.
+// listed is a market in the venue's catalogue. Its tokens are 2n+1000 and 2n+1001.
 type listed struct {
 	question string
 	closedAt time.Time // zero: open
 	bid      string
-	payouts  bool   // Gamma tells them
+	payouts  bool   // Gamma has them
 	odd      string // instead of the record
 }
 
@@ -46,7 +46,7 @@ type catalogue struct {
 	empty    int  // sweeps that come out empty
 	blank    int  // lists of markets that do
 	foreign  bool // filters are ignored
-	fails    int  // answers that fail, by 400
+	fails    int  // responses that fail with 400
 	trades   int  // that were committed
 }
 
@@ -59,7 +59,7 @@ func (c *catalogue) set(f func()) {
 	c.edits++
 }
 
-// asked gives how often each path was asked for since the last call.
+// asked returns the number of requests by path since the last call.
 func (c *catalogue) asked() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (c *catalogue) keyset(w http.ResponseWriter, q map[string][]string, events 
 	_, _ = fmt.Fprintf(w, `{"%s":[%s],"next_cursor":"%s"}`, name, strings.Join(rows, ","), next)
 }
 
-// list is the CLOB's, two markets a page.
+// list is the CLOB's list, two markets a page.
 func (c *catalogue) list(w http.ResponseWriter, cursor string) {
 	b, _ := base64.StdEncoding.DecodeString(cursor)
 	from, _ := strconv.Atoi(string(b))
@@ -172,7 +172,7 @@ type place struct {
 	host *fetch.Host
 }
 
-// factsOnly opens a venue of which only the facts are looked at. A short run keeps no rollups of it.
+// factsOnly opens a venue whose facts alone are checked. A short run keeps no rollups of it.
 func factsOnly(t testing.TB, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
 	k := venue(t, t.TempDir(), change...)
@@ -205,7 +205,7 @@ func (c *catalogue) clock() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return
 
 func (c *catalogue) later(d time.Duration) { c.set(func() { c.now = c.now.Add(d) }) }
 
-// lane is a new start of the lane, with everything to ask or with Gamma alone.
+// lane starts the lane, with all sources or only with Gamma.
 func (p *place) lane(all bool, change ...func(*follow.MarketOptions)) *follow.Markets {
 	o := follow.MarketOptions{Venue: p.k, Gamma: gamma.New(p.host), Now: p.clock, Pace: time.Nanosecond}
 	if all {
@@ -238,7 +238,7 @@ func (p *place) trade(token string) {
 	}
 }
 
-// said gives the rows of a query, one a line.
+// said returns the rows of a query, one per line.
 func (p *place) said(query string) string {
 	p.t.Helper()
 	var out []string

@@ -20,8 +20,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// TestFollowedMarketsAreThoseOfTheFile: a venue that is played, with faults of every kind, is
-// followed to the same markets as the import of its file gives.
+// TestFollowedMarketsAreThoseOfTheFile: following a simulated venue with faults of every kind gives
+// the same markets as importing its file.
 func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
 	played, err := sample.New(t.Context(), sample.Config{Fills: int64(testfiles.Cases(600, 2000)), Days: testfiles.Cases(8, 0), Seed: 3, Chain: true})
 	if err != nil {
@@ -48,14 +48,14 @@ func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
 	followed, imported := factsOnly(t, unserved), factsOnly(t, unserved)
 	m := follow.NewMarkets(follow.MarketOptions{Venue: followed, Gamma: gamma.New(host("gamma", "/gamma")), Data: dataapi.New(host("data", "/data")), Now: s.Clock().Now, Pace: 1, Full: 1})
 	failed := 0
-	for range testfiles.Cases(8, 20) { // what fails is tried again
+	for range testfiles.Cases(8, 20) { // failures are repeated
 		if err := m.Once(t.Context()); err != nil {
 			failed++
 		}
 		if err := m.Reconcile(t.Context()); err != nil {
 			failed++
 		}
-		s.Clock().Advance(20 * time.Minute) // a host that was shut is asked again
+		s.Clock().Advance(20 * time.Minute) // a host with an open circuit is used again
 	}
 	if st := m.Status(); failed == 0 || st.Foreign+st.Loops+st.Odd == 0 {
 		t.Errorf("%d failures, %+v", failed, st)

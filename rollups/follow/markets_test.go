@@ -20,15 +20,15 @@ import (
 
 const questions = "SELECT question FROM markets ORDER BY question"
 
-// TestTokensThatNobodyKnowsAreAskedFor: at once, and what the venue does not know either ever
-// less often.
+// TestTokensThatNobodyKnowsAreAskedFor at once; those that the venue does not know are requested
+// less and less often.
 func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	p := newPlace(t, 1)
 	p.set(func() {
 		p.markets = append(p.markets, listed{question: "gone?", closedAt: p.now.Add(-time.Hour), payouts: true})
 	})
 	m := p.lane(false)
-	p.trade("1002")  // of what is closed, and so in no sweep
+	p.trade("1002")  // of a closed market, which is in no sweep
 	p.trade("77777") // of nobody
 	p.once(m)
 	p.want("asked", "SELECT m.question || ' ' || t.token_id FROM fills JOIN tokens AS t USING (token) JOIN markets AS m USING (market)", "gone? 1002")
@@ -39,7 +39,7 @@ func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	p.asked()
 	p.once(m)
 	if n := p.asked()["/markets/keyset"]; n != 0 {
-		t.Errorf("what is not there is asked for %d times at once", n)
+		t.Errorf("what is missing is requested %d times at once", n)
 	}
 	if s := m.Status(); s.Wanted != 1 || s.Missing != 1 {
 		t.Errorf("%+v", s)
@@ -47,16 +47,16 @@ func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	p.later(11 * time.Second)
 	p.once(m)
 	if n := p.asked()["/markets/keyset"]; n != 2 {
-		t.Errorf("what was not there is asked for %d times later", n)
+		t.Errorf("what was missing is requested %d times later", n)
 	}
 }
 
-// TestPositionsAreAskedForByTheirCondition: and combos are not asked for.
+// TestPositionsAreAskedForByTheirCondition: and combos are not requested.
 func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
 	p := newPlace(t, 0)
 	m := p.lane(false)
 	p.trade("904625697166532776746648320380374280103671755200316906558262375061821325312")  // 0x02 00 … 00: of no market
-	p.trade("1357000000000000000000000000000000000000000000000000000000000000000000000000") // begins with 03, and is none
+	p.trade("1357000000000000000000000000000000000000000000000000000000000000000000000000") // begins with 03 but is not one
 	p.once(m)
 	if s := m.Status(); s.Wanted != 2 || s.Combos != 0 {
 		t.Errorf("%+v", s)
@@ -73,7 +73,7 @@ func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatChangedIsWritten: by the sweeps, and what only moved with trades at times.
+// TestOnlyWhatChangedIsWritten by sweeps; what only changed with trades is written occasionally.
 func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	p := newPlace(t, 10)
 	m := p.lane(false)
@@ -100,8 +100,8 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	p.later(time.Hour)
 	written("an hour later", 1)
 	p.want("an hour later", "SELECT best_bid FROM markets WHERE slug = 'm5'", "400000")
-	// A start that follows upon a clean end goes on; one that does not, because something was
-	// committed since, writes once more and changes nothing.
+	// After a clean end, the next start continues; if something was committed since, it writes
+	// everything once more and changes nothing.
 	m = p.lane(false)
 	written("after a clean end", 0)
 	unsaved := p.lane(false)
@@ -135,7 +135,7 @@ func (p *place) exec(statement string) {
 	}
 }
 
-// TestWhatClosedIsReadAgain: at once where it left the open events, and by schedule.
+// TestWhatClosedIsReadAgain at once if it left the open events, and by schedule.
 func TestWhatClosedIsReadAgain(t *testing.T) {
 	p := newPlace(t, 6)
 	m := p.lane(false)
@@ -163,7 +163,7 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	if n := p.asked()["/markets/keyset"]; n != 0 {
 		t.Errorf("asked %d times though nothing is due", n)
 	}
-	// The clock was ahead all that time, and is right again.
+	// The clock was ahead all the time, and is right again.
 	p.later(-100 * 24 * time.Hour)
 	p.set(func() { p.markets[3].closedAt = p.now.Add(-time.Minute) })
 	p.once(m)
@@ -171,11 +171,12 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	p.later(10 * time.Minute)
 	p.once(m)
 	if n := p.asked()["/markets/keyset"]; n == 0 {
-		t.Error("what closes behind a clock that was ahead is not read again")
+		t.Error("what closes after a clock was ahead is not read again")
 	}
 }
 
-// TestTheScheduleBehindAClockThatWasAhead: it begins again where nothing was due by the clock that was ahead, too.
+// TestTheScheduleBehindAClockThatWasAhead: it starts again, even if nothing was due while the clock
+// was ahead.
 func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
 	p := newPlace(t, 0)
 	p.later(365 * 24 * time.Hour)
@@ -194,8 +195,8 @@ func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
 	p.want("11 minutes later", "SELECT question FROM markets WHERE closed", "Q2 as of now?")
 }
 
-// TestWhatAnAnswerLacksIsAskedForAgain: whether somebody heard of it, or it closed a while ago, or
-// only another source has described it.
+// TestWhatAnAnswerLacksIsAskedForAgain, whether it came from a hint, closed some time ago, or was
+// described only by another source.
 func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() { p.markets[0].closedAt = p.now.Add(-30 * 24 * time.Hour) })
@@ -251,7 +252,7 @@ func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
 	p.want("described by Gamma", "SELECT question FROM markets WHERE gamma_id = '4'", "Q3?")
 }
 
-// TestPayoutsThatNobodyTold are asked for at the data API, which tells those that are derived.
+// TestPayoutsThatNobodyTold are requested from the data API, which has derived ones.
 func TestPayoutsThatNobodyTold(t *testing.T) {
 	p := newPlace(t, 2)
 	m := p.lane(true)
@@ -273,8 +274,8 @@ func TestPayoutsThatNobodyTold(t *testing.T) {
 	}
 }
 
-// TestPayoutsThatTheChainDidNotTell are asked for at the data API too an hour later, which says in
-// which block they were reported; what it says is above what the catalogue does.
+// TestPayoutsThatTheChainDidNotTell are also requested from the data API an hour later, which has
+// the block in which they were reported; its payouts take precedence over the catalogue's.
 func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() {
@@ -309,7 +310,7 @@ func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
 	}
 }
 
-// resolve commits payouts as the chain's logs give them.
+// resolve commits payouts like those of the chain's logs.
 func (p *place) resolve(c data.Hash) {
 	p.t.Helper()
 	_, err := p.k.Commit(p.t.Context(), ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills}, Name: "polygon",
@@ -321,7 +322,8 @@ func (p *place) resolve(c data.Hash) {
 	}
 }
 
-// TestAnEmptySweepIsAskedAgain: twice, before it is an error; nothing is taken for closed.
+// TestAnEmptySweepIsAskedAgain twice before it is an error; no market counts as closed because of
+// it.
 func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 	p := newPlace(t, 4)
 	m := p.lane(false)
@@ -341,21 +343,21 @@ func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestPagesOfOthersAreNotWritten: where filters are ignored nothing of the answer is kept.
+// TestPagesOfOthersAreNotWritten: if filters are ignored, the response is refused.
 func TestPagesOfOthersAreNotWritten(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() { p.foreign = true })
 	m := p.lane(false)
 	p.trade("1002")
 	if err := m.Once(t.Context()); err == nil {
-		t.Error("a page with other markets is believed")
+		t.Error("a page with other markets is accepted")
 	}
 	if s := m.Status(); s.Foreign == 0 || s.Tasks[0].Phase != follow.BackOff || s.Tasks[1].Phase != follow.Idle {
 		t.Errorf("%+v", s)
 	}
 }
 
-// TestRecordsThatCannotBeRead are counted by what is odd, and the others are written.
+// TestRecordsThatCannotBeRead are counted by reason, and the others are written.
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() { p.markets[1].odd = `{"id":"9","question":"draft","outcomes":"[]"}` })
@@ -367,8 +369,8 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestListsAreReadOn: the reconciliation where a failure left it, and the CLOB's list from
-// its last page.
+// TestListsAreReadOn: the reconciliation continues where a failure stopped it, and the CLOB's list
+// from its last page.
 func TestListsAreReadOn(t *testing.T) {
 	markets := testfiles.Cases(10, 40)
 	p := newPlace(t, markets)
@@ -381,7 +383,7 @@ func TestListsAreReadOn(t *testing.T) {
 	})
 	m := p.lane(true)
 	failed := false
-	for range 20 { // every tenth request fails, and the scan goes on
+	for range 20 { // every tenth request fails, and the scan continues
 		p.set(func() { p.fails = 0 })
 		ctx, cancel := context.WithCancel(t.Context())
 		if !failed {
@@ -426,8 +428,8 @@ func TestListsAreReadOn(t *testing.T) {
 	p.want("the new one", "SELECT count(*) FROM markets WHERE question = 'new?'", "1")
 }
 
-// A catalogue that is silent, or has a fifth of what it had, is raised, and that is over when
-// it has all of it again.
+// A catalogue that is silent, or has less than a fifth of its usual markets, is reported until it
+// has all of them again.
 func TestASilentOrThinCatalogueIsRaised(t *testing.T) {
 	p := newPlace(t, 11)
 	m := p.lane(false)

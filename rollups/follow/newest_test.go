@@ -23,7 +23,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// newestOf plays the last hours of a venue, and follows its newest trades.
+// newestOf simulates the last hours of a venue, and follows its newest trades.
 type newestOf struct {
 	t      *testing.T
 	played *replay.Server
@@ -75,7 +75,7 @@ func followNewest(t *testing.T, change func(o *follow.NewestOptions), faults ...
 	return n
 }
 
-// shown is what is shown now, by transaction, and which sources tell of trades.
+// shown returns the current trades by transaction, and the coverage.
 func (n *newestOf) shown() (map[data.Hash]serving.NewestTrade, serving.NewestCoverage) {
 	n.t.Helper()
 	rows, covered := n.trades.Newest(nil, n.final.Load(), data.Hash{}, 1000)
@@ -92,7 +92,7 @@ func (n *newestOf) shown() (map[data.Hash]serving.NewestTrade, serving.NewestCov
 	return all, covered
 }
 
-// last is the transactions of the matches between two times of the clock.
+// last returns the transactions of the matches between two times of the clock.
 func (n *newestOf) last(from, to time.Time) (all []data.Hash) {
 	v := n.played.Venue()
 	for i := v.FindMatch(from.Unix() + 1); i < v.FindMatch(to.Unix()+1); i++ {
@@ -101,7 +101,7 @@ func (n *newestOf) last(from, to time.Time) (all []data.Hash) {
 	return all
 }
 
-// has tells whether all of some transactions are shown.
+// has reports whether all of some transactions are shown.
 func (n *newestOf) has(want []data.Hash) bool {
 	shown, _ := n.shown()
 	return len(want) > 0 && !slices.ContainsFunc(want, func(tx data.Hash) bool { _, is := shown[tx]; return !is })
@@ -121,7 +121,7 @@ func (n *newestOf) busy() []data.Hash {
 	return nil
 }
 
-// goOn is busy now and then: a venue's day is short.
+// goOn calls busy only at intervals, because a venue's day is short.
 func (n *newestOf) goOn() {
 	n.t.Helper()
 	if time.Since(n.moved) >= 50*time.Millisecond {
@@ -130,7 +130,7 @@ func (n *newestOf) goOn() {
 	}
 }
 
-// Trades of the channel are shown within a moment, and no longer once the facts have them.
+// Trades of the channel are shown at once, until the facts have them.
 func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 	n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour })
 	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.Status().Told > 0 })
@@ -151,8 +151,8 @@ func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 	eventually(t, "they are forgotten", func() bool { return n.trades.Len() == 0 })
 }
 
-// A channel that answers pings and tells nothing is silent: the list is asked meanwhile, and what both
-// told is there once.
+// A channel that answers pings but sends no trades is silent. Meanwhile the list is requested, and
+// trades from both are shown once.
 func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 	n := followNewest(t, func(o *follow.NewestOptions) {
 		o.Silent = 300 * time.Millisecond
@@ -188,7 +188,7 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 	eventually(t, "the channel tells again", func() bool { n.goOn(); _, covered := n.shown(); return covered.State == serving.NewestLive })
 }
 
-// What the channel says in several ways, or as nonsense, is one trade or none.
+// Trades that the channel repeats in several forms are shown once, and invalid ones are not shown.
 func TestTradesOfAnOddChannel(t *testing.T) {
 	for _, fault := range []string{"ws-twice", "ws-bad-frames", "ws-unknown"} {
 		n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour }, fault)
@@ -209,7 +209,7 @@ func total(counts map[string]int64) (n int64) {
 	return n
 }
 
-// Nobody tells anything: the lane is stalled, and says so.
+// If neither source has trades, the lane is stalled.
 func TestNewestTradesThatNobodyTellsAreStalled(t *testing.T) {
 	var ahead atomic.Int64
 	n := followNewest(t, func(o *follow.NewestOptions) {

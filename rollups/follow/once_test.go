@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/follow"
 )
 
-// unwilling is a venue that takes no rows.
+// unwilling is a venue that refuses rows.
 type unwilling struct {
 	follow.Venue
 	why error
@@ -26,7 +26,7 @@ func (u unwilling) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 	return u.Venue.Commit(ctx, rows, coming)
 }
 
-// TestOnceEndsWhereItCannotSucceed and says why, instead of trying for ever.
+// TestOnceEndsWhereItCannotSucceed with the reason, instead of trying forever.
 func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 	h := chainOf(t)
 	down := errors.New("connection refused")

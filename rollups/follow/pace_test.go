@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestHeadIsSeenSoonAndNotAskedForMuchOftener than it moves: once and a quarter where it moves
-// as regularly as blocks are made.
+// TestHeadIsSeenSoonAndNotAskedForMuchOftener than it moves: 1.25 times as often if it moves as
+// regularly as blocks are made.
 func TestHeadIsSeenSoonAndNotAskedForMuchOftener(t *testing.T) {
 	const second = time.Second
 	for name, c := range map[string]struct {
@@ -53,7 +53,7 @@ func TestHeadIsSeenSoonAndNotAskedForMuchOftener(t *testing.T) {
 	}
 }
 
-// TestLooksAsOftenAsAskedFor whatever the head does, where an operator says how often.
+// TestLooksAsOftenAsAskedFor, whatever the head does, if the operator sets the interval.
 func TestLooksAsOftenAsAskedFor(t *testing.T) {
 	p := pace{every: 2 * time.Second}
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -85,7 +85,7 @@ func TestAHeadThatStandsIsAskedForLessAndLess(t *testing.T) {
 	if looks > 400 { // every two seconds would be 300
 		t.Errorf("%d looks in ten minutes", looks)
 	}
-	p.saw(500, now) // many blocks at once say nothing of how it moves
+	p.saw(500, now) // many blocks at once do not show how it moves
 	if _, most := p.usual(); most != 1 {
 		t.Error(most)
 	}

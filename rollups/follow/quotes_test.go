@@ -22,7 +22,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// books is an order book service: what it answers, and says on its channel, of every token.
+// books is an order book service, with responses and a channel for every token.
 type books struct {
 	t *testing.T
 
@@ -66,8 +66,7 @@ func (b *books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "[%s]", strings.Join(rows, ","))
 }
 
-// channel tells the bid of every token that is subscribed to, a trade of it, and that a
-// market is resolved.
+// channel sends the bid and a trade of every subscribed token, and that a market is resolved.
 func (b *books) channel(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	off := b.off
@@ -109,7 +108,7 @@ func (b *books) channel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follows has the open markets of a venue of 7 followed; with or without a channel.
+// follows follows the open markets of a venue of 7, with or without a channel.
 func follows(t *testing.T, change func(o *follow.QuoteOptions)) (*place, *books, *follow.Quotes) {
 	t.Helper()
 	p := newPlace(t, 7)
@@ -192,7 +191,7 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	if s := q.Status(); s.Followed != 4 || len(s.Channels) != 1 {
 		t.Errorf("%+v", s)
 	}
-	// Open markets without a book are no failure while others have quotes.
+	// Open markets without an order book are not a failure while others have quotes.
 	polls := q.Status().Polls
 	b.set(func() { b.empty = 1 << 20 })
 	eventually(t, "polls without a book", func() bool { return q.Status().NoBooks >= 2 && q.Status().Polls > polls+2 })
@@ -207,15 +206,15 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	eventually(t, "all polled", func() bool { return p.said("SELECT max(bid) FROM live_quote") == "100000" })
 }
 
-// Markets whose quotes stop coming are reported, and so is that they come again.
+// If quotes stop coming, that is reported, and so is that they come again.
 func TestQuotesThatDoNotComeAreStalled(t *testing.T) {
 	_, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.Silent = "", 200*time.Millisecond })
 	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	b.set(func() { b.empty = 1 << 20 })
 	eventually(t, "silence", func() bool { return q.Status().Phase == follow.Stalled })
-	for range 20 { // what is shown all right says nothing of polls
+	for range 20 { // successful display does not hide failed polls
 		if s := q.Status(); s.Error == "" {
-			t.Errorf("polls fail, and it is not told: %+v", s)
+			t.Errorf("failed polls are not reported: %+v", s)
 			break
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -12,8 +12,8 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestABlockIsAskedForOnceMore: payouts, and fills around them, that no node told in a range that
-// looked as usual come in where somebody names their block.
+// TestABlockIsAskedForOnceMore: payouts, and fills around them, that all nodes omitted from a range
+// that looked normal are imported when another source names their block.
 func TestABlockIsAskedForOnceMore(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
@@ -39,7 +39,7 @@ func TestABlockIsAskedForOnceMore(t *testing.T) {
 	}
 	good.lose = nil
 	c := lane(t, h.options(k, forgetful, good))
-	c.Recheck(resolves, h.last+1_000_000) // the other one is not final yet
+	c.Recheck(resolves, h.last+1_000_000) // the other block is not final yet
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
@@ -54,7 +54,7 @@ func TestABlockIsAskedForOnceMore(t *testing.T) {
 	mustEqual(t, k, want)
 }
 
-// TestABlockThatANodeDoesNotAnswerIsAskedForAgain: what the other node says of it is no answer.
+// TestABlockThatANodeDoesNotAnswerIsAskedForAgain: the response of the other node does not count.
 func TestABlockThatANodeDoesNotAnswerIsAskedForAgain(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())

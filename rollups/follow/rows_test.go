@@ -12,11 +12,11 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// mostShown is how many rows of a difference are shown.
+// mostShown is the maximum number of rows of a difference that are shown.
 const mostShown = 8
 
-// rowsDiffer tells how rows, each a JSON object, differ from those that are wanted, "" where they
-// do not: rows that are the same but for some columns are shown as those columns alone.
+// rowsDiffer describes how rows, each a JSON object, differ from the wanted ones; "" if they do
+// not. Of rows that differ in some columns only these are shown.
 func rowsDiffer(want, got []string) string {
 	missing, more := without(want, got), without(got, want)
 	if len(missing)+len(more) == 0 {
@@ -37,7 +37,7 @@ func rowsDiffer(want, got []string) string {
 	return b.String()
 }
 
-// without are the rows of a list that another does not have, each as often as it has it more.
+// without returns the rows of a list that another does not have, or has less often.
 func without(list, other []string) (out []string) {
 	have := map[string]int{}
 	for _, row := range other {
@@ -52,7 +52,7 @@ func without(list, other []string) (out []string) {
 	return out
 }
 
-// columnsDiffer tells the columns in which two rows differ, and what the rows begin with.
+// columnsDiffer describes the columns in which two rows differ, and the beginning of the rows.
 func columnsDiffer(want, got string) string {
 	var w, g map[string]json.RawMessage
 	if json.Unmarshal([]byte(want), &w) != nil || json.Unmarshal([]byte(got), &g) != nil {
@@ -67,8 +67,8 @@ func columnsDiffer(want, got string) string {
 	return out
 }
 
-// alsoVerify verifies in a long run, for tests of something else: that the rollups are those of
-// the facts, however these came in, is shown in a short one by the tests of package rollups.
+// alsoVerify runs verify in a long run, for tests of other things. In a short run, the tests of
+// package rollups show that rollups follow from the facts however these were imported.
 func alsoVerify(t testing.TB, k *keeper.Keeper) {
 	t.Helper()
 	if testfiles.Long() {

@@ -8,7 +8,8 @@ import (
 	"pmx/rollups/follow"
 )
 
-// The state of a source that is not followed now is what is stored of it, and none if it never was followed.
+// The status of a source that is not being followed is the stored one, and nil if it never was
+// followed.
 func TestWhatIsStoredOfMarketsAndQuotes(t *testing.T) {
 	k := venue(t, t.TempDir())
 	m, err := follow.StoredMarkets(t.Context(), k)

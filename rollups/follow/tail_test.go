@@ -15,8 +15,8 @@ import (
 	"pmx/rollups/follow"
 )
 
-// TestEachStepOfTheTailIsOneRequest where its last block has a log: head, logs and the header of
-// the block before come together. What they come to is what the same logs come to as a file.
+// TestEachStepOfTheTailIsOneRequest if its last block has a log: head, logs and the header of the
+// block before come together. The result is that of importing the same logs as a file.
 func TestEachStepOfTheTailIsOneRequest(t *testing.T) {
 	h := chainOf(t)
 	last := h.lonely(2)
@@ -43,7 +43,7 @@ func TestEachStepOfTheTailIsOneRequest(t *testing.T) {
 			}()
 			until(t, func() bool { return l.Status().Committed == n.head })
 			for _, block := range c.blocks {
-				for _, head := range []int64{block - 6, block - 3, block} { // which teaches how far it goes
+				for _, head := range []int64{block - 6, block - 3, block} { // from which it learns how far the head moves
 					asked := n.counted()
 					n.setHead(head)
 					until(t, func() bool { return l.Status().Committed == head })
@@ -62,7 +62,7 @@ func TestEachStepOfTheTailIsOneRequest(t *testing.T) {
 	}
 }
 
-// until waits for something that comes.
+// until waits until is returns true.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
@@ -72,7 +72,7 @@ func until(t *testing.T, is func() bool) {
 	}
 }
 
-// lonely gives the last n blocks with logs that have none in the ten before them.
+// lonely returns the last n blocks with logs that have none in the ten blocks before.
 func (h *history) lonely(n int) (blocks []int64) {
 	all := slices.Sorted(maps.Keys(h.logs))
 	for i := len(all) - 1; len(blocks) < n; i-- {
@@ -90,15 +90,15 @@ func (n *node) setHead(block int64) {
 	n.head = block
 }
 
-// counted is how often it gave logs.
+// counted returns how often it returned logs.
 func (n *node) counted() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asks
 }
 
-// TestANodeThatStandsStillIsNotWaitedFor: one that gives the same final block for ever keeps the
-// lane from nothing that another node has.
+// TestANodeThatStandsStillIsNotWaitedFor: a node that always returns the same final block does not
+// keep the lane from blocks of another node.
 func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
@@ -116,13 +116,13 @@ func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestANodeThatIsBehindIsNotTheHead: one that moves on like any other, and stays behind another,
-// keeps the lane from nothing that the other has.
+// TestANodeThatIsBehindIsNotTheHead: a node that moves but stays behind another does not keep the
+// lane from blocks of the other.
 func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	behind, good := h.node("behind"), h.node("good")
-	proved := slices.Sorted(maps.Keys(h.logs)) // a look at one of them brings its logs, and no range is asked for
+	proved := slices.Sorted(maps.Keys(h.logs)) // a look at one of them has its logs, and no range is requested
 	most := len(proved) - 1
 	behind.head, good.head = proved[most/2], proved[most/2]
 	compared := false
@@ -153,7 +153,7 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 		}
 		behind.setHead(proved[n])
 		until(t, func() bool { return l.Status().Committed >= proved[n] })
-		// All is in, and stays so until each node was looked at once more.
+		// Everything is committed, and nothing changes until each node was asked once more.
 		seen := compares.Load()
 		until(t, func() bool { return compares.Load() >= seen+6 })
 	}
@@ -161,8 +161,8 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestASilentNodeIsNotWaitedFor: while another can be asked, a look and a range end without it, and
-// where nothing but new blocks is missing it is asked for neither.
+// TestASilentNodeIsNotWaitedFor: while another is available, a look and a range end without it, and
+// if only new blocks are missing it gets no requests.
 func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	testfiles.InLong(t, "TestANodeThatFailsIsLeftAlone leaves one alone")
 	h := smallChain(t)
@@ -173,7 +173,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	o := h.options(k, silent, good)
 	o.LookIn = 300 * time.Millisecond
 	began := time.Now()
-	o.Now = func() time.Time { return began.Add(10 * time.Since(began)) } // what it rests is soon over
+	o.Now = func() time.Time { return began.Add(10 * time.Since(began)) } // its rest is short
 	l := lane(t, o)
 	defer running(t, l)()
 	until(t, func() bool { return l.Status().Committed == good.head })
@@ -186,7 +186,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	silent.silent, silent.looks, silent.asks = true, 0, 0
 	silent.mu.Unlock()
 	good.mu.Lock()
-	good.unproved = true // so that ranges are asked for
+	good.unproved = true // so that ranges are requested
 	good.mu.Unlock()
 	for _, head := range append(blocks[len(blocks)-testfiles.Cases(6, 20):], h.last+40) {
 		silent.setHead(head)
@@ -194,7 +194,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 		until(t, func() bool { return l.Status().Committed == head })
 		time.Sleep(10 * time.Millisecond)
 	}
-	if n := asked(); n == 0 || n > 8 { // what was on its way to it when it fell silent, and one more of each
+	if n := asked(); n == 0 || n > 8 { // requests in flight when it fell silent, and one more of each
 		t.Errorf("it was waited for %d times", n)
 	}
 	if n := l.Status().Nodes[0]; n.Errors == 0 || !strings.Contains(n.LastError, "another node") {
@@ -203,7 +203,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// running has a lane follow until what it gives is called.
+// running runs a lane until end is called.
 func running(t *testing.T, l *follow.Chain) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

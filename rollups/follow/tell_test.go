@@ -20,9 +20,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A venue of 40 fills an hour for five days, half of them in the delta, is quiet in an
-// hour of 7 and not in one of 8; where the chain is not in up to the end of the hour, or
-// for too few days, nothing is said.
+// A venue of 40 fills an hour for five days, half of them in the delta, is quiet in an hour with 7
+// and not in one with 8. If the chain is not committed up to the end of the hour, or for too few
+// days, nothing is reported.
 func TestAnHourWithoutItsUsualFillsIsQuiet(t *testing.T) {
 	k := venue(t, t.TempDir())
 	const hour = 500_000
@@ -91,7 +91,8 @@ func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// What hosts were asked, and what they made of it, is the source's; what others asked them is not.
+// Requests of the source to its hosts, and their results, count as the source's; requests of others
+// do not.
 func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 	var failNext atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +135,7 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 	}
 }
 
-// One of two nodes that fails is named, whether it is its host or what it says.
+// A failing node is named, whether its host fails or its responses are invalid.
 func TestANodeThatFailsIsToldOf(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/down" {
@@ -171,7 +172,7 @@ func TestANodeThatFailsIsToldOf(t *testing.T) {
 	}
 }
 
-// A connection of quotes that is up tells; one that is being made again does not.
+// An open connection of quotes counts as working; one that is being reopened does not.
 func TestConnectionsOfQuotesAreHosts(t *testing.T) {
 	state := follow.QuotesStatus{Phase: follow.Idle, Channels: []channel.Stats{{Name: "quotes 1", State: channel.Following, LastAt: time.Unix(7, 0)},
 		{Name: "quotes 2", State: channel.Connecting}}}

@@ -30,8 +30,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// shortPrices cuts the prices of rows to three digits, so that the dollars of many of them are
-// not those of the chain.
+// shortPrices truncates the prices of rows to three digits, so that the dollars of many of them
+// differ from the chain's.
 type shortPrices struct{ pages.Asker }
 
 var longPrice = regexp.MustCompile(`"price":(\d\.\d{3})\d*`)
@@ -42,8 +42,8 @@ func (s shortPrices) Do(ctx context.Context, r fetch.Request) (fetch.Answer, err
 	return a, err
 }
 
-// TestTradesGiveWayToTheChain: a venue that is followed by its list of trades, later by the
-// chain, and by the list once more, has the fills that the chain alone gives.
+// TestTradesGiveWayToTheChain: a venue that is followed by its list of trades, later by the chain,
+// and by the list again, has the same fills as with the chain alone.
 func TestTradesGiveWayToTheChain(t *testing.T) {
 	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout has fills with log indexes take the place of others")
 	played := chainOf(t).venue
@@ -62,7 +62,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if _, err := sample.Write(t.Context(), played.Config(), files, nil); err != nil {
 		t.Fatal(err)
 	}
-	events := someLines(t, filepath.Join(files, "events.ndjson"), testfiles.Cases(4, 1)) // each twenty markets are asked for and committed by themselves
+	events := someLines(t, filepath.Join(files, "events.ndjson"), testfiles.Cases(4, 1)) // markets are requested and committed in groups of twenty
 	described := func(k *keeper.Keeper) *keeper.Keeper {
 		if res, err := k.Import(t.Context(), keeper.Request{Paths: []string{events}}, nil); err != nil || len(res.Failed) > 0 {
 			t.Fatalf("%v %+v", err, res)
@@ -93,7 +93,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if first.Fills == 0 || second.Fills <= first.Fills || second.Known != 0 || !strings.Contains(second.Holes, "--rpc") {
 		t.Fatalf("%+v %+v", first, second)
 	}
-	if again := sweep(trades(k)); again.Fills > second.Fills/10 { // what came in the meantime
+	if again := sweep(trades(k)); again.Fills > second.Fills/10 { // fills of the meantime
 		t.Errorf("once more: %+v", again)
 	}
 	if s := second.Tell(); !s.Incomplete || s.Problem == "" {
@@ -144,7 +144,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	}
 }
 
-// someLines gives a file with one in so many of a file's lines.
+// someLines returns a file with every one-th line of a file.
 func someLines(t *testing.T, path string, one int) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -172,8 +172,8 @@ func (deaf) Do(context.Context, fetch.Request) (fetch.Answer, error) {
 	return fetch.Answer{}, errors.New("no answer")
 }
 
-// TestAListThatDoesNotAnswerIsTold: at once, and as stalled behind a quarter of an hour; up to
-// when its trades are in is known from before a restart.
+// TestAListThatDoesNotAnswerIsTold at once, and as stalled after a quarter of an hour. The time up
+// to which trades are committed survives a restart.
 func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC), was: time.Now(), by: 0}
 	k := venue(t, t.TempDir())

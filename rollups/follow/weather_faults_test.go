@@ -35,8 +35,8 @@ func (v *refusing) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 	return v.Keeper.Commit(ctx, rows, coming)
 }
 
-// TestWhatIsFollowedIsWhatIsImported: of reports and observations, with outages, refused
-// batches and a new lane between, the facts are those of importing all that was ever said.
+// TestWhatIsFollowedIsWhatIsImported: for reports and observations, with outages, refused batches
+// and a restart, the facts are the same as after importing everything that was ever reported.
 func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 	for name, sources := range map[string]int{"metar": skyMETAR, "nws": skyNWS} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 				t.Errorf("while it is down: %+v", st)
 			}
 			s.follow(o, 5*time.Hour)
-			w = s.follow(s.options(v, sources), 2*time.Hour) // which remembers nothing but what is in the ledger
+			w = s.follow(s.options(v, sources), 2*time.Hour) // which only has what is stored in the ledger
 			if st := statusOf(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
 				t.Errorf("behind it: %+v", st)
 			}
@@ -91,7 +91,8 @@ func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestTheWeatherDoesNotWaitForAClockThatWasAhead: it is asked for at its times of the clock that is right again.
+// TestTheWeatherDoesNotWaitForAClockThatWasAhead: requests are sent at their times by the corrected
+// clock.
 func TestTheWeatherDoesNotWaitForAClockThatWasAhead(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 3)
 	o := s.options(k, skyMETAR)
@@ -110,7 +111,7 @@ func TestTheWeatherDoesNotWaitForAClockThatWasAhead(t *testing.T) {
 	}
 }
 
-// TestOneStationIsNotTheOthers: what is wrong with one is reported, and the others are followed.
+// TestOneStationIsNotTheOthers: an error of one station is reported, and the others are followed.
 func TestOneStationIsNotTheOthers(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 55)
 	s.fault = func(what string) http.HandlerFunc {
@@ -128,8 +129,8 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 	}
 }
 
-// TestASilentSource: a station without reports is named, a source with next to none raised,
-// and one that answers no more is stalled.
+// TestASilentSource: a station without reports is named, a source with few reports is reported, and
+// one that no longer answers is stalled.
 func TestASilentSource(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 12)
 	o := s.options(k, skyMETAR)
@@ -148,7 +149,7 @@ func TestASilentSource(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `[{"icaoId":"KLGA","obsTime":%d,"temp":1,"metarType":"METAR","rawOb":"METAR KLGA %02d%02d00Z 00000KT 9999 01/01 Q1010"}]`, at.Unix(), at.Day(), at.Hour())
 		}
 	}
-	w := s.follow(o, 4*time.Hour) // of which the first two hours are as ever
+	w := s.follow(o, 4*time.Hour) // the first two hours of which are as usual
 	if st := statusOf(t, w, "metar"); !st.Sparse || len(st.Silent) < 8 || slices.Contains(st.Silent, "KLGA") {
 		t.Errorf("%+v", st)
 	}
@@ -158,8 +159,7 @@ func TestASilentSource(t *testing.T) {
 	}
 }
 
-// TestAModelThatIsNone: a folder that is not there is counted, and forecasts are asked for
-// all the same.
+// TestAModelThatIsNone: a missing folder is counted, and forecasts are requested nevertheless.
 func TestAModelThatIsNone(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 2)
 	s.fault = func(what string) http.HandlerFunc {
@@ -175,8 +175,8 @@ func TestAModelThatIsNone(t *testing.T) {
 	}
 }
 
-// TestAnswersOfNulls: what answers without values is asked again soon, three times at most, and
-// within the day's weight; then nothing is what it has, and that is counted.
+// TestAnswersOfNulls: a request with a response without values is repeated soon, at most three
+// times, and within the day's weight; then the response is accepted and counted.
 func TestAnswersOfNulls(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 5)
 	s.fault = func(what string) http.HandlerFunc {
@@ -217,7 +217,7 @@ func TestAnswersOfNulls(t *testing.T) {
 	}
 }
 
-// TestOnce: every source whose time it is is asked once, and what fails is reported.
+// TestOnce: every source that is due is requested once, and failures are reported.
 func TestOnce(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 4)
 	s.fault = func(what string) http.HandlerFunc {
@@ -245,7 +245,7 @@ func TestOnce(t *testing.T) {
 	if err := w.Once(t.Context()); err != nil || len(s.asked["metar"]) != 1 || len(s.asked["forecast"]) != 1 || len(s.asked["ensemble"]) != 1 {
 		t.Errorf("again at once: %v, %v", err, s.asked)
 	}
-	// The next start knows when each was asked last, and asks for nothing before its time.
+	// The next start knows when each source was last requested, and requests nothing early.
 	again, err := follow.NewWeather(s.options(k, skyOpenMeteo|skyMETAR|skyNWS))
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +256,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("%s: %+v, %v before", source, st, was.LastAnswer)
 		}
 	}
-	// A reader that follows nothing knows when which source was asked last.
+	// A reader that follows nothing knows when each source was last requested.
 	var names []string
 	stored, err := follow.StoredWeather(t.Context(), k, s.clock().Add(time.Minute))
 	for _, st := range stored {

@@ -33,7 +33,7 @@ import (
 // morning is when the weather of the tests begins.
 var morning = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC)
 
-// sky is a server that plays every source of the weather, with a clock that goes on when
+// sky is a server that simulates every source of the weather, with a clock that advances when
 // somebody waits.
 type sky struct {
 	t      *testing.T
@@ -46,12 +46,12 @@ type sky struct {
 	stop  context.CancelFunc
 	asked map[string][]time.Time // by what was asked for
 	query map[string]url.Values  // the last one
-	said  map[string][]string    // what METAR and NWS said, joined by commas
+	said  map[string][]string    // reports of METAR and NWS, joined by commas
 	fault func(what string) http.HandlerFunc
 	begun func(model string, now time.Time) time.Time // of its newest run
 }
 
-// newSky plays the weather of the first n cities of the desk.
+// newSky simulates the weather of the first n cities of the desk.
 func newSky(t *testing.T, n int) *sky {
 	t.Helper()
 	s := &sky{t: t, cities: reference.Cities()[:n], now: morning, asked: map[string][]time.Time{}, query: map[string]url.Values{}, said: map[string][]string{}}
@@ -67,7 +67,7 @@ func (s *sky) clock() time.Time {
 	return s.now
 }
 
-// sleep lets time go by, and stops the lane at the end.
+// sleep advances the clock, and stops the lane at the end.
 func (s *sky) sleep(ctx context.Context, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *sky) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// ServeHTTP answers as the sources do. Values of the weather follow from hour and place.
+// ServeHTTP responds like the sources. Values of the weather follow from hour and place.
 func (s *sky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	what := strings.Split(strings.Trim(r.URL.Path, "/"), "/")[0]
 	if strings.HasSuffix(r.URL.Path, "/meta.json") {
@@ -119,7 +119,7 @@ func (s *sky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// degrees is the temperature of a place at an hour.
+// degrees returns the temperature of a place at an hour.
 func degrees(c data.City, at time.Time) float64 {
 	return float64(int64(c.Lat)%20) + float64(at.Unix()/3600%24)/4
 }
@@ -181,7 +181,7 @@ func (s *sky) place(c data.City, now time.Time, what string, q url.Values) any {
 	return a
 }
 
-// reports are a report an hour of each station, and one of them again with a correction.
+// reports responds with hourly reports of each station, and a correction of one of them.
 func (s *sky) reports(w http.ResponseWriter, r *http.Request, now time.Time, q url.Values) {
 	tag := fmt.Sprintf(`"%d"`, now.Unix()/3600)
 	w.Header().Set("ETag", tag)
@@ -207,14 +207,14 @@ func (s *sky) reports(w http.ResponseWriter, r *http.Request, now time.Time, q u
 	_, _ = fmt.Fprintf(w, "[%s]", strings.Join(list, ","))
 }
 
-// note remembers what a source said.
+// note keeps the reports of a source.
 func (s *sky) note(source string, list []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said[source] = append(s.said[source], strings.Join(list, ","))
 }
 
-// observations are one an hour of a station, sixty a page.
+// observations responds with hourly observations of a station, sixty per page.
 func (s *sky) observations(w http.ResponseWriter, id string, now time.Time, q url.Values) {
 	start, err := time.Parse(time.RFC3339, q.Get("start"))
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *sky) observations(w http.ResponseWriter, id string, now time.Time, q ur
 	_, _ = fmt.Fprintf(w, `{"type":"FeatureCollection","features":[%s],"pagination":{"next":"https://api.weather.gov/stations/%s/observations?%s"}}`, strings.Join(list, ","), id, q.Encode())
 }
 
-// host asks what is below a path of the sky.
+// host returns a host for a path of the sky.
 func (s *sky) host(name, path string) *fetch.Host {
 	h, err := fetch.New(fetch.Options{Name: name, Base: s.server.URL + path, Contact: "ops@example.org", Budget: fetch.Budget{PerSecond: 1e6, Burst: 1e6, InFlight: 1},
 		Now: s.clock, Sleep: s.sleep})
@@ -252,7 +252,7 @@ const (
 	skyNWS
 )
 
-// options are those of a lane that asks some of the sources.
+// options returns the options of a lane with some of the sources.
 func (s *sky) options(v follow.Venue, sources int) follow.WeatherOptions {
 	places, err := data.NewGazetteer(s.cities, nil, nil)
 	if err != nil {
@@ -293,7 +293,7 @@ func (s *sky) follow(o follow.WeatherOptions, d time.Duration) *follow.Weather {
 	return w
 }
 
-// weatherFacts are all rows of the weather.
+// weatherFacts returns all rows of the weather.
 func weatherFacts(t *testing.T, v follow.Venue) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -303,7 +303,7 @@ func weatherFacts(t *testing.T, v follow.Venue) map[string][]string {
 	return out
 }
 
-// hours are the hours of the times, as HH:MM.
+// hours formats times as HH:MM.
 func hours(times []time.Time) (out []string) {
 	for _, at := range times {
 		out = append(out, at.Format("15:04"))
@@ -311,7 +311,7 @@ func hours(times []time.Time) (out []string) {
 	return out
 }
 
-// statusOf is that of one source.
+// statusOf returns the status of a source.
 func statusOf(t *testing.T, w *follow.Weather, source string) follow.WeatherStatus {
 	t.Helper()
 	all := w.Status()
@@ -322,7 +322,7 @@ func statusOf(t *testing.T, w *follow.Weather, source string) follow.WeatherStat
 	return all[i]
 }
 
-// written gives all that a source said as a file.
+// written returns a file with all reports of a source.
 func (s *sky) written(source string) string {
 	s.t.Helper()
 	text := "[" + strings.Join(s.said[source], ",") + "]"
@@ -336,15 +336,14 @@ func (s *sky) written(source string) string {
 	return path
 }
 
-// TestADayOfForecasts: Open-Meteo is asked for forecasts behind new runs only, for all else at
-// its times, and within its weight; another day is as the first, also for a lane that has
-// been restarted.
+// TestADayOfForecasts: forecasts of Open-Meteo are requested only after new runs, everything else
+// at its times, and within the weight. Another day is like the first, even after a restart.
 func TestADayOfForecasts(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 55)
 	for day := range 2 {
 		s.asked = map[string][]time.Time{}
 		w := s.follow(s.options(k, skyOpenMeteo), 24*time.Hour)
-		// The run of each six hours is there four hours later, and announced at the next hour.
+		// Each six-hourly run is available four hours later, and announced at the next hour.
 		want := map[string][]string{"forecast": {"00:00", "05:07", "11:07", "17:07", "23:07"}, "ensemble": {"00:00", "00:52", "06:52", "12:52", "18:52"},
 			"archive": {"00:00", "08:30"}, "previous": {"00:00", "09:10"}}
 		if day > 0 {
@@ -366,7 +365,7 @@ func TestADayOfForecasts(t *testing.T) {
 		}
 	}
 	if got := s.query["archive"]; got.Get("start_date") != "2026-11-08" || got.Get("end_date") != "2026-11-16" {
-		t.Errorf("the archive is asked for %s to %s", got.Get("start_date"), got.Get("end_date"))
+		t.Errorf("the archive is requested for %s to %s", got.Get("start_date"), got.Get("end_date"))
 	}
 	for what, want := range map[string]string{
 		"SELECT DISTINCT source FROM weather_issue": `{"source":"best_match"} {"source":"ecmwf_ifs025"} {"source":"ecmwf_ifs025_ensemble"} {"source":"gem_seamless"} {"source":"gfs_seamless"} ` +
@@ -374,7 +373,7 @@ func TestADayOfForecasts(t *testing.T) {
 		"SELECT count(DISTINCT city) AS n FROM weather_issue":  `{"n":55}`,
 		"SELECT count(DISTINCT city) AS n FROM weather_report": `{"n":55}`,
 		"SELECT count(DISTINCT day) AS n FROM weather_report":  `{"n":10}`,
-		// The 7th to the 9th were a week old when they were read last.
+		// The 7th to the 9th were a week old when they were last read.
 		"SELECT count(DISTINCT (city, metric, day)) AS n, max(day) AS day FROM weather_report WHERE NOT provisional": `{"n":330,"day":20766}`,
 		"SELECT count(*) AS n FROM sync_cursor WHERE source LIKE 'weather%'":                                         `{"n":1}`,
 	} {
@@ -384,8 +383,8 @@ func TestADayOfForecasts(t *testing.T) {
 	}
 }
 
-// TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
-// same, and a lane that is restarted has no more of it.
+// TestTheDaysWeightIsEnough: if it is not, daily requests are still sent, and a restart gives no
+// additional weight.
 func TestTheDaysWeightIsEnough(t *testing.T) {
 	testfiles.InLong(t, "TestADayOfForecasts follows a day within its weight")
 	k, s := factsOnly(t), newSky(t, 10)
