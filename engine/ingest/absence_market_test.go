@@ -11,12 +11,12 @@ import (
 
 const conditionC1 = "0x00000000000000000000000000000000000000000000000000000000000000c1"
 
-// gamma is a file of one market of Gamma's, changed on a day of January 2026.
+// gamma is a file with one market of Gamma, updated on a day of January 2026.
 func gamma(day, fields string) string {
 	return "g.json\n" + `[{"conditionId":"` + conditionC1 + `","question":"Will it rain?","outcomes":"[\"Yes\",\"No\"]","updatedAt":"2026-01-` + day + `T00:00:00Z"` + fields + `}]`
 }
 
-// gammaCSV is the same as a table of the columns.
+// gammaCSV is the same as a CSV with the columns.
 func gammaCSV(day, columns, cells string) string {
 	return "g.csv\nconditionId,question,outcomes,updatedAt" + columns + "\n" + conditionC1 + `,Will it rain?,"[""Yes"",""No""]",2026-01-` + day + "T00:00:00Z" + cells + "\n"
 }
@@ -31,8 +31,8 @@ func of(columns string) string { return "SELECT " + columns + " FROM markets" }
 
 var quoteOf = of("best_bid, best_ask, last_price, liquidity")
 
-// marketsLeft are the rows of markets: a quote is the newest record's, and of all else
-// what was said stands.
+// marketsLeft are the rows of markets: a quote is that of the newest record, and all other values
+// are kept.
 var marketsLeft = []left{
 	{row: "Gamma's `bestBid`", gone: true, says: gamma("02", book), leave: gamma("03", `,"bestAsk":"0.001"`), query: quoteOf, want: "|1000|||\n"},
 	{row: "Gamma's `bestBid`", gone: true, says: gamma("02", book), leave: gamma("03", `,"bestBid":null,"bestAsk":"","lastTradePrice":null`), query: quoteOf, want: "||||\n"},
@@ -78,8 +78,8 @@ var marketsLeft = []left{
 	{row: "fees, tick and minimum sizes", says: gamma("02", `,"fee":"0.02","orderMinSize":5,"minimum_order_size":5`), leave: gamma("03", ""), query: of("question"), want: "Will it rain?|\n"},
 }
 
-// TestAFieldIsOfItsNewestRecord: three records, of which one leaves a field out, and what
-// a trade says in passing, in every order.
+// TestAFieldIsOfItsNewestRecord: three records, one of which omits a field, and a trade that names
+// the market, in every order.
 func TestAFieldIsOfItsNewestRecord(t *testing.T) {
 	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket imports records in two orders")
 	tags := func(slug string) string { return `,"tags":[{"slug":"` + slug + `"}]` }

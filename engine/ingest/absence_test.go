@@ -17,11 +17,11 @@ import (
 	"pmx/engine"
 )
 
-// left is one row of the table "What a record leaves out" of docs/import.md, tried: a
-// file says something, another is the same without it, or doubts it.
+// left is a case for a row of the table "What a record leaves out" of docs/import.md: a file with a
+// value, and another without it or with a doubtful one.
 type left struct {
-	row   string // how the row of the document begins
-	gone  bool   // what the document says of it
+	row   string // the beginning of the document's row
+	gone  bool   // what the document says about it
 	says  string // the first file's name and content
 	leave string // the second's
 	query string
@@ -60,8 +60,8 @@ func hko(name, value, mark string) string {
 
 const normalHeader = "n.csv\n" + `"STATION","DATE","DLY-TMAX-NORMAL","DLY-TMAX-STDDEV"` + "\n"
 
-// weatherLeft are the rows of the weather: what a source calls bad is gone, what it
-// does not have is not known.
+// weatherLeft are the rows of the weather: a value that a source marks as bad is removed, a missing
+// one is unknown.
 var weatherLeft = []left{
 	{row: "GHCN's quality flag", gone: true, says: dly("  394  D"), leave: dly("  394 XD"), query: standing},
 	{row: "GHCN's quality flag", gone: true, says: dly("  394  D"), leave: "y.csv\nUSW00014732,20260701,TMAX,394,,G,D,2400\n", query: standing},
@@ -106,8 +106,8 @@ var weatherLeft = []left{
 		query: usual, want: "228|5650|4950|\n401|10650|4950|\n"},
 }
 
-// TestWhatARecordLeavesOut holds the table of the document against the program, in both
-// orders of files and of one import.
+// TestWhatARecordLeavesOut compares the document's table with the program, in both orders of files
+// and in one import.
 func TestWhatARecordLeavesOut(t *testing.T) {
 	rows := leftOutTable(t)
 	tried := map[string]bool{}
@@ -126,7 +126,7 @@ func TestWhatARecordLeavesOut(t *testing.T) {
 			t.Errorf("docs/import.md says %q of %q", rows[i][1], c.row)
 		}
 		t.Run(c.row, func(t *testing.T) {
-			// The last holds both orders; a short run takes one of the others, in turns.
+			// The last one includes both orders; a short run takes one of the others, in turns.
 			orders := [][]string{{c.says, c.leave}, {c.leave, c.says}, {c.leave, c.says, c.leave}}
 			if !testfiles.Long() {
 				orders = orders[nth%2:][:1]
@@ -152,7 +152,7 @@ func TestWhatARecordLeavesOut(t *testing.T) {
 	}
 }
 
-// clear forgets all markets and weather.
+// clear deletes all markets and weather.
 func (v *intake) clear() {
 	v.t.Helper()
 	err := v.im.DB.Read(context.Background(), func(conn *sql.Conn) error {
@@ -168,7 +168,7 @@ func (v *intake) clear() {
 	}
 }
 
-// lines are the rows of a query, a line each.
+// lines returns the rows of a query, one per line.
 func (v *intake) lines(query string) string {
 	v.t.Helper()
 	var out strings.Builder
@@ -190,7 +190,7 @@ func (v *intake) lines(query string) string {
 	return out.String()
 }
 
-// leftOutTable is the table of docs/import.md, cell by cell.
+// leftOutTable returns the cells of the table of docs/import.md.
 func leftOutTable(t *testing.T) (rows [][3]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))

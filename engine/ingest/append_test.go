@@ -17,8 +17,8 @@ import (
 	"pmx/engine/ingest"
 )
 
-// inMemory gives what a file has as rows that come from none. The ledger of within is the
-// table of blocks: any table that the import itself leaves alone will do.
+// inMemory returns the contents of a file as rows in memory. Within writes to the table of blocks,
+// because the import itself does not use it.
 func (v *intake) inMemory(path string) ingest.Rows {
 	v.t.Helper()
 	head, err := feeds.ReadHead(path)
@@ -59,8 +59,8 @@ func (v *intake) appendWith(rows ingest.Rows, opts ingest.Options) ingest.Receip
 	return r
 }
 
-// TestRowsOfMemoryAreThoseOfTheFile: facts and receipts are equal, and so they are where the
-// other way brought the rows before.
+// TestRowsOfMemoryAreThoseOfTheFile: facts and receipts are equal, even if the rows were imported
+// the other way before.
 func TestRowsOfMemoryAreThoseOfTheFile(t *testing.T) {
 	file, memory := open(t), open(t)
 	paths := []string{chainFill(t, file, 12)["polygon-logs"], "../../testdata/feeds/slices/polygon-logs", "../../testdata/feeds/slices/gamma-events"}
@@ -98,8 +98,8 @@ func TestRowsOfMemoryAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// TestWithinIsOfTheTransactionOfTheRows: with new rows, with known ones, with none, and with a
-// reading or an end that fails.
+// TestWithinIsOfTheTransactionOfTheRows: with new rows, with known ones, with none, and if reading
+// or Within fails.
 func TestWithinIsOfTheTransactionOfTheRows(t *testing.T) {
 	v := open(t)
 	rows := v.inMemory(chainFill(t, v, 0)["polygon-logs"])
@@ -145,7 +145,7 @@ func TestWithinIsOfTheTransactionOfTheRows(t *testing.T) {
 	want("nothing at all", "1", "1", "3")
 }
 
-// TestTheImportLogOfBatchesIsShort: it has what is not zero, and not what its columns have.
+// TestTheImportLogOfBatchesIsShort: it has no zero values, and no values of its columns.
 func TestTheImportLogOfBatchesIsShort(t *testing.T) {
 	v := open(t)
 	v.append(v.inMemory(chainFill(t, v, 0)["polygon-logs"]))
@@ -155,7 +155,7 @@ func TestTheImportLogOfBatchesIsShort(t *testing.T) {
 	}
 }
 
-// TestRejectedRowsOfMemoryAreKept as those of files are.
+// TestRejectedRowsOfMemoryAreKept like those of files.
 func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 	v := open(t)
 	r := v.append(ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills}, Name: "a batch", Read: func(_ context.Context, s data.Sink) error {
@@ -169,8 +169,8 @@ func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 	}
 }
 
-// TestManyRowsThatAreStillToComeAreLeftToARebuild: of a source that is followed a quarter as many as
-// of files, and only with what they say is to come.
+// TestManyRowsThatAreStillToComeAreLeftToARebuild: for a followed source a quarter as many as for
+// files, and only with the expected number of remaining rows.
 func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
 	for _, tc := range []struct {
 		coming          int64
@@ -194,7 +194,7 @@ func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
 	}
 }
 
-// TestMarketsAheadOfAVenueAreLeftToItsRebuild: where no fill is in yet and many are to come.
+// TestMarketsAheadOfAVenueAreLeftToItsRebuild if there are no fills yet and many are expected.
 func TestMarketsAheadOfAVenueAreLeftToItsRebuild(t *testing.T) {
 	v := open(t)
 	for n, tc := range []struct {
@@ -213,6 +213,6 @@ func TestMarketsAheadOfAVenueAreLeftToItsRebuild(t *testing.T) {
 	path := v.write("later.ndjson", fmt.Sprintf(`{"condition_id":"0x%064d","question":"?","outcomes":["Yes","No"],"token_ids":["91","92"]}`+"\n", 9))
 	r, err := v.bring(path, ingest.Options{Remaining: ingest.Remaining{Fills: 1_000_000}})
 	if err != nil || r.MarketsNew != 1 || r.RebuildNeeded {
-		t.Errorf("behind a fill: %v, %d markets, rebuild %v", err, r.MarketsNew, r.RebuildNeeded)
+		t.Errorf("after a fill: %v, %d markets, rebuild %v", err, r.MarketsNew, r.RebuildNeeded)
 	}
 }

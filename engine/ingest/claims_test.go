@@ -8,7 +8,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// claim is a record of Gamma of the market of a condition, with the tokens it lists.
+// claim is a Gamma record of a market with its list of tokens.
 func claim(condition string, day int, tokens string) string {
 	list := ""
 	if tokens != "" {
@@ -18,7 +18,7 @@ func claim(condition string, day int, tokens string) string {
 		strings.Repeat(condition, 32), day, list)
 }
 
-// tradeOf is a trade that names its token's market in passing.
+// tradeOf is a trade that names its token's market.
 func tradeOf(condition, token string, outcome int) string {
 	return fmt.Sprintf(`[{"proxyWallet":"%s","side":"BUY","asset":"%s","conditionId":"0x%s","size":10,"price":0.5,"timestamp":1767000000,`+
 		`"outcomeIndex":%d,"transactionHash":"%s"}]`, addressA, token, strings.Repeat(condition, 32), outcome, hashOne)
@@ -72,7 +72,7 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestAListThatGaveWayMapsItsTokens: whether a market's lists come in one file or in two.
+// TestAListThatGaveWayMapsItsTokens, whether a market's lists are in one file or in two.
 func TestAListThatGaveWayMapsItsTokens(t *testing.T) {
 	v := open(t)
 	older, newer := claim("c1", 3, "71 72"), claim("c1", 5, "71 73")

@@ -13,16 +13,15 @@ import (
 	"pmx/engine/ingest"
 )
 
-// apiRow gives a row of a file of trades as the data API gives them, each with another
-// token and time.
+// apiRow returns a row of a file of the data API's trades, each with a different token and time.
 const apiHeader = "proxyWallet,side,asset,conditionId,size,price,timestamp,name,title,transactionHash\n"
 
 func apiRow(i int, name, title string) string {
 	return fmt.Sprintf("%s,BUY,%d,%s,10,0.5,%d,%s,%s,%s\n", addressA, 71+i, hashTwo, 1767000000+i, name, title, hashOne)
 }
 
-// TestTwoStrayQuotesCostTheirLines: a quote that opens a cell in one row and one that
-// ends a cell in a later row take nothing of the rows between them.
+// TestTwoStrayQuotesCostTheirLines: a quote that opens a cell in one row and one that ends a cell
+// in a later row do not affect the rows between them.
 func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
 	testfiles.InLong(t, "TestAStrayQuoteCostsItsRow has one")
 	const rows = 400
@@ -69,8 +68,8 @@ func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
 	}
 }
 
-// TestAByteThatIsNotUTF8CostsItsRow: in files of CSV, NDJSON and Parquet, in a column that
-// fills are made of as in one that only describes their market, and the raw row is kept.
+// TestAByteThatIsNotUTF8CostsItsRow in CSV, NDJSON and Parquet, in a column of the fill or of its
+// market, and the raw row is stored.
 func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt has such a byte in every feed")
 	type fill struct {
@@ -117,8 +116,8 @@ func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
 	}
 }
 
-// TestABrokenLineOfJSONIsKeptAsItIs: it is rejected as what it is, with its line and its
-// text, and so is an object of something else.
+// TestABrokenLineOfJSONIsKeptAsItIs: it is rejected with its line and text, and so is an object of
+// another kind.
 func TestABrokenLineOfJSONIsKeptAsItIs(t *testing.T) {
 	good := `{"ts":1767000000,"address":"` + addressA + `","token_id":"7","side":"BUY","shares":"10","usd":"4"}` + "\n"
 	for broken, reason := range map[string]string{

@@ -41,7 +41,7 @@ func (v *intake) list(opts ingest.Options, rows ...string) ingest.Receipt {
 	return r
 }
 
-// kept are the rows of the receipt's file of rejected rows, as line, reason and raw.
+// kept returns the rows of the receipt's file of rejected rows, as line, reason and raw.
 func (v *intake) kept(r ingest.Receipt) (out []string) {
 	v.t.Helper()
 	text, err := os.ReadFile(r.RejectedFile)
@@ -74,9 +74,9 @@ func (v *intake) winner() string {
 	return ""
 }
 
-// TestAConflictOfPayoutsIsNamedAndSettled: equal source and version with another
-// content is a conflict, whichever came first; --correct settles it, and what it
-// settled is not undone by the list that was corrected.
+// TestAConflictOfPayoutsIsNamedAndSettled: different payouts with equal source and version are a
+// conflict, whichever came first. --correct settles it, and importing the corrected list again does
+// not change that.
 func TestAConflictOfPayoutsIsNamedAndSettled(t *testing.T) {
 	for _, first := range []string{yes, no} {
 		v := open(t)
@@ -86,7 +86,7 @@ func TestAConflictOfPayoutsIsNamedAndSettled(t *testing.T) {
 		}
 		for _, dry := range []bool{true, false, false} {
 			r := v.list(ingest.Options{DryRun: dry, OnError: ingest.RejectFile}, says(second, "map", ""))
-			again := r.Conflicts == 0 && second == v.winner() // it stands since the first time
+			again := r.Conflicts == 0 && second == v.winner() // it is used since the first time
 			if !again && (r.Conflicts != 1 || !slices.Equal(r.ConflictMarkets, []string{hashTwo}) || r.RejectedRows() != 0 || r.Read != 1) {
 				t.Errorf("%s behind %s, dry run %t: %+v, want a conflict", second, first, dry, r)
 			}
@@ -119,8 +119,8 @@ func TestAConflictOfPayoutsIsNamedAndSettled(t *testing.T) {
 	}
 }
 
-// TestACorrectionKeepsItsRank: it overrules equal and later versions of its source, and
-// neither a better source nor what its source says after it.
+// TestACorrectionKeepsItsRank: it overrules equal and later versions of its source, but not a
+// better source and not versions after the correction.
 func TestACorrectionKeepsItsRank(t *testing.T) {
 	v := open(t)
 	v.list(ingest.Options{}, says(yes, "winner", "2026-02-01T00:00:00Z"))
@@ -144,8 +144,8 @@ func TestACorrectionKeepsItsRank(t *testing.T) {
 	}
 }
 
-// TestAFileThatContradictsItself: the row that gives way is kept, the same row twice is
-// no conflict, and such a file corrects nothing.
+// TestAFileThatContradictsItself: the row that is not used is stored, a repeated row is not a
+// conflict, and the file corrects nothing.
 func TestAFileThatContradictsItself(t *testing.T) {
 	for _, rows := range [][]string{{yes, no}, {no, yes}} {
 		for _, correct := range []bool{false, true} {
@@ -166,7 +166,7 @@ func TestAFileThatContradictsItself(t *testing.T) {
 	}
 }
 
-// TestAConflictOfTimes: two times of a resolution of equal source and version.
+// TestAConflictOfTimes: two times of a resolution with equal source and version.
 func TestAConflictOfTimes(t *testing.T) {
 	v := open(t)
 	early, late := saysAt(yes, "map", "", "2026-03-01T00:00:00Z"), saysAt(yes, "map", "", "2026-03-02T00:00:00Z")
@@ -187,8 +187,8 @@ func TestAConflictOfTimes(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfConflictingListsDoesNotMatter: words of every source, version and
-// correction, in any order and in any number of files, come to the same.
+// TestTheOrderOfConflictingListsDoesNotMatter: records of every source, version and correction give
+// the same result in any order and any number of files.
 func TestTheOrderOfConflictingListsDoesNotMatter(t *testing.T) {
 	v := open(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -215,8 +215,7 @@ func TestTheOrderOfConflictingListsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestATimeWithoutAVersionGetsNone: in one file with payouts of a later version, or in
-// another one.
+// TestATimeWithoutAVersionGetsNone, in a file with payouts of a later version or in another one.
 func TestATimeWithoutAVersionGetsNone(t *testing.T) {
 	v := open(t)
 	const version = "2026-01-01T00:00:00Z"

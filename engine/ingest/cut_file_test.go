@@ -30,7 +30,7 @@ const (
 	hashTwo  = "0x2222222222222222222222222222222222222222222222222222222222222222"
 )
 
-// intake is a database with facts alone: what imports bring is not merged into rollups.
+// intake is a database with facts only: imports are not merged into rollups.
 type intake struct {
 	t  testing.TB
 	im *ingest.Importer
@@ -42,7 +42,7 @@ func open(t testing.TB) *intake {
 	return openWith(t, func(*engine.Options) {})
 }
 
-// openWith is open with options that change has set.
+// openWith is like open, with options changed by change.
 func openWith(t testing.TB, change func(*engine.Options)) *intake {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,8 +81,7 @@ func (v *intake) bring(path string, opts ingest.Options) (ingest.Receipt, error)
 	return bringAs(context.Background(), v.im, path, "", opts)
 }
 
-// bringAs imports the file at path as of the feed of that name, "" for the one that it is
-// detected to be of.
+// bringAs imports the file at path as the named feed; "" for the detected one.
 func bringAs(ctx context.Context, im *ingest.Importer, path, as string, opts ingest.Options) (ingest.Receipt, error) {
 	p, _, err := im.Identify(path, as)
 	if err != nil {
@@ -92,8 +91,7 @@ func bringAs(ctx context.Context, im *ingest.Importer, path, as string, opts ing
 	return im.Import(ctx, p, opts)
 }
 
-// factTables are what imports add to, as statements that give rows that do not
-// depend on the numbers that wallets, tokens and markets got.
+// factTables are queries of the tables of facts that do not depend on ids.
 var factTables = map[string]string{
 	"fills": "SELECT w.address, t.token_id, f.* EXCLUDE (wallet, token, batch) FROM fills AS f JOIN wallets AS w USING (wallet) " +
 		"JOIN tokens AS t ON t.token = f.token ORDER BY ALL",
@@ -147,9 +145,8 @@ func (v *intake) empty() {
 	})
 }
 
-// queried is a small file of every feed that DuckDB reads. Each has two fills of one
-// transaction by two wallets, and columns at its end that may be cut to something
-// that still reads well.
+// queried has a small file of every feed that DuckDB reads. Each has two fills of one transaction
+// by two wallets, and its last columns may be truncated to something that is still valid.
 var queried = map[string]string{
 	"orderFilled.csv": "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,transactionHash,takerAmountFilled\n" +
 		"1700000000," + addressA + ",0,400000," + addressB + ",77," + hashOne + ",1000000\n" +
@@ -171,8 +168,8 @@ var queried = map[string]string{
 		"2022-11-19 22:21:30," + addressB + ",Sell,Jones,10.25,83.64,0.12\n",
 }
 
-// TestACutFileThenTheWholeOne: a download that broke off at any byte, then the whole
-// file, is the whole file alone; so is the whole one and then the broken one.
+// TestACutFileThenTheWholeOne: importing a file that was truncated at any byte and then the whole
+// file gives the same as the whole file alone, and so does the other order.
 func TestACutFileThenTheWholeOne(t *testing.T) {
 	v := open(t)
 	for nth, name := range slices.Sorted(maps.Keys(queried)) {
@@ -207,7 +204,7 @@ func TestACutFileThenTheWholeOne(t *testing.T) {
 	}
 }
 
-// cuts are places between the rows, in the last cell and, each time others, between.
+// cuts are offsets between the rows, in the last cell, and random ones in between.
 func cuts(second, end int) []int {
 	all := []int{end - 1, second + rand.IntN(end-second), end - 2, second, second + 1, second + rand.IntN(end-second), end - 3}
 	if !testfiles.Long() {
@@ -216,8 +213,8 @@ func cuts(second, end int) []int {
 	return all[:testfiles.Cases(1, len(all))]
 }
 
-// TestWhatIsThereAndNotReadIsRejected: of every field that tells a fill from others,
-// a value that cannot be read rejects the row, and an empty one does not.
+// TestWhatIsThereAndNotReadIsRejected: for every field that identifies a fill, a row with an
+// invalid value is rejected, and one with an empty value is not.
 func TestWhatIsThereAndNotReadIsRejected(t *testing.T) {
 	v := open(t)
 	fill := "2026-01-02T03:04:05Z," + addressA + ",71,BUY,10.5,4.25"
@@ -255,8 +252,8 @@ func TestWhatIsThereAndNotReadIsRejected(t *testing.T) {
 	}
 }
 
-// TestAStrayQuoteCostsItsRow: whether DuckDB reads the rest of the file as one cell
-// or gives up, every other line goes in and is counted.
+// TestAStrayQuoteCostsItsRow: whether DuckDB reads the rest of the file as one cell or fails, every
+// other line is imported and counted.
 func TestAStrayQuoteCostsItsRow(t *testing.T) {
 	for _, rows := range []int{100, 60_000} {
 		var b strings.Builder

@@ -10,8 +10,8 @@ import (
 	"pmx/engine/ingest"
 )
 
-// TestPayoutsThatFollowYieldToTheirOwn: what the contract has of a condition itself is above what
-// follows from another, and that above what the data API says, in whatever order they come.
+// TestPayoutsThatFollowYieldToTheirOwn: the contract's payouts of a condition take precedence over
+// those derived from another, and these over the data API's, in any order of import.
 func TestPayoutsThatFollowYieldToTheirOwn(t *testing.T) {
 	v := open(t)
 	module, err := data.ParseAddress("0x200000900045e3b6259600682756002200028933")

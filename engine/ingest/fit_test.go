@@ -12,8 +12,8 @@ import (
 	"pmx/engine/ingest"
 )
 
-// TestPayoutsAreOneForEachOutcome: others are named and not taken, whether the market or
-// its payouts came first, and good ones stand beside them.
+// TestPayoutsAreOneForEachOutcome: others are reported and not used, whether the market or its
+// payouts came first, and valid ones are still used.
 func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 	v := open(t)
 	market := func(outcomes string) string {
@@ -62,9 +62,9 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 	}
 }
 
-// TestUnfitPayoutsPushNoGoodOnesOut: payouts of another length than the outcomes of a
-// market leave no trace in it, whatever their rank, and whether they came before the
-// market, with it or behind it.
+// TestUnfitPayoutsPushNoGoodOnesOut: payouts whose number differs from that of the outcomes have no
+// effect on a market, whatever their rank, and whether they came before the market, with it or
+// after it.
 func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 	v := open(t)
 	rng := rand.New(rand.NewPCG(7, 8))

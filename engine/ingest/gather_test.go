@@ -12,8 +12,8 @@ import (
 	"pmx/data"
 )
 
-// TestMarketsOfAFileAreBounded: 120 MB of texts of 30,000 markets, each said twice, are put
-// together in a few megabytes, and every market has what its second record says.
+// TestMarketsOfAFileAreBounded: 120 MB of texts of 30,000 markets with two records each are merged
+// in a few megabytes, and every market has the values of its second record.
 func TestMarketsOfAFileAreBounded(t *testing.T) {
 	dir, peak := t.TempDir(), uint64(0)
 	look := func() {

@@ -14,8 +14,8 @@ import (
 	"pmx/engine"
 )
 
-// drawLogged draws fills of few transactions, each of which names its log: some repeat, contradict
-// or stand on another day than what came before.
+// drawLogged draws fills of few transactions, each with its log: some repeat or contradict earlier
+// ones, or are on another day.
 func drawLogged(rng *rand.Rand, now time.Time) (fills []numbered) {
 	for range 1 + rng.IntN(6) {
 		tx := rng.IntN(90)
@@ -31,7 +31,7 @@ func drawLogged(rng *rand.Rand, now time.Time) (fills []numbered) {
 }
 
 // TestHeldTransactionsLeaveTheFactsAsTheyAre: an importer that holds the transactions of its last
-// days stores and reports what one does that asks the database each time, whatever comes between.
+// days gives the same facts and receipts as one that queries the database each time.
 func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	skipped, asked := 0, 0
@@ -75,8 +75,8 @@ func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestWhatIsAddedIsSeenByTheBatchesAfterIt: what a batch adds, and what a file adds, which statements
-// read, is known to the batches that follow, although the transactions of its day are held.
+// TestWhatIsAddedIsSeenByTheBatchesAfterIt: fills of a batch, and of a file that statements read,
+// are known to later batches, although the transactions of their day are held.
 func TestWhatIsAddedIsSeenByTheBatchesAfterIt(t *testing.T) {
 	v := open(t)
 	now := time.Unix(1_700_000_000, 0)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAFilterHasWhatWasAdded: and of what was not, next to nothing.
+// TestAFilterHasWhatWasAdded, and few false positives.
 func TestAFilterHasWhatWasAdded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var f transactionFilter
@@ -27,7 +27,7 @@ func TestAFilterHasWhatWasAdded(t *testing.T) {
 		t.Errorf("%d layers", len(f.layers))
 	}
 	if i := slices.IndexFunc(keys, func(key uint64) bool { return !f.may(key) }); i >= 0 {
-		t.Errorf("key %d of %d is not there: %x", i, len(keys), keys[i])
+		t.Errorf("key %d of %d is missing: %x", i, len(keys), keys[i])
 	}
 	wrong := 0
 	for range 100_000 {
@@ -36,11 +36,11 @@ func TestAFilterHasWhatWasAdded(t *testing.T) {
 		}
 	}
 	if wrong > 50 {
-		t.Errorf("%d of 100,000 other keys are said to be there", wrong)
+		t.Errorf("%d of 100,000 other keys are reported as present", wrong)
 	}
 }
 
-// TestDaysAreHeldOnceTheyAreAskedForAgain: up to the most, the ones that were asked for last.
+// TestDaysAreHeldOnceTheyAreAskedForAgain, up to the maximum, and then the most recently used ones.
 func TestDaysAreHeldOnceTheyAreAskedForAgain(t *testing.T) {
 	var k knownTransactions
 	var loaded []int64
@@ -69,7 +69,7 @@ func TestDaysAreHeldOnceTheyAreAskedForAgain(t *testing.T) {
 	if want := []int64{1, 2}; !slices.Equal(loaded, want) {
 		t.Errorf("days %d were loaded, want %d", loaded, want)
 	}
-	for _, day := range []int64{3, 4, 1, 5} { // 2 was asked for least lately
+	for _, day := range []int64{3, 4, 1, 5} { // 2 is the least recently used one
 		ask(day == 1, 99, day)
 		ask(true, 99, day)
 	}

@@ -19,8 +19,8 @@ func logRow(wallet, side, shares, usd, role, fee string) string {
 	return fmt.Sprintf("2026-01-02T10:00:00Z,0x%s,71,%s,%s,%s,%s,%s,%s,5\n", strings.Repeat(wallet, 40), side, shares, usd, role, fee, hashOne)
 }
 
-// permutations calls f with every order of 0…n-1; in a short run with the ascending and the
-// descending one, in which each stands before and behind every other.
+// permutations calls f with every order of 0…n-1; in a short run only with the ascending and the
+// descending one, in which each element is once before and once after every other.
 func permutations(n int, f func([]int)) {
 	order := make([]int, 0, n)
 	if !testfiles.Long() {
@@ -75,7 +75,7 @@ func TestWhatIsSaidOfALogIsPutTogetherInAnyOrder(t *testing.T) {
 			permutations(len(c.rows), func(order []int) {
 				for _, files := range []int{1, len(order)} {
 					if files == 1 && order[0] > 0 && !testfiles.Long() {
-						continue // rows of one file are in another order where each has a file
+						continue // rows of one file are in another order if each has a file
 					}
 					v.empty()
 					conflicts := v.logs(c.rows, order, files)
@@ -99,9 +99,8 @@ func TestWhatIsSaidOfALogIsPutTogetherInAnyOrder(t *testing.T) {
 	}
 }
 
-// logs imports rows in the order of their numbers, as so many files, and tells whether
-// any receipt had a conflict. Every row that is read must be in a receipt once, and every
-// conflict be kept.
+// logs imports rows in an order, as so many files, and reports whether any receipt had a conflict.
+// Every row must be in a receipt once, and every conflict must be stored.
 func (v *intake) logs(rows []string, order []int, files int) (conflicts bool) {
 	v.t.Helper()
 	texts := make([]string, files)

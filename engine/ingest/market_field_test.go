@@ -12,7 +12,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// drawMarket draws a record of which every second field is left out.
+// drawMarket draws a record without every second field.
 func drawMarket(rng *rand.Rand) (m data.Market) {
 	v := reflect.ValueOf(&m).Elem()
 	for f := range v.NumField() {
@@ -55,8 +55,8 @@ func drawMarket(rng *rand.Rand) (m data.Market) {
 	return m
 }
 
-// The records of a file come to one market in any order and grouping, and every field of it
-// is that of the newest record that says it.
+// The records of a file give the same market in any order and grouping, and every field is that of
+// the newest record that has it.
 func TestRecordsOfAFileComeToOneMarketInAnyOrder(t *testing.T) {
 	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket draws records of several files")
 	rng := rand.New(rand.NewPCG(5, 11))
@@ -79,7 +79,7 @@ func TestRecordsOfAFileComeToOneMarketInAnyOrder(t *testing.T) {
 	}
 }
 
-// checkNewest holds the fields of merged records against their definition.
+// checkNewest compares the fields of merged records with their definition.
 func checkNewest(t *testing.T, recs []data.Market) {
 	t.Helper()
 	got := mergeMarket(mergeMarket(recs[0], recs[1]), recs[2])
@@ -119,7 +119,7 @@ func rowOf(t *testing.T, m data.Market) []any {
 	return append(row, m.Untaken)
 }
 
-// Every column that records give is a field, or a side of one.
+// Every column that comes from records is a field, or a side of one.
 func TestEveryMergedColumnIsAField(t *testing.T) {
 	others := []string{"category_source", "best_ask"}
 	for _, c := range mergedColumns {

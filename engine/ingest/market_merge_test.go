@@ -17,7 +17,7 @@ import (
 	"pmx/engine"
 )
 
-// drawCells draws a row of markets, of which every second column is NULL.
+// drawCells draws a row of markets in which every second column is NULL.
 func drawCells(rng *rand.Rand, condition int) marketCells {
 	cells := make(marketCells, len(marketColumns))
 	small := func() any { return int64(rng.IntN(4)) }
@@ -71,7 +71,7 @@ func isText(column string) bool {
 	return i >= 0 && i < fieldAt("category") && column != "neg_risk" || column == "category"
 }
 
-// mergedBy are the rows of n_market and n_payout and the figures that a merge of m_raw comes to.
+// mergedBy returns the rows of n_market and n_payout and the figures of a merge of m_raw.
 func mergedBy(t *testing.T, j *fileImport, merge func() (*marketChanges, error)) (rows []string, figures string) {
 	t.Helper()
 	m, err := merge()
@@ -90,8 +90,8 @@ func mergedBy(t *testing.T, j *fileImport, merge func() (*marketChanges, error))
 	return rows, fmt.Sprint(m.fresh, m.changed, m.resolutions, m.unfit, m.gone, m.relabelled)
 }
 
-// Few markets come to the rows that MarketsNext gives: of any that the file says something of and
-// any that are known, in whatever state both are.
+// Merging few markets in Go gives the rows of MarketsNext, for any records of the file and any
+// known markets.
 func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	r, rng := openRecords(t), rand.New(rand.NewPCG(31, 12))
 	rounds, changed := testfiles.Cases(3, 30), 0
@@ -127,7 +127,7 @@ func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	}
 }
 
-// Markets that are only named come to the rows that MarketsNext gives.
+// Merging markets that are only named gives the rows of MarketsNext.
 func TestNamedMarketsAreMergedAsByTheStatement(t *testing.T) {
 	r, rng, ctx := openRecords(t), rand.New(rand.NewPCG(37, 12)), context.Background()
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
@@ -153,8 +153,8 @@ func TestNamedMarketsAreMergedAsByTheStatement(t *testing.T) {
 	}
 }
 
-// stageDrawn fills markets and m_raw with n markets: of a third of the markets only one side says something, and
-// some of both sides say the same.
+// stageDrawn fills markets and m_raw with n markets: a third of them are on one side only, and some
+// are equal on both sides.
 func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 	t.Helper()
 	if _, err := j.conn.ExecContext(j.ctx, "DELETE FROM markets"); err != nil {
@@ -185,7 +185,7 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 	}
 }
 
-// Where no payouts are disputed, to check them finds nothing.
+// If no payouts are disputed, checking them finds nothing.
 func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
 	testfiles.InLong(t, "TestAConflictOfPayoutsIsNamedAndSettled finds a dispute")
 	r, rng := openRecords(t), rand.New(rand.NewPCG(41, 12))
@@ -227,7 +227,7 @@ func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
 	}
 }
 
-// stagedRows are the rows of m_raw and how many payouts are put aside.
+// stagedRows returns the rows of m_raw and the number of spare payouts.
 func stagedRows(t *testing.T, j *fileImport) string {
 	t.Helper()
 	var out strings.Builder

@@ -20,7 +20,7 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// recordVenue imports data.Market values as they are.
+// recordVenue imports data.Market values unchanged.
 type recordVenue struct {
 	t    *testing.T
 	im   *Importer
@@ -57,7 +57,7 @@ func openRecords(t *testing.T) *recordVenue {
 	return r
 }
 
-// oneFeed is a catalog whose files are all of one feed.
+// oneFeed is a catalog with a single feed.
 type oneFeed struct {
 	feeds.Catalog
 	feed data.Feed
@@ -81,7 +81,7 @@ func (r *recordVenue) load(file []data.Market) Receipt {
 	return receipt
 }
 
-// markets are the rows of all markets but their ids, a line each; they are forgotten.
+// markets returns the rows of all markets without their ids, one per line, and deletes them.
 func (r *recordVenue) markets() []string {
 	r.t.Helper()
 	ctx := context.Background()
@@ -102,9 +102,9 @@ func (r *recordVenue) markets() []string {
 	return out
 }
 
-// Of three records of each market, with versions and without, of trades, of pages without
-// parts of the quote, every order of import and any split into files comes to the row that
-// one file with all of them gives, and importing a file again changes nothing.
+// Three records of each market, with and without versions, of trades, and of pages without parts of
+// the quote, give the same row in every order of import and any split into files as in one file,
+// and importing a file again changes nothing.
 func TestAnyOrderAndSplitOfRecordsGivesOneMarket(t *testing.T) {
 	r, rng := openRecords(t), rand.New(rand.NewPCG(21, 11))
 	n := 60

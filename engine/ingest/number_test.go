@@ -9,17 +9,16 @@ import (
 	"pmx/engine"
 )
 
-// TestALineOfNDJSONIsThatOfTheFile: DuckDB reads a file of NDJSON in parts, and hands on
-// whichever is ready first. The line of a rejected row, and the row that is kept of it,
-// are those of the file all the same, also between blank and broken lines and numbers
-// that only one of two readers of JSON takes.
+// TestALineOfNDJSONIsThatOfTheFile: DuckDB reads parts of an NDJSON file in parallel and returns
+// them in any order. The line and the text of a rejected row are still those of the file, even with
+// blank and broken lines and numbers that only one of the two JSON readers accepts.
 func TestALineOfNDJSONIsThatOfTheFile(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the lines of every feed")
 	v := openWith(t, func(o *engine.Options) { o.Threads = 2 })
 	row := func(i int, wallet, more string) string {
 		return fmt.Sprintf(`{"ts":%d,"address":"%s","token_id":"7","side":"BUY","shares":"10","usd":"4","n":%d%s}`, 1767348000+i, wallet, i, more)
 	}
-	padding := `,"note":"` + strings.Repeat(" x ", 60_000) + `"` // longer than what is copied at once
+	padding := `,"note":"` + strings.Repeat(" x ", 60_000) + `"` // longer than the copy buffer
 	for _, tc := range []struct {
 		name string
 		rows int
@@ -29,7 +28,7 @@ func TestALineOfNDJSONIsThatOfTheFile(t *testing.T) {
 			if i%97 == 0 {
 				return row(i, "0xzz", padding), "bad_address"
 			}
-			if i == 1 { // by which the file is known
+			if i == 1 { // by which the file is detected
 				return row(i, addressA, ""), ""
 			}
 			return row(i, addressA, padding), ""

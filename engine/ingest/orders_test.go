@@ -18,7 +18,7 @@ import (
 
 const orderHead = "ts,block,address,token_id,side,shares,usd,role,fee,fee_asset,transaction_hash,log_index\n"
 
-// The two times that files give block 7 and block 8, and one that nobody gives them.
+// The two times that files give for blocks 7 and 8, and one that no file gives.
 const earlyTime, lateTime, otherTime = "2026-01-02T10:00:01Z", "2026-01-02T10:00:04Z", "2026-01-02T10:00:03Z"
 
 // orderRow is a row of a fill, dated by a time or a block. A fee of 3$ is in dollars.
@@ -35,7 +35,7 @@ func orderRow(at string, content int, role, fee, tx, log string) string {
 	return strings.Join([]string{ts, block, what, role, fee, asset, tx, log}, ",") + "\n"
 }
 
-// blockFile writes a file that gives blocks 7 and 8 a time.
+// blockFile writes a file with a time for blocks 7 and 8.
 func (v *intake) blockFile(name, at string) string {
 	v.t.Helper()
 	writer, err := sql.Open("duckdb", "")
@@ -50,14 +50,15 @@ func (v *intake) blockFile(name, at string) string {
 	return path
 }
 
-// exported are the fills as an export has them, in order, behind the end of their transaction's hash.
+// exported returns the fills as in an export, in order, each after the end of its transaction's
+// hash.
 func (v *intake) exported() []string {
 	return strings.Split(v.lines("SELECT coalesce(right(lower(hex(f.tx)), 2), ''), f.ts % 60000000 // 1000000 AS second, left(lower(hex(w.address)), 2), t.token_id, f.side, f.role, f.shares // 1000000, f.usd // 1000000, "+
 		"f.fee // 1000000, left(lower(hex(f.tx)), 2), f.log_index FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t ON t.token = f.token ORDER BY ALL"), "\n")
 }
 
-// inOrder imports files in an order into an empty database and gives its fills; where it does
-// so twice, the second import of each must change nothing.
+// inOrder imports files in an order into an empty database and returns its fills. With twice, the
+// second import of each must change nothing.
 func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	v.t.Helper()
 	v.empty()
@@ -79,17 +80,18 @@ func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	return first
 }
 
-// orderCase is some rows of one transaction, each for a file of its own, and the fills they come to.
+// orderCase has rows of one transaction, each for a separate file, and the resulting fills.
 type orderCase struct {
 	rows []string
 	want string
 }
 
-// try imports the files of cases at once, the transaction of each made another one, in every order.
+// try imports the files of all cases together, with a different transaction for each, in every
+// order.
 func (v *intake) try(cases map[string]orderCase) {
 	v.t.Helper()
 	names := slices.Sorted(maps.Keys(cases))
-	of := func(nth int) string { return fmt.Sprintf("%02x", 0x40+nth) } // how the hash of a case ends
+	of := func(nth int) string { return fmt.Sprintf("%02x", 0x40+nth) } // the end of a case's hash
 	texts, blocks := []string{}, false
 	for nth, name := range names {
 		for i, row := range cases[name].rows {
@@ -136,8 +138,8 @@ func (v *intake) try(cases map[string]orderCase) {
 	})
 }
 
-// TestFillsDoNotDependOnTheOrderOfFiles gives a few sets of rows one by one, in every order, each
-// row in a file of its own. A short run imports the sets together, as if they came from one source.
+// TestFillsDoNotDependOnTheOrderOfFiles imports a few sets of rows one by one, in every order, each
+// row in a separate file. A short run imports the sets together, as if they came from one source.
 func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame draws rows that contradict each other")
 	const a, b = 0, 1
@@ -208,8 +210,9 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	}
 }
 
-// drawFile draws the rows of a file of fills: of one or two transactions, each dated in one
-// way or, as no good source does, each row in its own. repeats: equal rows are separate fills.
+// drawFile draws the rows of a file of fills of one or two transactions. Each transaction is dated
+// in one way or, as no good source does, each row in a different way. repeats: equal rows are
+// separate fills.
 func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	type fill struct {
@@ -223,7 +226,7 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 		f := fill{r.IntN(5) / 4, r.IntN(2), pick("", "", "5", "6")}
 		key := [2]int{f.tx, f.content}
 		if !repeats && (bare[key] > 0 || f.log == "" && len(seen) > 0) {
-			continue // a second row of these is another fill in this file, and the same one in another
+			continue // a second such row is another fill in this file, and the same one in another
 		}
 		seen[f] = true
 		if f.log == "" {
@@ -237,8 +240,8 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 	return rows
 }
 
-// TestAnyOrderAndSplitOfFillsGivesTheSame draws files of fills that share logs, repeat each
-// other and contradict each other, and the two times of their blocks.
+// TestAnyOrderAndSplitOfFillsGivesTheSame draws files of fills that share logs, repeat and
+// contradict each other, and two times of their blocks.
 func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 	v := open(t)
 	early, late := v.blockFile("early.parquet", earlyTime), v.blockFile("late.parquet", lateTime)
@@ -257,12 +260,12 @@ func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 		}
 		var want []string
 		try := func(files []string) {
-			for i, text := range texts { // the order of rows is no matter either
+			for i, text := range texts { // the order of rows does not matter either
 				rows := slices.Collect(strings.Lines(text))
 				r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 				v.write(fmt.Sprintf("fills%d.csv", i), orderHead+strings.Join(rows, ""))
 			}
-			// Rows that name a block are rejected before any time of it is known.
+			// Rows with a block are rejected before any time of the block is known.
 			order := append([]int{r.IntN(2)}, r.Perm(len(files))...)
 			got := v.inOrder(files, order, r.IntN(6) == 0)
 			if want == nil {
@@ -281,7 +284,7 @@ func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 	}
 }
 
-// TestFillsThatAreOneNowAreInTheReceipt gives two fills one time by a later file of blocks.
+// TestFillsThatAreOneNowAreInTheReceipt: a later file of blocks gives two fills the same time.
 func TestFillsThatAreOneNowAreInTheReceipt(t *testing.T) {
 	v := open(t)
 	rows := orderHead + orderRow(earlyTime, 0, "", "", hashOne, "") + orderRow("7", 0, "", "", hashOne, "")

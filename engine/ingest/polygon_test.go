@@ -18,8 +18,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// chainFill is a row of the first exchange in the forms in which feeds give it: addressA
-// buys 25 of token 71 for 10 dollars, of which the exchange takes fee.
+// chainFill is a fill of the first exchange in the formats of several feeds: addressA buys 25 of
+// token 71 for 10 dollars, of which the exchange takes fee.
 func chainFill(t *testing.T, v *intake, fee int) map[string]string {
 	t.Helper()
 	word := func(n any) string { return fmt.Sprintf("%064v", n) }
@@ -47,7 +47,7 @@ func chainFill(t *testing.T, v *intake, fee int) map[string]string {
 	}
 }
 
-// TestALogIsTheSameFillInEveryFeed: whichever feed brought it first, it is there.
+// TestALogIsTheSameFillInEveryFeed, whichever feed came first.
 func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 	for turn, fee := range []int{0, 12} {
 		v := open(t)
@@ -64,7 +64,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 				for i, name := range []string{first, second} {
 					r, err := v.bring(files[name], ingest.Options{})
 					if err != nil || r.Feed != name || r.Read != 1 || r.Inserted != int64(1-i) || r.AlreadyThere != int64(i) || r.Conflicts != 0 {
-						t.Errorf("%s behind %s, fee %d: %v %+v", second, first, fee, err, r)
+						t.Errorf("%s after %s, fee %d: %v %+v", second, first, fee, err, r)
 					}
 				}
 				got := v.facts()
@@ -79,7 +79,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 	}
 }
 
-// TestAnUndatedLogHasTheTimeOfItsBlock: it is rejected until the block's time is known.
+// TestAnUndatedLogHasTheTimeOfItsBlock, and is rejected until the block's time is known.
 func TestAnUndatedLogHasTheTimeOfItsBlock(t *testing.T) {
 	v := open(t)
 	files := chainFill(t, v, 0)
@@ -99,8 +99,8 @@ func TestAnUndatedLogHasTheTimeOfItsBlock(t *testing.T) {
 	}
 }
 
-// TestLogsBringMarketsAndPayouts: a file of logs is fills, tokens and payouts at once, and
-// brings nothing twice.
+// TestLogsBringMarketsAndPayouts: a file of logs has fills, tokens and payouts, and importing it
+// again changes nothing.
 func TestLogsBringMarketsAndPayouts(t *testing.T) {
 	v := open(t)
 	for i := range 2 {
@@ -128,8 +128,8 @@ func TestLogsBringMarketsAndPayouts(t *testing.T) {
 	}
 }
 
-// TestARefundThatComesLater: a file that was cut before the refund of a fee, and then the
-// whole one, is the whole one alone.
+// TestARefundThatComesLater: importing a file that was truncated before the refund of a fee, and
+// then the whole file, gives the same as the whole file alone.
 func TestARefundThatComesLater(t *testing.T) {
 	v := open(t)
 	b, err := os.ReadFile(testfiles.Path("feeds", "whole", "logs.json"))
@@ -155,6 +155,6 @@ func TestARefundThatComesLater(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, load(without)); diff == "" {
-		t.Error("a fill without its refund is said to have the fee that remains")
+		t.Error("a fill without its refund has the remaining fee")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestNoPageStaysOpenBehindAPanic: nor does the connection, which the next statement needs.
+// TestNoPageStaysOpenBehindAPanic, and the connection is free for the next statement.
 func TestNoPageStaysOpenBehindAPanic(t *testing.T) {
 	db := openRecords(t).im.DB
 	err := db.Read(context.Background(), func(conn *sql.Conn) error {

@@ -23,7 +23,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// accounted is what the counts of a receipt add up to.
+// accounted returns the sum of the counts of a receipt.
 func accounted(t testing.TB, r ingest.Receipt) int64 {
 	t.Helper()
 	f, err := feeds.ByName(r.Feed)
@@ -39,14 +39,14 @@ func accounted(t testing.TB, r ingest.Receipt) int64 {
 		return sum + r.Inserted + r.PayoutRows
 	case data.KindWeather:
 		return sum + r.Forecasts + r.Actuals + r.Observations + r.Normals
-	case data.KindReference: // mappings make markets too, which no row is about
+	case data.KindReference: // mappings also create markets, for which there is no row
 		return sum + r.TokensMapped + r.Blocks
 	default:
 		return sum + r.MarketsNew + r.MarketsChanged
 	}
 }
 
-// negative tells whether any number of v, of its fields or of its values is below 0.
+// negative reports whether any number in v is below 0.
 func negative(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Int64:
@@ -67,8 +67,8 @@ func negative(v reflect.Value) bool {
 	return false
 }
 
-// smallFiles are the test files of the feeds, of which those below feeds/whole have every feed;
-// in a long run with the feeds' slices and the captured files, where there are any.
+// smallFiles returns the test files of the feeds; those below feeds/whole have every feed. A long
+// run adds the slices and the captured files, if there are any.
 func smallFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -99,8 +99,8 @@ func smallFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// TestTheReceiptCountsEachRowOnce: of every file, whole, again, doubled and cut off, the
-// counts of the receipt add up to the rows read.
+// TestTheReceiptCountsEachRowOnce: for every file, imported whole, again, doubled and truncated,
+// the counts of the receipt add up to the rows read.
 func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the rows of every feed")
 	v := open(t)
@@ -116,7 +116,7 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 		}
 		r, err := v.bring(path, ingest.Options{})
 		if err != nil {
-			return ingest.Receipt{} // refused whole
+			return ingest.Receipt{} // refused as a whole
 		}
 		if sum := accounted(t, r); sum != r.Read {
 			t.Errorf("%s: the parts add up to %d of %d read: %+v", at, sum, r.Read, r)
@@ -134,7 +134,7 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 				t.Errorf("%s has %d rows, then %d", path, first.Read, again.Read)
 			}
 			if n := again.Inserted + again.MarketsNew + again.MarketsChanged + again.TokensMapped + again.Blocks; n > 0 {
-				t.Errorf("%s brings %d new things again: %+v", path, n, again)
+				t.Errorf("%s adds %d new things again: %+v", path, n, again)
 			}
 		}
 		if strings.Contains(filepath.ToSlash(path), "/feeds/slices/") {
@@ -152,8 +152,8 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 	}
 }
 
-// TestABlockHasOneTime: of two times of a block in one file one stands, and the other is
-// counted as another word on it.
+// TestABlockHasOneTime: of two times of a block in one file one is used, and the other is counted
+// as identical.
 func TestABlockHasOneTime(t *testing.T) {
 	v := open(t)
 	path := filepath.Join(v.at, "blocks.parquet")
@@ -183,8 +183,8 @@ func TestABlockHasOneTime(t *testing.T) {
 	})
 }
 
-// TestAListThatIsNotThereTakesNoPlace: of two records of one version, the lists that one
-// leaves out stay, in either order and between imports.
+// TestAListThatIsNotThereTakesNoPlace: of two records with one version, lists that only one has are
+// kept, in either order and between imports.
 func TestAListThatIsNotThereTakesNoPlace(t *testing.T) {
 	v := open(t)
 	record := func(extra string) string {
@@ -211,8 +211,8 @@ func TestAListThatIsNotThereTakesNoPlace(t *testing.T) {
 	}
 }
 
-// TestTwoTimesOfABlockAreAConflict: the earlier one stands, whichever file came first, and
-// the file of the other says so.
+// TestTwoTimesOfABlockAreAConflict: the earlier one is used, whichever file came first, and the
+// receipt of the other file reports it.
 func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 	v := open(t)
 	writer, err := sql.Open("duckdb", "")
@@ -241,9 +241,9 @@ func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 	}
 }
 
-// TestTokensOfAMarketAreNoRows: the tokens that a record names besides those of its list,
-// and those of lists that gave way in the file, are not rows of mappings. Records that
-// repeat another are counted as such.
+// TestTokensOfAMarketAreNoRows: the tokens that a record names besides its list, and those of lists
+// that are not used, are not counted as rows of mappings. Records that repeat another are counted
+// as identical.
 func TestTokensOfAMarketAreNoRows(t *testing.T) {
 	row := hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n"
 	listed := func(tokens, day string) string {
@@ -282,8 +282,8 @@ func TestTokensOfAMarketAreNoRows(t *testing.T) {
 	}
 }
 
-// TestARefusedFileHasNoCounts: how far the reading of a file came that was refused is in no
-// count of its receipt.
+// TestARefusedFileHasNoCounts: the receipt of a refused file has no counts, however much of it was
+// read.
 func TestARefusedFileHasNoCounts(t *testing.T) {
 	v := open(t)
 	rows := wholeLine("events.ndjson", 0) + "\n"

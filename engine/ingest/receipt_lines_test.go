@@ -19,12 +19,12 @@ import (
 	"pmx/engine/ingest"
 )
 
-// lineCase is a file of a feed whose lines are all sound, and lines that are odd.
+// lineCase is a valid file of a feed, and unusual lines.
 type lineCase struct {
-	file string            // in testdata/feeds, or what it is called
-	base string            // its content, where it is none of those
-	as   string            // the feed where it must be named
-	odd  map[string]string // a line, and what alone it must come to
+	file string            // in testdata/feeds, or its name
+	base string            // its contents, if it is not in testdata/feeds
+	as   string            // the feed, if it has to be named
+	odd  map[string]string // a line, and the only count that it may change
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	nwsEmpty     = `{` + nwsPlace + `,"properties":{"updateTime":"2026-07-02T13:00:00Z","temperature":{"uom":"wmoUnit:degC","values":[]}}}`
 )
 
-// lineCases has at least one file of every feed of lines.
+// lineCases has at least one file of every text feed.
 var lineCases = []lineCase{
 	{file: "canonical-1/fills.csv", odd: map[string]string{
 		"2026-03-01T10:00:00Z,0xzz,71,BUY,10,2,0,taker,,,,,": "rejected bad_address"}},
@@ -94,8 +94,8 @@ var lineCases = []lineCase{
 		`"USW00014732","03-02","    43.9","28","    10.1","x"`: "rejected bad_temperature"}},
 }
 
-// tableCases are the feeds of Parquet alone, each as a query that gives two rows, one of
-// them unusable.
+// tableCases are the feeds that only read Parquet, each with a query of two rows, one of which is
+// invalid.
 var tableCases = map[string]string{
 	"jonbecker-trades": `SELECT 60000001 AS block_number, '` + hashOne + `' AS transaction_hash, i AS log_index, '` + addressA + `' AS maker, '` + addressB + `' AS taker,
 		'0' AS maker_asset_id, '77' AS taker_asset_id, 400000 AS maker_amount, 1000000 AS taker_amount, '2025-01-02T03:04:05Z' AS timestamp
@@ -103,7 +103,7 @@ var tableCases = map[string]string{
 	"jonbecker-blocks": `SELECT * FROM (VALUES (7, '2026-01-02T03:04:05Z'), (-1, 'x')) AS b(block_number, timestamp)`,
 }
 
-// oneLine is a page of JSON on one line, without the name of its file.
+// oneLine returns a page of JSON on one line, without the name of its file.
 func oneLine(file string) string {
 	_, page, _ := strings.Cut(file, "\n")
 	var out bytes.Buffer
@@ -113,7 +113,7 @@ func oneLine(file string) string {
 	return out.String() + "\n"
 }
 
-// wholeLine is a line of a file of testdata/feeds/whole.
+// wholeLine returns a line of a file of testdata/feeds/whole.
 func wholeLine(name string, n int) string {
 	content, err := os.ReadFile(testfiles.Path("feeds", "whole", name))
 	if err != nil {
@@ -122,7 +122,7 @@ func wholeLine(name string, n int) string {
 	return strings.Split(string(content), "\n")[n]
 }
 
-// content is that of the file; a list of JSON as one record a line.
+// content returns the contents of the file; a JSON list as one record per line.
 func (c lineCase) content(t *testing.T) string {
 	t.Helper()
 	if c.base != "" {
@@ -146,7 +146,7 @@ func (c lineCase) content(t *testing.T) string {
 	return out
 }
 
-// counts are those of a receipt by name.
+// counts returns the counts of a receipt by name.
 func counts(r ingest.Receipt) map[string]int64 {
 	out := map[string]int64{"inserted": r.Inserted, "already there": r.AlreadyThere, "identical": r.Identical, "superseded": r.Superseded, "waiting": r.Waiting, "payouts": r.PayoutRows,
 		"markets": r.MarketsNew, "changed": r.MarketsChanged, "tokens": r.TokensMapped, "forecasts": r.Forecasts, "actuals": r.Actuals,
@@ -161,8 +161,7 @@ func counts(r ingest.Receipt) map[string]int64 {
 	return out
 }
 
-// account imports a file that is not kept, and holds its lines and rows against the
-// receipt.
+// account imports a temporary file, and compares its lines and rows with the receipt.
 func (v *intake) account(t *testing.T, c lineCase, content string) ingest.Receipt {
 	t.Helper()
 	r, err := bringAs(context.Background(), v.im, v.write(filepath.Base(c.file), content), c.as, ingest.Options{DryRun: true})
@@ -183,8 +182,8 @@ func (v *intake) account(t *testing.T, c lineCase, content string) ingest.Receip
 	return r
 }
 
-// TestEveryLineIsInTheReceipt: whatever a line of a file is, it is in the receipt, and a
-// row that is rejected is nothing else besides. A new feed needs a case.
+// TestEveryLineIsInTheReceipt: every line of a file is in the receipt, and a rejected row is
+// counted only as rejected. A new feed needs a case.
 func TestEveryLineIsInTheReceipt(t *testing.T) {
 	v := open(t)
 	tried := map[string]bool{}
@@ -244,8 +243,8 @@ func TestEveryLineIsInTheReceipt(t *testing.T) {
 	}
 }
 
-// oddLines gives each line alone in a long run. In a short one it gives all together, at the
-// end a quote that is never closed, which takes in what follows.
+// oddLines returns each line alone in a long run, and all together in a short one, with an unclosed
+// quote, which affects what follows, at the end.
 func oddLines(odd map[string]string) (files [][]string) {
 	var together, unclosed []string
 	for _, line := range slices.Sorted(maps.Keys(odd)) {
@@ -266,7 +265,7 @@ func oddLines(odd map[string]string) (files [][]string) {
 	return files
 }
 
-// withByte is a row with a byte that is no UTF-8 in a text of it.
+// withByte returns a row with a byte in one of its texts that is not UTF-8.
 func withByte(row string) string {
 	row = strings.TrimSuffix(row, "\n")
 	at := 3
@@ -276,13 +275,13 @@ func withByte(row string) string {
 	return row[:at] + "\xe9" + row[at:]
 }
 
-// lastLine is the last line of a text that ends in a line end.
+// lastLine returns the last line of a text that ends in a line end.
 func lastLine(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	return lines[len(lines)-2]
 }
 
-// table is the content of a Parquet file.
+// table returns the contents of a Parquet file.
 func (v *intake) table(query string) string {
 	v.t.Helper()
 	writer, err := sql.Open("duckdb", "")

@@ -11,7 +11,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// filled gives values of a type: the zero value, and each part of it by itself at values
+// filled returns values of a type: the zero value, and values with one part set, including parts
 // that are easily lost, such as an empty list and a pointer to zero.
 func filled(of reflect.Type) (out []reflect.Value) {
 	add := func(v any) { out = append(out, reflect.ValueOf(v).Convert(of)) }
@@ -68,8 +68,8 @@ func filled(of reflect.Type) (out []reflect.Value) {
 	return out
 }
 
-// TestRecordsAreReadBackWhole: what is put aside comes back as it was, every field of
-// it, at every value that another form might lose; and all fields at once.
+// TestRecordsAreReadBackWhole: spilled records are decoded exactly, for each field with values that
+// are easily lost, and for all fields together.
 func TestRecordsAreReadBackWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, of := range []reflect.Type{reflect.TypeFor[gathered](), reflect.TypeFor[lostResolution]()} {
@@ -95,7 +95,7 @@ func TestRecordsAreReadBackWhole(t *testing.T) {
 	}
 }
 
-// mixed gives a value whose fields are each one of filled.
+// mixed returns a value whose fields are each one of filled.
 func mixed(rng *rand.Rand, of reflect.Type) reflect.Value {
 	out := reflect.New(of).Elem()
 	for i := range of.NumField() {
@@ -109,7 +109,7 @@ func mixed(rng *rand.Rand, of reflect.Type) reflect.Value {
 	return out
 }
 
-// TestDamagedRecordsAreNoPanic: bytes that were changed give an error or another record.
+// TestDamagedRecordsAreNoPanic: changed bytes give an error or a different record.
 func TestDamagedRecordsAreNoPanic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range testfiles.Cases(4_000, 20_000) {

@@ -12,7 +12,7 @@ import (
 	"pmx/engine/ingest"
 )
 
-// pressed is content in gzip.
+// pressed returns content compressed with gzip.
 func pressed(t *testing.T, content string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -26,8 +26,8 @@ func pressed(t *testing.T, content string) string {
 	return b.String()
 }
 
-// TestAReplacedFileIsReadAsPlannedOrRefused puts another file in the place of one that is
-// planned. One of the same feed is imported as it is now; nothing is imported of another.
+// TestAReplacedFileIsReadAsPlannedOrRefused replaces a planned file. A file of the same feed is
+// imported; any other is refused.
 func TestAReplacedFileIsReadAsPlannedOrRefused(t *testing.T) {
 	v := open(t)
 	trades, blocks := v.table(tableCases["jonbecker-trades"]), v.table(tableCases["jonbecker-blocks"])
@@ -43,8 +43,8 @@ func TestAReplacedFileIsReadAsPlannedOrRefused(t *testing.T) {
 		file, as     string
 		planned, now string
 		gone         bool
-		rows         int64  // read, where it is imported
-		refused      string // why it is not
+		rows         int64  // rows read, if it is imported
+		refused      string // why it is refused
 	}{
 		"as it was":            {file: "f.csv", planned: header + fill("taker"), now: header + fill("taker"), rows: 1},
 		"longer":               {file: "f.csv", planned: header + fill("taker"), now: header + fill("taker") + fill("maker"), rows: 2},

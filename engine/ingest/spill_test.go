@@ -24,13 +24,13 @@ import (
 	"pmx/engine/ingest"
 )
 
-// tiny is a budget of memory that no record fits into, so that all are put aside.
+// tiny is a memory budget in which no record fits, so that all are spilled.
 const tiny = 1
 
 var stamp = regexp.MustCompile(`[0-9T.]{19}-`)
 
-// outcome is what became of a file, without what differs from run to run: its receipt, or
-// why it was refused, and the rows that were kept.
+// outcome returns the result of an import without values that differ between runs: the receipt, or
+// why the file was refused, and the stored rows.
 func (v *intake) outcome(path, as string, opts ingest.Options) (r ingest.Receipt, said string, kept string) {
 	v.t.Helper()
 	r, err := bringAs(context.Background(), v.im, path, as, opts)
@@ -52,11 +52,11 @@ func (v *intake) outcome(path, as string, opts ingest.Options) (r ingest.Receipt
 // twins are two databases that differ only in the memory that an import may use.
 type twins struct {
 	wide, tight *intake
-	as          string // the feed of the files, "" for the one that they are detected to be of
+	as          string // the feed of the files; "" for the detected one
 }
 
 func newTwins(t *testing.T) twins {
-	w := twins{wide: open(t), tight: open(t)} // with clocks that show the same
+	w := twins{wide: open(t), tight: open(t)} // with equal clocks
 	w.tight.im.Memory = tiny
 	start := time.Now()
 	for _, v := range []*intake{w.wide, w.tight} {
@@ -91,9 +91,9 @@ func (w twins) same(t *testing.T, after string) {
 	}
 }
 
-// TestMemoryDoesNotShow: what an import makes of a file does not depend on how much of it
-// is held in memory: receipts, rejected rows, refusals and facts are the same, of every
-// test file, whole, again, doubled and cut.
+// TestMemoryDoesNotShow: the result of an import does not depend on its memory budget. Receipts,
+// rejected rows, refusals and facts are the same for every test file, whole, again, doubled and
+// truncated.
 func TestMemoryDoesNotShow(t *testing.T) {
 	w := newTwins(t)
 	files := smallFiles(t)
@@ -120,8 +120,8 @@ func TestMemoryDoesNotShow(t *testing.T) {
 	w.same(t, "all files")
 }
 
-// TestMemoryDoesNotShowInConflicts: so it is with lists that contradict themselves and
-// each other, with --correct and without.
+// TestMemoryDoesNotShowInConflicts is the same for lists that contradict themselves and each other,
+// with and without --correct.
 func TestMemoryDoesNotShowInConflicts(t *testing.T) {
 	testfiles.InLong(t, "TestMemoryDoesNotShow imports the files of each feed")
 	w := newTwins(t)
@@ -146,7 +146,8 @@ func TestMemoryDoesNotShowInConflicts(t *testing.T) {
 	}
 }
 
-// gammaRecord is one of a few markets, at one of a few versions, with some of its fields.
+// gammaRecord is a record of one of a few markets, with one of a few versions and some of its
+// fields.
 func gammaRecord(rng *rand.Rand) string {
 	maybe := func(key string, values ...string) string {
 		if rng.IntN(3) == 0 {
@@ -169,8 +170,8 @@ func gammaRecord(rng *rand.Rand) string {
 			maybe("tags", `[]`, `[{"slug":"politics"}]`, `[{"slug":"weather"},{"slug":"a"}]`))
 }
 
-// TestMemoryDoesNotShowInRandomMarkets: so it is with records of the same few markets in
-// any number, order and version.
+// TestMemoryDoesNotShowInRandomMarkets is the same for records of a few markets in any number,
+// order and version.
 func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	testfiles.InLong(t, "TestMemoryDoesNotShow imports records of markets from files of each feed")
 	w := newTwins(t)
@@ -193,8 +194,8 @@ func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	}
 }
 
-// TestNothingOfASpillIsLeft: an import that is cancelled, or that cannot write what does
-// not fit into memory, leaves nothing, and the next one is whole.
+// TestNothingOfASpillIsLeft: an import that is cancelled or cannot write its spill leaves nothing,
+// and the next one is complete.
 func TestNothingOfASpillIsLeft(t *testing.T) {
 	testfiles.InLong(t, "TestMemoryDoesNotShow imports with so little memory that it spills")
 	v, rng := open(t), rand.New(rand.NewPCG(2, 2))
@@ -212,7 +213,7 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 			t.Errorf("cancelled at %d: %v", at, err)
 		}
 		cancel()
-		if left, err := os.ReadDir(v.im.DB.Dir().Tmp()); err != nil || len(left) != 1 { // DuckDB's own folder
+		if left, err := os.ReadDir(v.im.DB.Dir().Tmp()); err != nil || len(left) != 1 { // DuckDB's folder
 			t.Errorf("left: %v, %v", left, err)
 		}
 	}
@@ -234,8 +235,8 @@ func (c cancellingFeeds) ByName(name string) (data.Feed, error) {
 	return f, err
 }
 
-// TestWhatRowsSayOfTheirMarkets: of several words of trades on one market the larger
-// stands, in whatever order, read by DuckDB or row by row.
+// TestWhatRowsSayOfTheirMarkets: of several values for a market in trades the larger is used, in
+// any order, read by DuckDB or in Go.
 func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 	testfiles.InLong(t, "TestMemoryDoesNotShow imports what trades say of markets with little memory and with much")
 	v := open(t)
@@ -265,8 +266,8 @@ func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 	}
 }
 
-// TestManyBadRowsAreAllKept: more bad rows than are read at a time come out once each, in
-// the order of the file.
+// TestManyBadRowsAreAllKept: more bad rows than are read at a time are each stored once, in the
+// order of the file.
 func TestManyBadRowsAreAllKept(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt rejects rows of many feeds")
 	v := open(t)

@@ -18,7 +18,7 @@ import (
 	"pmx/engine/ingest"
 )
 
-// knownNames is a Directory of what the database has.
+// knownNames is a Directory of the names in the database.
 type knownNames struct{ wallets, tokens []string }
 
 func (k knownNames) Wallet(a data.Address) (data.WalletID, bool) {
@@ -54,11 +54,11 @@ type numbered struct {
 	data.Fill
 }
 
-// drawFills gives fills many of which are equal, of one log, or equal but for their log. Now and
-// then one is at a bound of what is usable, or beyond it.
+// drawFills returns fills many of which are equal, have the same log, or are equal except for their
+// log. Some have a value at a bound of the valid range, or beyond it.
 func drawFills(rng *rand.Rand, now time.Time) (fills []numbered) {
 	blocks, named := rng.IntN(2) == 1, rng.IntN(4) == 0
-	txs, logs := 1+rng.IntN(40), 1+rng.IntN(40) // many: no two are of one log
+	txs, logs := 1+rng.IntN(40), 1+rng.IntN(40) // many: no two have the same log
 	for range rng.IntN(12) {
 		f := data.Fill{LogIndex: data.NoIndex, Outcome: data.NoIndex, TS: now.Add(-time.Duration(rng.IntN(4)) * 36 * time.Hour).UnixMicro(),
 			Wallet: data.Address{byte(rng.IntN(4))}, TokenID: fmt.Sprint(9 - rng.IntN(4)), Side: data.Side(rng.IntN(2)), Role: data.Role(rng.IntN(3)),
@@ -83,7 +83,7 @@ func drawFills(rng *rand.Rand, now time.Time) (fills []numbered) {
 	return fills
 }
 
-// atBound puts a field to a bound, or one beyond it.
+// atBound sets a field to a bound, or one beyond it.
 func atBound(rng *rand.Rand, f *data.Fill, now time.Time) {
 	const most = 1_000_000_000_000_000
 	one := func(of ...int64) int64 { return of[rng.IntN(len(of))] }
@@ -105,8 +105,7 @@ func atBound(rng *rand.Rand, f *data.Fill, now time.Time) {
 	}
 }
 
-// byLog makes fills come by their logs, as they do from a node: none or, now and then, one of them
-// out of its order.
+// byLog sorts fills by log, like those of a node, sometimes with one out of order.
 func byLog(rng *rand.Rand, fills []numbered) {
 	tx, index := 1, int32(0)
 	for i := range fills {
@@ -125,7 +124,7 @@ func byLog(rng *rand.Rand, fills []numbered) {
 	}
 }
 
-// rowsOf gives fills. With a row that is rejected among them nothing is known of them in memory.
+// rowsOf returns rows of fills. If a rejected row is among them, there are no stagedFills.
 func rowsOf(fills []numbered, rejected bool) ingest.Rows {
 	return ingest.Rows{Feed: polygon.Feed(), Name: "a batch", Read: func(_ context.Context, s data.Sink) error {
 		for _, f := range fills {
@@ -140,8 +139,8 @@ func rowsOf(fills []numbered, rejected bool) ingest.Rows {
 	}}
 }
 
-// TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds: facts, ids and receipts are those that the
-// statements give, batch after batch.
+// TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds: facts, ids and receipts are the same as with
+// statements, batch after batch.
 func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
 	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame draws batches that repeat each other")
 	now := time.Unix(1_700_000_000, 0)
@@ -153,7 +152,7 @@ func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
 		}
 		for n := range 14 {
 			fills, opts := drawFills(rng, now), ingest.Options{}
-			if n%3 == 2 { // as of who catches up
+			if n%3 == 2 { // as in a catch-up
 				byLog(rng, fills)
 				opts.Remaining.Fills = 1
 			}
@@ -175,7 +174,7 @@ func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
 				t.Fatalf("seed %d: receipt of %+v (-asked +known):\n%s", seed, fills, diff)
 			}
 			if diff := cmp.Diff(asked.names(), known.names(), cmp.AllowUnexported(knownNames{})); diff != "" {
-				t.Fatalf("seed %d: ids behind %+v (-asked +known):\n%s", seed, fills, diff)
+				t.Fatalf("seed %d: ids after %+v (-asked +known):\n%s", seed, fills, diff)
 			}
 		}
 		if diff := cmp.Diff(asked.facts(), known.facts()); diff != "" {

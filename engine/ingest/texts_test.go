@@ -14,7 +14,8 @@ import (
 	"pmx/engine/ingest"
 )
 
-// oddRow changes a row in a way that is rare: most of these make it unusable, or need it to be read as itself.
+// oddRow changes a row in an unusual way; most changes make it unusable, or require reading it row
+// by row.
 func oddRow(r *rand.Rand, row *parquetRow) {
 	tx := strings.Repeat("5", 64)
 	switch r.IntN(16) {
@@ -53,9 +54,9 @@ func oddRow(r *rand.Rand, row *parquetRow) {
 	}
 }
 
-// TestFillsStagedByTextsAreAsFillsStagedByRows imports drawn files of Parquet whose fills are staged
-// by the texts of wallets and tokens where that can be done, and files that are never staged so: receipts, ids,
-// facts and rows that were kept are equal.
+// TestFillsStagedByTextsAreAsFillsStagedByRows imports random Parquet files whose fills are staged
+// by the texts of wallets and tokens if possible, and equal files that never are: receipts, ids,
+// facts and stored rows are equal.
 func TestFillsStagedByTextsAreAsFillsStagedByRows(t *testing.T) {
 	staged := map[string]int{}
 	count := func(o *engine.Options) {

@@ -21,7 +21,7 @@ import (
 // parquetRow is a row of a canonical file of fills, as SQL.
 type parquetRow struct{ ts, block, wallet, token, side, shares, usd, fee, role, tx, log, condition, name, label string }
 
-// parquet writes rows as a canonical file.
+// parquet writes rows to a canonical file.
 func (v *intake) parquet(name string, rows []parquetRow) string {
 	v.t.Helper()
 	writer, err := sql.Open("duckdb", "")
@@ -44,7 +44,7 @@ func (v *intake) parquet(name string, rows []parquetRow) string {
 	return path
 }
 
-// drawRow draws a row of few possible values; day and tx tell files apart, mostly.
+// drawRow draws a row with few possible values; day and tx mostly distinguish files.
 func drawRow(r *rand.Rand, day, tx int) parquetRow {
 	of := func(many ...string) string { return many[r.IntN(len(many))] }
 	row := parquetRow{ts: fmt.Sprintf("'2026-01-%02d 10:00:0%d+00'::TIMESTAMPTZ", day, r.IntN(2)), block: "NULL",
@@ -56,8 +56,8 @@ func drawRow(r *rand.Rand, day, tx int) parquetRow {
 	return row
 }
 
-// togetherCase draws a few files of fills and one that is imported before them. With quiet ones
-// it is likelier that they can be imported together.
+// togetherCase draws a few files of fills and one that is imported before them. Quiet ones are more
+// likely to be importable together.
 func togetherCase(r *rand.Rand) (before []parquetRow, files [][]parquetRow) {
 	quiet, logs, labels := r.IntN(4) > 0, r.IntN(3), r.IntN(3)
 	label := func(row *parquetRow) {
@@ -118,16 +118,16 @@ func togetherCase(r *rand.Rand) (before []parquetRow, files [][]parquetRow) {
 	return before, files
 }
 
-// inBatches are the fills with the batch that each came with, and the import log.
+// inBatches returns the fills with their batches, and the import log.
 func (v *intake) inBatches() string {
 	return v.lines("SELECT f.batch, f.ts, lower(hex(w.address)), t.token_id, f.role, f.fee, hex(f.tx), f.log_index, f.repeat FROM fills AS f "+
 		"JOIN wallets AS w USING (wallet) JOIN tokens AS t ON t.token = f.token ORDER BY ALL") +
 		v.lines("SELECT * EXCLUDE (imported_at, receipt), regexp_replace(receipt, '\"seconds\":[^,]*', '') FROM batches ORDER BY batch")
 }
 
-// TestFilesImportedTogetherAreAsIfOneByOne imports drawn files together and one after another:
-// the facts, the import log and every receipt are equal, or nothing of them is in and they are
-// left to be imported one by one. A dry run changes nothing and gives the same receipts.
+// TestFilesImportedTogetherAreAsIfOneByOne imports random files together and one by one: the facts,
+// the import log and every receipt are equal, or nothing is imported and they have to be imported
+// one by one. A dry run changes nothing and gives the same receipts.
 func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
@@ -216,8 +216,8 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 	}
 }
 
-// TestWhatKeepsFilesFromBeingImportedTogether gives two files of which each has one fill, and one
-// thing that needs them one by one.
+// TestWhatKeepsFilesFromBeingImportedTogether has pairs of files with one fill each, and a reason
+// for which they must be imported one by one.
 func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
@@ -232,7 +232,7 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 	ofLog := func(r *parquetRow) { r.tx, r.log = "'0x"+strings.Repeat("9", 64)+"'", "3" }
 	for name, c := range map[string]struct {
 		rows []parquetRow
-		with []parquetRow // behind the first file's row
+		with []parquetRow // after the first file's row
 		want bool
 	}{
 		"nothing":                 {[]parquetRow{row(2, nil)}, nil, true},
@@ -269,8 +269,8 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 	}
 }
 
-// TestAFileThatChangedIsNotImportedTogether puts a file of other columns, and one that is none, in the
-// place of one of the two that were planned.
+// TestAFileThatChangedIsNotImportedTogether replaces one of two planned files with a file of other
+// columns, and with an invalid one.
 func TestAFileThatChangedIsNotImportedTogether(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
@@ -305,7 +305,7 @@ func TestAFileThatChangedIsNotImportedTogether(t *testing.T) {
 	}
 }
 
-// TestGroups divides plans where the feed, the columns or the sum of the rows ask for it.
+// TestGroups divides plans by feed, columns and the sum of rows.
 func TestGroups(t *testing.T) {
 	v := open(t)
 	p, _, err := v.im.Identify(v.parquet("a.parquet", nil), "")

@@ -7,8 +7,8 @@ import (
 	"pmx/data"
 )
 
-// TestAVersionThatCannotBeReadIsNoneOfZero: the record is rejected, in every feed that has
-// versions of markets; an empty one is unknown.
+// TestAVersionThatCannotBeReadIsNoneOfZero: in every feed with versions of markets, a record with
+// an invalid one is rejected; an empty one is unknown.
 func TestAVersionThatCannotBeReadIsNoneOfZero(t *testing.T) {
 	v := open(t)
 	for name, record := range map[string]string{
@@ -26,8 +26,8 @@ func TestAVersionThatCannotBeReadIsNoneOfZero(t *testing.T) {
 	}
 }
 
-// TestFinalPricesAreTakenOrNamed: of prices and winners that decide a market, the receipt
-// says why they are no payouts, whatever the record says of its closing.
+// TestFinalPricesAreTakenOrNamed: if prices and winners that decide a market are not used, the
+// receipt has the reason, whatever the record says about its closing.
 func TestFinalPricesAreTakenOrNamed(t *testing.T) {
 	v := open(t)
 	const own = "condition_id,question,outcomes,token_ids,prices,closed\n" + hashOne + `,Q?,"[""Yes"",""No""]","[""7"",""8""]","[1,0]",%` + "\n"

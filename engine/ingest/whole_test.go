@@ -17,14 +17,14 @@ import (
 	"pmx/engine/ingest"
 )
 
-// notWhole are values that casts of text take for numbers, and wholeNumbers such as are.
+// notWhole are values that casts of text would accept as numbers, and wholeNumbers are valid ones.
 var (
 	notWhole     = []string{"-1", "3.7", "0.6", "1e2", "0x10", "1_000", "+4", "7x", "99999999999999999999"}
 	wholeNumbers = []string{"7", "7.0"}
 )
 
-// wholeColumns are the columns of whole numbers of every feed of text that has one, each
-// with a row of the feed: % is the value.
+// wholeColumns are the columns of whole numbers of every text feed, each with a row of the feed: %
+// is the value.
 var wholeColumns = []struct{ feed, name, header, row, reason string }{
 	{"pmx-fills", "f.csv", "ts,address,token_id,side,shares,usd,transaction_hash,log_index", "1767000000," + addressA + ",71,BUY,10,4," + hashOne + ",%", "bad_log_index"},
 	{"pmx-fills", "f.csv", "ts,address,token_id,side,shares,usd,block", "1767000000," + addressA + ",71,BUY,10,4,%", "bad_block"},
@@ -44,9 +44,8 @@ var wholeColumns = []struct{ feed, name, header, row, reason string }{
 	{"ncei-normals", "e.csv", "STATION,DATE,DLY-TMAX-NORMAL,years_DLY-TMAX-NORMAL", "USW00014732,01-05,40,%", "bad_number"},
 }
 
-// TestAWholeNumberIsParsed: in every feed a column of whole numbers takes digits, and
-// anything else that is there rejects its row: no sign, fraction, exponent or other base
-// is cast away.
+// TestAWholeNumberIsParsed: in every feed, a column of whole numbers accepts only digits. A row
+// with a sign, fraction, exponent or other base is rejected.
 func TestAWholeNumberIsParsed(t *testing.T) {
 	v := open(t)
 	for _, c := range wholeColumns {
@@ -69,7 +68,7 @@ func TestAWholeNumberIsParsed(t *testing.T) {
 	}
 }
 
-// TestAWholeNumberIsTheSameInSQL: the expression reads what data.ParseWhole does.
+// TestAWholeNumberIsTheSameInSQL: the expression accepts the same as data.ParseWhole.
 func TestAWholeNumberIsTheSameInSQL(t *testing.T) {
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
@@ -111,7 +110,7 @@ func TestAWholeNumberIsTheSameInSQL(t *testing.T) {
 	}
 }
 
-// TestAWholeNumberOfATableIsParsed: a column of doubles or of signed integers is no other.
+// TestAWholeNumberOfATableIsParsed: the same holds for columns of doubles and of signed integers.
 func TestAWholeNumberOfATableIsParsed(t *testing.T) {
 	testfiles.InLong(t, "TestAWholeNumberIsParsed reads them from text")
 	v := open(t)
