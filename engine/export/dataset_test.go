@@ -19,8 +19,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// Parquet and CSV hold the same rows, as parquet-go, encoding/csv and DuckDB read
-// them, in the same order.
+// Parquet and CSV have the same rows in the same order, as read by parquet-go, encoding/csv and
+// DuckDB.
 func TestBothFormatsHoldTheSameRows(t *testing.T) {
 	k := readSample(t)
 	for nth, name := range export.Datasets() {
@@ -48,7 +48,7 @@ func TestBothFormatsHoldTheSameRows(t *testing.T) {
 	}
 }
 
-// Every wallet's row holds what the API answers about it.
+// Every wallet's row has the values of the API.
 func TestWalletRowsAreTheWalletsTotals(t *testing.T) {
 	k := readSample(t)
 	snap := k.Snapshot()
@@ -95,8 +95,8 @@ func unless(null bool, m data.Micro) string {
 	return m.String()
 }
 
-// The leaderboard is in order of profit, volume, address, and equal profits share
-// a rank: 1, 1, 3.
+// The leaderboard is ordered by profit, volume and address, and equal profits share a rank: 1, 1,
+// 3.
 func TestLeaderboardOrderAndRanks(t *testing.T) {
 	testfiles.InLong(t, "TestTheRankedListIsTheLeaderboard has the order and the ranks of the leaderboard")
 	k := open(t, several)
@@ -125,7 +125,7 @@ ORDER BY real_pnl DESC, volume DESC, address`)
 	}
 }
 
-// Every market's row holds what a plain statement over the facts says.
+// Every market's row has the values of a plain statement over the facts.
 func TestMarketRowsFollowFromTheFacts(t *testing.T) {
 	k := readSample(t)
 	path, _ := exported(t, k, export.Exporter{}, "markets", data.CSV)
@@ -171,8 +171,8 @@ GROUP BY ALL`) {
 	}
 }
 
-// Equal facts give equal bytes, whatever order they came in, however many threads
-// there are, and whether a rebuild or many merges made the rollups.
+// Equal facts give equal bytes, in any order of import, with any number of threads, and whether the
+// rollups come from a rebuild or from many merges.
 func TestEqualDataGivesEqualBytes(t *testing.T) {
 	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess writes a dataset twice and compares the bytes")
 	one, two, files := readSample(t), openFacts(t, 4), sampleFiles(t, sampleFills)
@@ -205,7 +205,7 @@ func TestEqualDataGivesEqualBytes(t *testing.T) {
 	}
 }
 
-// change alters the database behind pmx's back.
+// change modifies the database directly.
 func change(t testing.TB, k *keeper.Keeper, statements ...string) {
 	t.Helper()
 	err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {

@@ -21,7 +21,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// factTables show all facts without the numbers that are a database's own.
+// factTables are queries of all facts without ids, which differ between databases.
 var factTables = map[string]string{
 	"fills": `SELECT f.* EXCLUDE (wallet, token, batch, tx, block), hex(f.tx) AS tx, hex(w.address) AS address, t.token_id, hex(m.condition) AS condition, t.outcome
 FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) LEFT JOIN markets AS m USING (market)`,
@@ -34,7 +34,7 @@ FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) 
 	"normals":   "SELECT * EXCLUDE (batch) FROM weather_normal",
 }
 
-// facts are the rows of factTables, as JSON in order.
+// facts returns the rows of factTables, as JSON in order.
 func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -46,7 +46,7 @@ func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
 	return out
 }
 
-// exportFacts writes all datasets of facts in a format and gives the files.
+// exportFacts writes all datasets of facts in a format and returns the files.
 func exportFacts(t testing.TB, k *keeper.Keeper, format data.Format) (paths []string) {
 	t.Helper()
 	for _, dataset := range export.Facts {
@@ -59,9 +59,8 @@ func exportFacts(t testing.TB, k *keeper.Keeper, format data.Format) (paths []st
 	return paths
 }
 
-// Files of facts as earlier versions wrote them come to the same facts in every format,
-// and so does what is exported of these now. Texts that a spreadsheet would run are
-// among them, and token ids of 78 digits.
+// Files of facts from earlier versions give the same facts in every format, and so does exporting
+// them now. They include texts that a spreadsheet would run, and token ids of 78 digits.
 func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 	var first map[string][]string
 	for _, format := range export.Formats {
@@ -84,7 +83,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 			t.Errorf("%s (-parquet +%s):\n%s", format, format, diff)
 		}
 		if format != export.Formats[0] && !testfiles.Long() {
-			continue // what is read of each is the same: a short run writes one, in one other format
+			continue // all are read to the same facts: a short run writes one, in one other format
 		}
 		other := map[data.Format]data.Format{data.Parquet: data.CSV, data.CSV: data.NDJSON, data.NDJSON: data.Parquet}[format]
 		for _, again := range formats(other) {
@@ -97,8 +96,8 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// A Parquet file of facts has the types that tools expect, and says what every column
-// means; in each format its columns are those of the catalogue.
+// A Parquet file of facts has the types that tools expect, and the meanings of its columns; in each
+// format the columns are those of the catalogue.
 func TestFactsDescribeThemselves(t *testing.T) {
 	k := openFacts(t, 1)
 	old, _ := filepath.Glob(testfiles.Path("feeds", "canonical-1", "*.csv"))
@@ -144,8 +143,8 @@ func TestFactsDescribeThemselves(t *testing.T) {
 	}
 }
 
-// A CSV of facts is opened in spreadsheets too: no cell of it is a formula, and import
-// takes the apostrophes off again.
+// A CSV of facts may be opened in a spreadsheet: no cell is a formula, and import removes the
+// apostrophes.
 func TestFactsInCSVAreHarmless(t *testing.T) {
 	k := openFacts(t, 1)
 	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -167,7 +166,7 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c := openFacts(t, 1) // lists keep their place for what is null
+	c := openFacts(t, 1) // lists keep null elements
 	mustImport(t, c, exportFacts(t, k, data.Parquet)[:2]...)
 	if diff := cmp.Diff(facts(t, k), facts(t, c)); diff != "" {
 		t.Errorf("Parquet (-want +got):\n%s", diff)
@@ -178,8 +177,8 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 	}
 }
 
-// Names, labels and sources with line ends, backslashes and marks come back from CSV as
-// they were, and every row of fills and of the weather is one line.
+// Names, labels and sources with line ends, backslashes and escapes are restored from CSV, and
+// every row of fills and of the weather is one line.
 func TestLineEndsInFactsSurviveCSV(t *testing.T) {
 	k := openFacts(t, 1)
 	odd := []string{"a\nb", "a\r\nb\r", "\n", `a\nb`, `'\x`, "'\\\nb\\", "=1\n+2", "plain, \"quoted\"", "\\\\\n\\b\\r"}
@@ -206,7 +205,7 @@ func TestLineEndsInFactsSurviveCSV(t *testing.T) {
 		if len(rows) > 0 {
 			full = append(full, path)
 		}
-		if lines := strings.Count(string(text), "\n"); i != 1 && lines != len(rows)+1 { // descriptions may go on over lines
+		if lines := strings.Count(string(text), "\n"); i != 1 && lines != len(rows)+1 { // descriptions may have several lines
 			t.Errorf("%s has %d rows on %d lines", path, len(rows), lines)
 		}
 	}

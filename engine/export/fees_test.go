@@ -16,7 +16,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// feeVector is a fill of the newer exchanges, as the chain has it.
+// feeVector is a fill of the newer exchanges, as on the chain.
 type feeVector struct {
 	Exchange string `json:"exchange"`
 	Side     string `json:"side"`
@@ -25,7 +25,7 @@ type feeVector struct {
 	Fee      string `json:"fee"`
 }
 
-// chainLogs are the logs of the vectors, one of each transaction.
+// chainLogs returns the logs of the vectors, one per transaction.
 func chainLogs(t *testing.T, vectors []feeVector) string {
 	t.Helper()
 	var b strings.Builder
@@ -51,7 +51,7 @@ func chainLogs(t *testing.T, vectors []feeVector) string {
 	return b.String()
 }
 
-// checkFees imports vectors, exports them and reads them back, in every format.
+// checkFees imports vectors, exports them and imports the export, in every format.
 func checkFees(t *testing.T, vectors []feeVector) {
 	t.Helper()
 	a := open(t, 1)
@@ -96,8 +96,7 @@ func checkFees(t *testing.T, vectors []feeVector) {
 	checkTotals(t, a, total, cash)
 }
 
-// checkTotals compares the one wallet's fees in dollars and its net cash with what they
-// should be, and lets everything be verified.
+// checkTotals checks a wallet's fees in dollars and its net cash, and verifies the database.
 func checkTotals(t *testing.T, k *keeper.Keeper, fees, cash int64) {
 	t.Helper()
 	got := query(t, k, "SELECT sum(fee_usd)::BIGINT AS fees, sum(sell_usd - buy_usd - fee_usd)::BIGINT AS cash, sum(unresolved_cash)::BIGINT AS open "+
@@ -117,14 +116,14 @@ func checkTotals(t *testing.T, k *keeper.Keeper, fees, cash int64) {
 	}
 }
 
-// TestDollarFeesOfBothSides: what the newer exchanges charge is kept to the millionth, of
-// buys too, and given out and read back in every format; profits know of it.
+// TestDollarFeesOfBothSides: fees of the newer exchanges are stored exactly, for buys too, exported
+// and imported in every format, and included in profits.
 func TestDollarFeesOfBothSides(t *testing.T) {
 	checkFees(t, []feeVector{{"standard", "BUY", "300000", "1000000", "14700"}, {"neg_risk", "SELL", "6000000", "2880000", "74880"},
 		{"neg_risk", "BUY", "6600000", "10000000", "112201"}, {"standard", "BUY", "5000000", "5952381", "0"}})
 }
 
-// TestCapturedDollarFees: so are those of fills of the chain.
+// TestCapturedDollarFees is the same for captured fills.
 func TestCapturedDollarFees(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "fee_vectors", "chain_order_filled_taker_fees.json"))
 	if err != nil {
@@ -137,8 +136,8 @@ func TestCapturedDollarFees(t *testing.T) {
 	checkFees(t, list)
 }
 
-// TestAFeeOfAnEarlierExport: files without fee_asset have fees of buys in tokens, and
-// a fee that cannot be is none.
+// TestAFeeOfAnEarlierExport: files without fee_asset have fees of buys in tokens, and an impossible
+// fee counts as none.
 func TestAFeeOfAnEarlierExport(t *testing.T) {
 	testfiles.InLong(t, "TestFactsOfEarlierVersionsAreRead reads files without the newer columns")
 	row := func(head, side, fee string, n int) string {

@@ -9,7 +9,8 @@ import (
 	"pmx/engine/export"
 )
 
-// Rows of a table that change alike, or exchange what they say, are a change: a lake that goes on has what one from nothing has.
+// Rows of a table that change in the same way, or swap values, are a change: an incremental lake
+// equals one written from scratch.
 func TestRowsThatChangeAlikeAreAChange(t *testing.T) {
 	digits := func(d string, n int) string { return "0x" + strings.Repeat(d, n) }
 	fill := func(ts, who, token, tx, index, name string) string {

@@ -17,7 +17,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// statementsOf collects what is run against the facts.
+// statementsOf collects statements on the facts.
 type statementsOf struct {
 	mu    sync.Mutex
 	texts []string
@@ -38,14 +38,14 @@ func (s *statementsOf) take() (texts []string) {
 	return texts
 }
 
-// plan is how DuckDB says that it ran a statement.
+// plan is DuckDB's profile of a statement.
 type plan struct {
 	Scanned  int64 `json:"operator_rows_scanned"`
 	Extra    any   `json:"extra_info"`
 	Children []plan
 }
 
-// ofFills is how many rows of fills were read.
+// ofFills returns the number of rows of fills that were read.
 func (p plan) ofFills() (n int64) {
 	if extra, ok := p.Extra.(map[string]any); ok && strings.HasSuffix(fmt.Sprint(extra["Table"]), ".fills") {
 		n = p.Scanned
@@ -56,7 +56,7 @@ func (p plan) ofFills() (n int64) {
 	return n
 }
 
-// mostRead is how many rows of fills the statement reads that reads the most of them.
+// mostRead returns the largest number of rows of fills that one of the statements reads.
 func mostRead(t *testing.T, k *keeper.Keeper, texts []string) (most int64) {
 	t.Helper()
 	err := k.DB().Read(t.Context(), func(conn *sql.Conn) error {
@@ -82,8 +82,9 @@ func mostRead(t *testing.T, k *keeper.Keeper, texts []string) (most int64) {
 	return most
 }
 
-// The next export reads nothing of the days that are as they were but of the newest, which tells how far the facts reach: 400,000 fills of five days are
-// four row groups of DuckDB, the newest day is in two of them, and a day more in the last.
+// The next export reads no unchanged days except for the newest, which shows how far the facts
+// reach: 400,000 fills of five days are four row groups of DuckDB. The newest day is in two of
+// them, and an additional day in the last.
 func TestAnExportReadsTheDaysThatChanged(t *testing.T) {
 	seen := &statementsOf{}
 	opts := enginetest.Options(t, t.TempDir(), "1GB")

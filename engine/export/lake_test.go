@@ -12,8 +12,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// exportLake gives the names of a lake's files, by what they are of, the days that were
-// written, and what a later export needs to know.
+// exportLake returns the names of a lake's files, the days that were written, and what a later
+// export needs.
 func exportLake(t testing.TB, k *keeper.Keeper, known export.LakeKnown, had map[string]string) (names map[string]string, written []string, next export.LakeKnown) {
 	t.Helper()
 	names, next.Prints, next.Tables = map[string]string{}, map[string]string{}, map[string]string{}
@@ -50,17 +50,17 @@ func lakeFill(day, who, token, tx, log, name string) string {
 	return day + "T10:00:00.250001Z,0x" + strings.Repeat(who, 40) + "," + token + ",BUY,10,2,0x" + strings.Repeat(tx, 64) + "," + log + "," + name + "\n"
 }
 
-// A day is written again if its fills change and only then, and what an export has of an
-// earlier one is what an export from nothing has.
+// A day is written again only if its fills change, and an incremental export equals one written
+// from scratch.
 func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 	k := open(t, 1)
 	condition := "0x" + strings.Repeat("a", 64)
 	steps := []struct {
 		name, file, text string
 		days             []string
-		others           []string // datasets that have another file
+		others           []string // datasets whose file differs
 		gone             string   // a statement that removes fills
-		stale            bool     // the rollups lack facts, and what is there of them is wrong
+		stale            bool     // the rollups lack facts and are wrong
 	}{
 		{"the first export", "fills.csv", lakeHeader + lakeFill("2026-03-01", "1", "71", "1", "1", "") + lakeFill("2026-03-02", "1", "81", "2", "", "") +
 			lakeFill("2026-03-03", "2", "81", "3", "1", ""), []string{"2026-03-01", "2026-03-02", "2026-03-03"}, []string{"days", "settings", "tokens", "wallets"}, "", false},
@@ -105,7 +105,7 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 		if whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil); !maps.Equal(names, whole) {
 			t.Errorf("%s: the lake is %v, from nothing it is %v", step.name, names, whole)
 		}
-		// As where this export was killed behind the first of its days.
+		// As if this export was killed after the first of its days.
 		killed := export.LakeKnown{Head: next.Head, Since: known.Since, Prints: map[string]string{}, Tables: known.Tables}
 		maps.Copy(killed.Prints, known.Prints)
 		if len(written) > 0 {
@@ -119,8 +119,8 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 	}
 }
 
-// Prints are of one history of imports: where another database has as many fills of the same
-// imports, as after a backup was restored, nothing of the old lake is taken for its own.
+// Prints belong to one history of imports: if another database has as many fills of the same
+// imports, as after restoring a backup, nothing of the old lake is reused.
 func TestALakeOfAnotherDatabaseIsWrittenAnew(t *testing.T) {
 	var known export.LakeKnown
 	for i, who := range []string{"1", "2"} {
@@ -137,8 +137,7 @@ func TestALakeOfAnotherDatabaseIsWrittenAnew(t *testing.T) {
 	}
 }
 
-// What a row of fills has: nothing that a later import could change, and times and
-// amounts in full.
+// Rows of fills have nothing that a later import could change, and exact times and amounts.
 func TestRowsOfALake(t *testing.T) {
 	k := open(t, 1)
 	mustImport(t, k, write(t, "fills.csv", lakeHeader+lakeFill("2026-03-01", "1", "71", "1", "1", "ann")))

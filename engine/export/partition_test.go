@@ -17,14 +17,14 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// lake is a folder that all facts are exported into again and again.
+// lake is a folder into which all facts are exported repeatedly.
 type lake struct {
 	dir    string
 	prints map[string]string // by file of a day
 	known  export.PartitionsKnown
 }
 
-// refresh exports all facts and gives the days that were written.
+// refresh exports all facts and returns the days that were written.
 func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
 	t.Helper()
 	prints, files := map[string]string{}, map[string]export.Partition{}
@@ -48,7 +48,7 @@ func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
 	return written
 }
 
-// rows are those of all days, in order.
+// rows returns the rows of all days, in order.
 func (l *lake) rows(t testing.TB) (out table) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(l.prints)) {
@@ -67,9 +67,9 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
-// What a day's file shows beside its fills, the market of each token and the name of
-// each wallet, may become known after the day was written. Then the day is written
-// again, no other is, and the folder equals one that is exported from nothing.
+// The market of a token and the name of a wallet, which a day's file shows with its fills, may
+// become known after the day was written. Then only that day is written again, and the folder
+// equals one exported from scratch.
 func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 	k := open(t, 1)
 	const header = "ts,wallet,token,side,shares,usd,tx,log_index,name\n"
@@ -79,7 +79,7 @@ func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 		"2026-03-01T10:00:00Z,"+ann+",71,BUY,10,2,"+hash("1")+",1,\n"+
 		"2026-03-02T10:00:00Z,"+ann+",81,BUY,10,2,"+hash("2")+",1,\n"+
 		"2026-03-03T10:00:00Z,"+bob+",81,BUY,10,2,"+hash("3")+",1,\n"+
-		"2026-03-03T11:00:00Z,"+bob+",81,BUY,10,2,"+hash("6")+",1,\n")) // two, which change alike
+		"2026-03-03T11:00:00Z,"+bob+",81,BUY,10,2,"+hash("6")+",1,\n")) // two, which change in the same way
 	l := &lake{dir: t.TempDir()}
 	steps := []struct {
 		name, file, text string
@@ -122,8 +122,7 @@ func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 	}
 }
 
-// Fills of the venue's list of trades are counted as provisional until the chain's take their
-// place.
+// Fills of the venue's list of trades are counted as provisional until the chain's replace them.
 func TestProvisionalFillsAreCounted(t *testing.T) {
 	k := open(t, 1)
 	fill := func(day, tx byte, log int32) data.Fill {

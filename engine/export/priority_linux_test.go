@@ -16,8 +16,8 @@ import (
 	"pmx/engine/export"
 )
 
-// threadTimes gives the processor time of every thread of this process, by its id,
-// in ticks, and its niceness: fields 14, 15 and 19 of /proc/PID/task/TID/stat.
+// threadTimes returns the processor time of every thread of this process by id, in ticks, and its
+// niceness: fields 14, 15 and 19 of /proc/PID/task/TID/stat.
 func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
 	t.Helper()
 	ticks, nice = map[string]int64{}, map[string]int{}
@@ -43,10 +43,10 @@ func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
 	return ticks, nice
 }
 
-// All of an export runs on threads that give way to requests, of facts as of
-// research datasets. On one thread DuckDB works on the caller's alone.
+// Exports of facts and of research datasets run only on threads with a lower priority than
+// requests. With one thread, DuckDB works only on the caller's.
 func TestExportsGiveWay(t *testing.T) {
-	// Looking at threads takes the longer the busier the machine is, and is no part of an export.
+	// Reading the times of threads takes longer on a busy machine and is not part of an export.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	looking := fmt.Sprintf("/proc/self/task/%d/stat", syscall.Gettid())

@@ -15,9 +15,8 @@ import (
 	"pmx/data"
 )
 
-// readParquet reads a file with parquet-go, which shares no code with what wrote
-// it, as text: numbers of dollars shortest, times as RFC 3339, lists as JSON, NULL
-// as "".
+// readParquet reads a file as text with parquet-go, which shares no code with the writer: dollars
+// in the shortest form, times as RFC 3339, lists as JSON, NULL as "".
 func readParquet(t testing.TB, path string) (table, *parquet.File) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -65,7 +64,7 @@ func readGroup(t testing.TB, group parquet.RowGroup, schema *parquet.Schema) (ou
 	}
 }
 
-// logical names the logical type of a column, "" where it has none.
+// logical returns the logical type of a column; "" if it has none.
 func logical(schema *parquet.Schema, name string) string {
 	for _, f := range schema.Fields() {
 		if f.Name() == name && f.Leaf() && f.Type().LogicalType() != nil {
@@ -121,8 +120,8 @@ func shown(v parquet.Value, logical string) string {
 	return string(v.ByteArray())
 }
 
-// asParquet brings a CSV cell to the form that readParquet gives: amounts without
-// trailing zeros, and without the apostrophe before a formula.
+// asParquet converts a CSV cell to the form of readParquet: amounts without trailing zeros, and
+// without the apostrophe before a formula.
 func asParquet(cell string) string {
 	if list, ok := strings.CutPrefix(cell, "["); ok && !strings.Contains(cell, `"`) {
 		parts := strings.Split(strings.TrimSuffix(list, "]"), ",")

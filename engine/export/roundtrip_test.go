@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// keptFacts are factTables with all columns of markets but their ids, and with what tokens
-// are called.
+// keptFacts are factTables with all columns of markets except for their ids, and with the labels of
+// tokens.
 func keptFacts(t *testing.T, k *keeper.Keeper) map[string][]string {
 	t.Helper()
 	was := factTables
@@ -30,8 +30,7 @@ FROM tokens AS t LEFT JOIN markets AS m USING (market)`
 	return facts(t, k)
 }
 
-// formats are all that facts are exported in, in a long run, and in a short one those that
-// the test names.
+// formats returns all formats of facts in a long run, and the test's choice in a short one.
 func formats(short ...data.Format) []data.Format {
 	if testfiles.Long() {
 		return export.Formats
@@ -59,8 +58,8 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 	}
 }
 
-// What sources say of markets besides their lists comes back: tokens that another feed
-// mapped, a category that nothing told, prices without outcomes, lists of other lengths.
+// Values of markets besides their lists are restored: tokens that another feed mapped, an unknown
+// category, prices without outcomes, lists of other lengths.
 func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	k := openFacts(t, 1)
@@ -83,8 +82,8 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 	roundTrip(t, k, formats(data.CSV))
 }
 
-// Versions of fields, and what is hidden of a quote, come back: the next record is merged
-// with what was imported as with what was exported.
+// Versions of fields and a hidden quote are restored: the next record is merged with the same
+// result as in the original database.
 func TestFactsKeepTheVersionsOfFields(t *testing.T) {
 	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	k := openFacts(t, 1)
@@ -122,9 +121,8 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 	}
 }
 
-// Every file that the feeds are tested with, and the captured data where it is there,
-// comes back from an export in each format as the same facts: of CSV, which has no types, in a
-// short run.
+// All test files of the feeds, and captured data if available, give the same facts after an export
+// in each format and an import; in a short run only in CSV, which has no types.
 func TestAllFilesSurviveAnExport(t *testing.T) {
 	k := openFacts(t, several)
 	folders := []string{testfiles.Path("feeds", "slices")}

@@ -14,8 +14,9 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// exportShards gives the rows of a lake's days and those of its shards by wallet, each with its file's day or block, the files of
-// shards by that and what its fills have in common, the blocks that were written, and what a later export needs to know. Shards by token have the same fills.
+// exportShards returns the rows of a lake's days and of its shards by wallet, each with its day or
+// block, the files of shards by block and digits, the blocks that were written, and what a later
+// export needs. It checks that shards by token have the same fills.
 func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days, blocks map[string][]string, names map[string]string, written []string, next export.LakeKnown) {
 	t.Helper()
 	days, blocks, names = map[string][]string{}, map[string][]string{}, map[string]string{}
@@ -89,8 +90,8 @@ func dayOf(t testing.TB, date string) int64 {
 	return at.Unix() / 86_400
 }
 
-// Shards have the fills of every block of days that is over, each once, and are written again where fills of the block change and only then.
-// 2026-01-11 and 2026-01-27 are the first days of blocks.
+// Shards have the fills of all complete blocks of days, each once, and are written again only if
+// fills of the block change. 2026-01-11 and 2026-01-27 are the first days of blocks.
 func TestShardsHaveTheFillsOfTheirDays(t *testing.T) {
 	k := open(t, 1)
 	steps := []struct {
@@ -140,7 +141,7 @@ func TestShardsHaveTheFillsOfTheirDays(t *testing.T) {
 	}
 }
 
-// Where a block has many fills, addresses are told apart by one digit, and by two.
+// If a block has many fills, addresses are divided by one digit, or by two.
 func TestShardsAreOfSoManyDigits(t *testing.T) {
 	defer export.SetShardRows(2)()
 	k := open(t, 1)

@@ -22,7 +22,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// busiest gives the n wallets with the most fills.
+// busiest returns the n wallets with the most fills.
 func busiest(t testing.TB, k *keeper.Keeper, n string) (wallets []data.Address) {
 	t.Helper()
 	for _, row := range query(t, k, `SELECT '0x' || lower(hex(w.address)) AS address FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
@@ -36,7 +36,7 @@ GROUP BY address ORDER BY count(*) DESC, address LIMIT `+n) {
 	return wallets
 }
 
-// archive is a zip as it was unpacked.
+// archive is an unpacked zip.
 type archive struct {
 	file     job.Result
 	paths    map[string]string // by name in the zip
@@ -96,7 +96,7 @@ func unpacked(t testing.TB, k *keeper.Keeper, e export.Exporter, wallet data.Add
 
 var traderFiles = []string{"stats", "daily", "markets", "trades"}
 
-// The zip of either format holds the same rows, and its manifest tells what is in it.
+// The zips of both formats have the same rows, and a manifest of their contents.
 func TestTraderExport(t *testing.T) {
 	k := readSample(t)
 	for _, wallet := range busiest(t, k, strconv.Itoa(testfiles.Cases(1, 3))) {
@@ -130,8 +130,8 @@ func TestTraderExport(t *testing.T) {
 	}
 }
 
-// Every column of every file has its meaning: in README.md, which names no other, and
-// in the metadata of Parquet.
+// Every column of every file has its meaning in README.md, which has no others, and in the metadata
+// of Parquet.
 func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
 	k := readSample(t)
 	wallet := busiest(t, k, "1")[0]
@@ -213,8 +213,8 @@ func micro(t testing.TB, text string) data.Micro {
 	return m
 }
 
-// History and row cap leave out days and trades, never lifetime figures, and the
-// running total goes on from what was left out.
+// The history limit and the maximum number of rows leave out days and trades, never lifetime
+// figures, and the running total includes what was left out.
 func TestTraderExportIsCutToThePlan(t *testing.T) {
 	k := readSample(t)
 	wallet := busiest(t, k, "1")[0]

@@ -22,13 +22,13 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// sampleFills is how many fills the sample venue has.
+// sampleFills is the number of fills of the sample venue.
 const sampleFills = 4_000
 
-// several is how many threads a database has whose test does not say.
+// several is the default number of threads of a database.
 var several = testfiles.Cases(1, 2)
 
-// open opens a venue of its own in a new folder.
+// open opens a new venue in a new folder.
 func open(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
 	k := openIn(t, t.TempDir(), threads, testfiles.Long())
@@ -40,7 +40,7 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	return k
 }
 
-// openFacts opens one of which only the facts are looked at. A short run keeps no rollups of it.
+// openFacts opens a new venue for a test that only reads facts. A short run keeps no rollups of it.
 func openFacts(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
 	k := open(t, threads)
@@ -50,8 +50,8 @@ func openFacts(t testing.TB, threads int) *keeper.Keeper {
 	return k
 }
 
-// openIn opens a venue in a folder, which the caller closes. Exports are of the database: a venue
-// is served where a test holds them against what is served, and in a long run.
+// openIn opens a venue in a folder; the caller has to close it. Exports read the database, so a
+// venue is served only if a test compares them with what is served, and in a long run.
 func openIn(t testing.TB, dir string, threads int, serve bool) *keeper.Keeper {
 	t.Helper()
 	opts := enginetest.Options(t, dir, "2GB")
@@ -74,7 +74,7 @@ var sampleVenue struct {
 	dir    string
 }
 
-// readSample is the venue with the sample's data, which all tests that change nothing share.
+// readSample returns the venue with the sample's data, which is shared by all tests that only read.
 func readSample(t testing.TB) *keeper.Keeper {
 	t.Helper()
 	if sampleVenue.keeper != nil {
@@ -91,7 +91,7 @@ func readSample(t testing.TB) *keeper.Keeper {
 	return k
 }
 
-// closeSample closes and removes what readSample opened.
+// closeSample closes and removes the venue of readSample.
 func closeSample() error {
 	if sampleVenue.dir == "" {
 		return nil

@@ -24,7 +24,7 @@ func (s *fullStore) Requeue(ctx context.Context, attempts int, why job.Failure) 
 	return s.Store.Requeue(ctx, attempts, why)
 }
 
-// Jobs that an earlier process left wait for room on a full disk, and end nothing.
+// Jobs that an earlier process left wait for space on a full disk, and do not end the process.
 func TestLeftJobsWaitForRoom(t *testing.T) {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		t.Run(full.Error(), func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// works is a job.Work that waits to be told how each piece of work ends.
+// works is a job.Work that waits until the test says how each job ends.
 type works struct {
 	mu      sync.Mutex
 	version string
@@ -73,8 +73,8 @@ func (w *works) Explain(err error) job.Failure {
 	return job.Failure{Code: "broken", Detail: "It broke: " + err.Error()}
 }
 
-// heard is a store that tells when a job ends and when a worker looks for the
-// next one: by then the one before is behind it.
+// heard is a store that signals when a job ends and when a worker looks for the next one, and so
+// has finished the previous one.
 type heard struct {
 	*control.DB
 	moved chan struct{}
@@ -185,7 +185,7 @@ func (d *desk) job(j job.Job) job.Job {
 	return now
 }
 
-// until waits for what the pool does in its own time.
+// until waits until done returns true.
 func (d *desk) until(what string, done func() bool) {
 	d.t.Helper()
 	deadline := time.After(20 * time.Second)

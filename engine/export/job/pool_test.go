@@ -40,14 +40,14 @@ func TestJobFromQueuedToDone(t *testing.T) {
 	}
 }
 
-// The same request on the same data is done at once and shares the file; once
-// the data moved on, it is made again.
+// The same request on the same data is done at once and shares the file; after the data changes, it
+// is written again.
 func TestEqualRequestsShareAFile(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	d.start()
 	first := d.create(ann, "markets")
 	<-d.works.began
-	waiting := d.create(bob, "markets") // asked while the first is under way
+	waiting := d.create(bob, "markets") // requested while the first is running
 	d.works.end <- nil
 	first, waiting = d.becomes(first, job.Done), d.becomes(waiting, job.Done)
 	third := d.create(bob, "markets")
@@ -64,7 +64,7 @@ func TestEqualRequestsShareAFile(t *testing.T) {
 	if n := len(d.files()); n != 2 {
 		t.Errorf("%d files", n)
 	}
-	// A file goes when its last job does.
+	// A file is removed with its last job.
 	for i, j := range []job.Job{first, waiting, third} {
 		if got, err := d.Cancel(t.Context(), j.Owner, job.Research, j.ID); err != nil || got.Status != job.Expired {
 			t.Errorf("given up: %+v %v", got, err)
@@ -75,7 +75,7 @@ func TestEqualRequestsShareAFile(t *testing.T) {
 	}
 }
 
-// The caller who was served longest ago is served next, however many jobs others have.
+// The key that was served longest ago is next, however many jobs others have.
 func TestQueueIsFairAcrossKeys(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	for _, name := range []string{"a1", "a2", "a3"} {
@@ -176,7 +176,7 @@ func TestCanceledJobsLeaveNothing(t *testing.T) {
 	}
 }
 
-// slowEnd is a store that has recorded the end of a job some time before it says so.
+// slowEnd is a store that returns some time after it has recorded the end of a job.
 type slowEnd struct {
 	job.Store
 	recorded chan struct{}
@@ -189,8 +189,8 @@ func (s slowEnd) EndJob(ctx context.Context, j job.Job) (bool, error) {
 	return ok, err
 }
 
-// A job that is recorded as done is not running any more: what is asked of it at
-// that moment finds its file neither in use nor in the way.
+// A job that is recorded as done is no longer running: at that moment its file can be opened and
+// removed.
 func TestADoneJobIsNotRunning(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	recorded := make(chan struct{})
@@ -223,8 +223,8 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 }
 
-// What ran when the server ended runs again, and files of nobody go; a job that
-// ends the server every time is given up.
+// Jobs that ran when the server ended run again, and files without a job are removed; a job that
+// ends the server every time fails.
 func TestRestart(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	d.start()
@@ -262,7 +262,7 @@ func TestFilesExpire(t *testing.T) {
 	<-d.works.began
 	d.works.end <- nil
 	j = d.becomes(j, job.Done)
-	f, err := d.Open(j) // under way when the file goes
+	f, err := d.Open(j) // running when the file is removed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestFilesExpire(t *testing.T) {
 	}
 }
 
-// The oldest files are removed; the newest stays, however large.
+// The oldest files are removed; the newest stays, whatever its size.
 func TestQuota(t *testing.T) {
 	d := newDesk(t, job.Limits{Quota: 15}) // a file is 7 bytes
 	d.start()
