@@ -1,5 +1,5 @@
-// Package pmx_test holds the rules of the house that no single package can:
-// which way imports run, what needs no C compiler, and what every file keeps to.
+// Package pmx_test has the rules for all packages: the direction of imports, what needs no C
+// compiler, and the form of every file.
 package pmx_test
 
 import (
@@ -109,11 +109,11 @@ var layers = []struct {
 // everywhere is the package that all others may import. It is the last of the layers.
 const everywhere = "engine/guard"
 
-// databases are what no package of http may import: requests are answered from
-// snapshots and named reads.
+// databases are packages that no package of http may link: requests are answered from snapshots and
+// named reads.
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
-// withoutC are the packages that others may build on without a C compiler.
+// withoutC are the packages that can be used without a C compiler.
 var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "data/upstream/fetch",
 	"data/upstream/rpc",
 	"http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
@@ -121,7 +121,7 @@ var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "
 
 const module = "pmx"
 
-// maxLines is the longest a Go file may be that was written by hand.
+// maxLines is the maximum length of a Go file that was written by hand.
 const maxLines = 500
 
 // sourceFiles returns the slash paths of the project's files whose name matches.
@@ -292,8 +292,8 @@ func TestOnlyCommandsUseTheKeeper(t *testing.T) {
 	}
 }
 
-// TestHTTPKnowsNoDatabase looks at all that is linked, not at import lines alone: a
-// package in between must not bring a database in either.
+// TestHTTPKnowsNoDatabase checks everything that is linked, not only imports: a package in between
+// must not link a database either.
 func TestHTTPKnowsNoDatabase(t *testing.T) {
 	for pkg, p := range packages(t) {
 		if !covers("http/...", pkg) {
@@ -339,8 +339,8 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
-// unfinished are the marks that must not be left in any file; written apart, so
-// that this file holds none.
+// unfinished matches the marks of unfinished work, which no file may have. They are split here, so
+// that this file has none.
 var unfinished = regexp.MustCompile(`\b(` + "TO" + `DO|` + "FIX" + `ME|` + "XX" + `X)\b`)
 
 func TestNothingIsLeftUnfinished(t *testing.T) {
@@ -386,7 +386,7 @@ func TestSQLStatementsAreUsed(t *testing.T) {
 
 var namedStatement = regexp.MustCompile(`(?m)^-- name: (\w+)`)
 
-// goText is the text of a package's own files.
+// goText returns the text of a package's files.
 func goText(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -57,8 +57,8 @@ func TestReadmeNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// endpointCell finds the endpoints that a cell of README's table names: methods and
-// paths below the API's base, in code, without their queries.
+// endpointCell matches the endpoints in a cell of README's table: methods and paths below the API's
+// base, in code, without their queries.
 var endpointCell = regexp.MustCompile("`((?:[A-Z]+ )?)(/[^`?]*)[^`]*`")
 
 func TestReadmeNamesEveryEndpoint(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// unguarded lists the files that may begin goroutines without package guard, each
-// with how many places it has and the reason.
+// unguarded lists the files that may start goroutines without package guard, with the number of
+// places and the reason.
 var unguarded = map[string]struct {
 	places int
 	reason string
@@ -18,14 +18,14 @@ var unguarded = map[string]struct {
 	"rollups/serving/screen/top.go": {1, "on the path of requests: it recovers itself and panics on in the request, which has a net"},
 }
 
-// Every goroutine is begun through package guard: a panic in any other ends the
-// process. What counts is a go statement, the Go of a wait group or an error group,
-// a timer's func, and a scheduler of its own.
+// Every goroutine is started through package guard, because a panic in any other ends the process.
+// The test finds go statements, Go of wait groups and error groups, funcs of timers, and
+// schedulers.
 func TestEveryGoroutineIsGuarded(t *testing.T) {
 	found := map[string]int{}
 	for _, file := range sourceFiles(t, isGo) {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "engine/guard/") || strings.HasPrefix(file, "cmd/bench/") {
-			continue // bench measures the program and is no part of it
+			continue // bench measures the program and is not part of it
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestEveryGoroutineIsGuarded(t *testing.T) {
 	}
 }
 
-// goroutines gives the places of a file where it begins goroutines.
+// goroutines returns the places of a file where it starts goroutines.
 func goroutines(t *testing.T, file string, text []byte) (places []string) {
 	t.Helper()
 	set := token.NewFileSet()

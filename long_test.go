@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What a short run leaves to make test-long is shown of a smaller case by the test that the
-// skipping one names, which is there and is run.
+// A test that a short run skips names another one that shows a smaller case. That test must exist
+// and must not be skipped.
 func TestWhatIsLeftToTheLongRunIsShownInAShortOne(t *testing.T) {
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	left := regexp.MustCompile(`testfiles\.InLong\(t, "(\w+) [^"]+"\)`)

@@ -48,16 +48,16 @@ var opened = map[string]struct {
 	"cmd/pmx/output_files.go":            {1, "the target of an export, which may be a pipe: until the context ends"},
 }
 
-// openers are the functions of package os that wait where a name is that of a pipe.
+// openers are the functions of package os that block if the path is a pipe.
 var openers = []string{"Open", "OpenFile", "ReadFile", "Create", "WriteFile"}
 
-// Whatever path a user gives, or puts files below, is opened with data.OpenRegular and
-// its sisters: a pipe would make the program wait where no signal ends it.
+// Paths from users, and files in their folders, are opened with data.OpenRegular and the like: a
+// pipe would make the program wait in a way that no signal ends.
 func TestFilesAreOpenedWithoutWaiting(t *testing.T) {
 	found := map[string]int{}
 	for _, file := range sourceFiles(t, isGo) {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "cmd/bench/") || strings.HasPrefix(file, "data/testfiles/") || strings.HasPrefix(file, "engine/enginetest/") || strings.HasPrefix(file, "rollups/cluster/clustertest/") {
-			continue // these are no part of the program
+			continue // these are not part of the program
 		}
 		set := token.NewFileSet()
 		parsed, err := parser.ParseFile(set, file, nil, 0)

@@ -42,8 +42,8 @@ func fieldTypes(fields *ast.FieldList) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// A file of another platform declares the functions of the one that is compiled
-// here: nothing else would notice a rename.
+// A file for another platform must declare the same functions as the one that is compiled here.
+// Nothing else would notice a rename.
 func TestOtherPlatformsDeclareTheSame(t *testing.T) {
 	pairs := 0
 	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {

@@ -29,9 +29,9 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestADatabaseOpensAgainBehindACancelledStatement: wherever in a statement its context ends, and where reading its
-// rows panics. DuckDB would wait without end for the closed database, which a statement that was planned and not run
-// keeps, and so do rows that are open.
+// TestADatabaseOpensAgainBehindACancelledStatement, wherever in a statement its context ends, and
+// if reading its rows panics. A statement that was planned but not run, or open rows, would keep
+// the closed database, and DuckDB would wait for it forever.
 func TestADatabaseOpensAgainBehindACancelledStatement(t *testing.T) {
 	opts := enginetest.Options(t, t.TempDir(), "1GB")
 	opts.Threads = 3 // others than the one that asks begin with what was planned
@@ -77,7 +77,7 @@ func TestADatabaseOpensAgainBehindACancelledStatement(t *testing.T) {
 	opensAgain(t, opts, func(*sql.Conn) error { return nil })
 }
 
-// opensAgain opens a database that was closed, reads, and closes it.
+// opensAgain opens a closed database, reads, and closes it.
 func opensAgain(t *testing.T, opts engine.Options, read func(conn *sql.Conn) error) {
 	t.Helper()
 	opened := make(chan error, 1)

@@ -10,8 +10,8 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestBesideReadsWhatTheWriterCommitted: on a connection of its own, and neither behind a panic nor where
-// somebody waits to close the file, who waits for the caller.
+// TestBesideReadsWhatTheWriterCommitted on a separate connection, but not after a panic, and not
+// while somebody waits to close the file, who would wait for the caller.
 func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
 	if err != nil {

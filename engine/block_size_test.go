@@ -8,7 +8,8 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// TestADatabaseKeepsTheSizeOfItsBlocks: that of an earlier version is opened and written to as it is.
+// TestADatabaseKeepsTheSizeOfItsBlocks: one of an earlier version is opened and written without
+// changing it.
 func TestADatabaseKeepsTheSizeOfItsBlocks(t *testing.T) {
 	for name, of := range map[string]struct {
 		create func(dir string) error

@@ -38,7 +38,7 @@ func onTables(t *testing.T, columns string, f func(ctx context.Context, conn *sq
 	}
 }
 
-// set sets a value as the driver takes it.
+// set sets a value as accepted by the driver.
 func set(a *engine.ChunkAppender, column int, v driver.Value) {
 	switch v := v.(type) {
 	case int8:
@@ -54,9 +54,9 @@ func set(a *engine.ChunkAppender, column int, v driver.Value) {
 	}
 }
 
-// TestRowsAppendedByChunksAreThoseThatTheDriverAppends: over several chunks, with NULL anywhere, and
-// with texts that are in the vector, in the room beside it, and too long for that; the room is full
-// within a chunk.
+// TestRowsAppendedByChunksAreThoseThatTheDriverAppends over several chunks, with NULL anywhere, and
+// with texts in the vector, in the separate buffer, and too long for it; the buffer fills up within
+// a chunk.
 func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	length := func(i int) int {
@@ -112,8 +112,8 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 	}, "by_driver", "by_chunks")
 }
 
-// TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable: a value of another width would be written over
-// its neighbours.
+// TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable: a value of another width would overwrite its
+// neighbours.
 func TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable(t *testing.T) {
 	onTables(t, "id BIGINT, kind TINYINT", func(ctx context.Context, conn *sql.Conn) {
 		err := conn.Raw(func(dc any) error {

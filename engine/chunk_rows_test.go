@@ -27,8 +27,8 @@ type chunkRow struct {
 	Share  float64       `sql:"share,null"`
 }
 
-// TestRowsReadByChunksAreThoseThatTheDriverGives: over several chunks, with NULL anywhere and
-// with strings that DuckDB keeps in the vector and elsewhere. A list makes the driver read.
+// TestRowsReadByChunksAreThoseThatTheDriverGives over several chunks, with NULL anywhere and with
+// strings that DuckDB stores in the vector and elsewhere. With a list, the driver reads the rows.
 func TestRowsReadByChunksAreThoseThatTheDriverGives(t *testing.T) {
 	const query = `SELECT id::INTEGER AS id, CASE WHEN id % 3 > 0 THEN id::BIGINT * 10000000007 END AS sum, CASE WHEN id % 5 > 0 THEN id::INTEGER END AS wallet,
   CASE WHEN id % 7 > 0 THEN (id % 256 - 128)::TINYINT END AS kind, CASE WHEN id % 11 > 0 THEN repeat('ab', (id % 13)::INTEGER) || id END AS label,
@@ -109,8 +109,8 @@ func BenchmarkEachRow(b *testing.B) {
 	})
 }
 
-// TestReadingRowsOfNumbersAllocatesNothingForEach: where the driver keeps its result elsewhere, each
-// value would be allocated again.
+// TestReadingRowsOfNumbersAllocatesNothingForEach. If the driver's result were not found, each
+// value would be allocated.
 func TestReadingRowsOfNumbersAllocatesNothingForEach(t *testing.T) {
 	db, err := engine.Open(context.Background(), enginetest.Options(t, t.TempDir(), "1GB"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"pmx/engine"
 )
 
-// An error that quotes data is no fault, whatever it quotes.
+// An error that quotes data is not a fault, whatever it quotes.
 func TestTextOfAnErrorIsNoFault(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(err error, _ bool) { t.Errorf("taken for a fault: %v", err) }})
@@ -74,8 +74,8 @@ func TestTooLittleMemoryNamesItsSetting(t *testing.T) {
 	}
 }
 
-// A full disk that several checkpoints meet ends nothing: reads go on, what is new
-// is refused in words, and all goes on once there is room.
+// A full disk during several checkpoints does not end the process: reads continue, imports are
+// refused with the reason, and everything continues when there is space.
 func TestAFullDiskEndsNothing(t *testing.T) {
 	ctx, dir := context.Background(), testfiles.Disk(t, "size=48m")
 	faults := 0
@@ -139,7 +139,7 @@ func rowsOf(t *testing.T, db *engine.DB) (n int64) {
 	return n
 }
 
-// A fault while there is no room is the disk's, and a real one is still counted.
+// A fault while the disk is full is caused by the disk; a real one is still counted.
 func TestAFaultOfTheDiskIsNoSpoiledInstance(t *testing.T) {
 	ctx, dir := context.Background(), testfiles.Disk(t, "size=16m")
 	var outcomes []bool

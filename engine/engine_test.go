@@ -182,7 +182,7 @@ func TestLockedFileNamesTheProcess(t *testing.T) {
 	}
 }
 
-// What stands in the way of opening is said once, and not in the words of a driver.
+// The reason why a file cannot be opened is reported once, and not in the driver's words.
 func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	if err := os.WriteFile(dir.Database(), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
@@ -197,8 +197,8 @@ func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
 	}
 }
 
-// Rights of others are taken off what is there, wherever it lies in the directory; files
-// behind a link are none of pmx's business, and a folder of all users is refused.
+// Permissions of others are removed from all files in the directory, but not from targets of links.
+// A folder that all users can write to is refused.
 func TestADirectoryIsItsOwnersAlone(t *testing.T) {
 	dir, other := engine.Dir(t.TempDir()), filepath.Join(t.TempDir(), "other")
 	deep := filepath.Join(dir.Rejected(), "a", "b.ndjson")

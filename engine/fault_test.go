@@ -45,8 +45,7 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 	}
 }
 
-// All that use an instance when it fails see the fault; it is replaced once, and
-// no failure of that is reported.
+// All users of an instance see its fault. It is replaced once, without further errors.
 func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
 	ctx := context.Background()
 	outcomes := make(chan bool, 8)
@@ -82,7 +81,7 @@ func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
 	}
 }
 
-// A panic of a user neither keeps its connection nor leaves a transaction open.
+// A panic of a caller neither keeps its connection nor leaves a transaction open.
 func TestAPanicGivesItsConnectionBack(t *testing.T) {
 	ctx := context.Background()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1})

@@ -15,7 +15,7 @@ import (
 	"pmx/engine"
 )
 
-// wallets counts them.
+// wallets returns the number of wallets.
 func wallets(ctx context.Context, t *testing.T, db *engine.DB) (n int) {
 	t.Helper()
 	err := db.Read(ctx, func(conn *sql.Conn) error {
@@ -31,8 +31,8 @@ func addWallets(ctx context.Context, db *engine.DB, from, n int) error {
 	return write(ctx, db, fmt.Sprintf("INSERT INTO wallets SELECT i, md5(i::VARCHAR)::BLOB FROM range(%d, %d) r(i)", from, from+n))
 }
 
-// What is committed, rolled back, checkpointed and made again while a file is frozen is not in
-// its copy, which opens as the state at the beginning.
+// Commits, rollbacks and checkpoints while a file is frozen have no effect on its copy, which opens
+// as the state at the beginning.
 func TestAFrozenFileIsTheStateOfItsCheckpoint(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db := open(t, dir)
@@ -137,7 +137,7 @@ func TestAFailedReaderLetsCheckpointsGoOn(t *testing.T) {
 	}
 }
 
-// Who waits for another reader of the frozen file may leave.
+// Waiting for another reader of the frozen file can be cancelled.
 func TestWaitingForAFrozenFileEnds(t *testing.T) {
 	ctx, db := context.Background(), open(t, t.TempDir())
 	why := errors.New("no longer wanted")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGarbageIsBounded to so many bytes, within what the collector can do, and as Go does it by
-// itself where nothing bounds it.
+// TestGarbageIsBounded to so many bytes, as far as the collector can, and Go's default is used
+// without a bound.
 func TestGarbageIsBounded(t *testing.T) {
 	const mega = 1 << 20
 	for _, c := range []struct {

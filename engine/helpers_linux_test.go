@@ -14,8 +14,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// threadsOf is a function of SQL that notes the threads that it is called on, and keeps the first
-// one until as many as wanted have been noted.
+// threadsOf is an SQL function that records the threads on which it is called, and blocks the first
+// one until the wanted number is recorded.
 type threadsOf struct {
 	wanted int
 
@@ -46,8 +46,8 @@ func (f *threadsOf) Executor() duckdb.ScalarFuncExecutor {
 	}}
 }
 
-// threads gives how many threads work at a query of several row groups, which waits until
-// there are wanted.
+// threads returns how many threads work on a query of several row groups, which waits until there
+// are wanted.
 func threads(t *testing.T, db *DB, conn *sql.Conn, name string, wanted int) int {
 	t.Helper()
 	f := &threadsOf{wanted: wanted, seen: map[int]bool{}, enough: make(chan struct{})}
@@ -67,7 +67,7 @@ func threads(t *testing.T, db *DB, conn *sql.Conn, name string, wanted int) int 
 	return len(f.seen)
 }
 
-// Helpers work at a query beside the thread that asks it, but not while they are held off.
+// Helpers work on a query together with the calling thread, but not while they are held off.
 func TestHelpersAreHeldOff(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2})
 	if err != nil {
@@ -84,7 +84,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 		}
 		one, other := db.Alone(), db.Alone()
 		h.mu.Lock()
-		h.bury(true) // they may be at a task still when they are sent away
+		h.bury(true) // they may still run a task when they are held off
 		h.mu.Unlock()
 		one()
 		one() // which ends it once
@@ -109,7 +109,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 	db.Alone()()
 }
 
-// A caller that forgets to release holds them off for a while only.
+// A caller that does not release them holds them off only for a while.
 func TestHelpersComeBack(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2})
 	if err != nil {
@@ -136,7 +136,7 @@ func TestHelpersComeBack(t *testing.T) {
 	}
 }
 
-// Work that has other work beside it says how long it may hold them off.
+// Work in parallel to other work says how long it may hold them off.
 func TestHelpersAreHeldOffForAsLongAsIsSaid(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2})
 	if err != nil {
@@ -176,7 +176,7 @@ func TestHelpersAreHeldOffForAsLongAsIsSaid(t *testing.T) {
 	}
 }
 
-// However often they come and go while queries run, results are the same and all leave.
+// However often they are held off and released while queries run, results are the same and all end.
 func TestHelpersComeAndGo(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 4})
 	if err != nil {
@@ -213,8 +213,8 @@ func TestHelpersComeAndGo(t *testing.T) {
 	}
 }
 
-// Work within Write that asks to be alone, while somebody waits to close the database: a second
-// read lock behind a waiting writer would never come, and so would neither ever end.
+// Alone within Write, while somebody waits to close the database: a second read lock would wait for
+// the waiting writer, and so neither would ever end.
 func TestToBeAloneWithinAWriteDoesNotWaitForWhoCloses(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"pmx/data"
 )
 
-// What was written is acknowledged only when the name of the log that holds it is on the disk: the
-// folder is synced behind the first write of every new log, and behind no other.
+// A write is acknowledged only when the directory entry of its log is on the disk: the folder is
+// synced after the first write of every new log, and only then.
 func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), Threads: 1, MemoryLimit: "200MB"})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
 			synced++
 			return broken
 		}
-		others++ // behind a checkpoint, which removes the log
+		others++ // after a checkpoint, which removes the log
 		return nil
 	}
 	write := func() error {
@@ -63,7 +63,7 @@ func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
 	}
 }
 
-// Every folder that had to be made has its name on the disk, and one that is there costs nothing.
+// The directory entry of every new folder is synced; an existing one costs nothing.
 func TestFoldersAreMadeToLast(t *testing.T) {
 	root := t.TempDir()
 	for range 2 {

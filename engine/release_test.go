@@ -9,8 +9,8 @@ import (
 	"pmx/engine"
 )
 
-// TestBlocksThatWereReadAreReleased: while nobody reads, what was read is given back and is there again for who asks, temporary tables
-// stay in memory, and the limit is what it was.
+// TestBlocksThatWereReadAreReleased: while nobody reads, blocks are released and can be read again,
+// temporary tables stay in memory, and the limit is unchanged afterwards.
 func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	ctx, db := context.Background(), open(t, t.TempDir())
 	const numbers = "SELECT sum(n)::VARCHAR FROM kept"
@@ -83,8 +83,8 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	}
 }
 
-// TestDeletedRowsStayWhereTheyAre: what DuckDB knows of rows that were deleted cannot be evicted. That is found out once, and
-// then left, until a checkpoint.
+// TestDeletedRowsStayWhereTheyAre: information about deleted rows cannot be evicted. That is found
+// out once; then it is left in place until a checkpoint.
 func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 	ctx, db := context.Background(), open(t, t.TempDir())
 	must := func(err error) {
@@ -127,8 +127,8 @@ func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded: DuckDB's limit is lowered to what is asked for and never above the usual one, what was read is evicted, giving
-// blocks back leaves the limit there, and 0 is the usual one.
+// TestMemoryIsBounded: DuckDB's limit is set to the requested one but never above the usual one,
+// blocks are evicted, releasing blocks does not change the limit, and 0 restores the usual one.
 func TestMemoryIsBounded(t *testing.T) {
 	ctx, db := context.Background(), open(t, t.TempDir())
 	must := func(err error) {

@@ -11,8 +11,8 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// TestACancelledTransactionLeavesNone: whenever a caller gives up, the connection that writes is
-// in no transaction behind it, and what is there is all of a transaction or nothing.
+// TestACancelledTransactionLeavesNone: whenever a caller cancels, the writing connection is in no
+// transaction afterwards, and the database has all of the transaction or nothing.
 func TestACancelledTransactionLeavesNone(t *testing.T) {
 	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), "256MB"))
 	if err != nil {
@@ -67,7 +67,7 @@ func TestACancelledTransactionLeavesNone(t *testing.T) {
 	}
 }
 
-// asked is a context that is cancelled when it is asked for the nth time whether it is.
+// asked is a context that is cancelled at the nth call of Err.
 type asked struct {
 	context.Context
 	cancel context.CancelFunc

@@ -11,7 +11,7 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// TestAnUninterruptedStatementBeginsNoGoroutine: the driver knows the mark that tells it so.
+// TestAnUninterruptedStatementBeginsNoGoroutine: the driver recognises the mark.
 func TestAnUninterruptedStatementBeginsNoGoroutine(t *testing.T) {
 	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), "1GB"))
 	if err != nil {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeLog makes a table and a log with 20 transactions of 1,000 rows, and no clean end.
+// writeLog creates a table and a log with 20 transactions of 1,000 rows, without a clean end.
 func writeLog(dir string) {
 	ctx := context.Background()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1})
@@ -42,8 +42,8 @@ func writeLog(dir string) {
 	}
 }
 
-// A log that is cut short or of which a bit is wrong is reported with how much of it
-// was dropped, kept as it was, and the database opens with what came before.
+// A log that is truncated or has a flipped bit is kept, the number of dropped bytes is reported,
+// and the database opens with the transactions before the damage.
 func TestADamagedLogIsReportedAndKept(t *testing.T) {
 	made := t.TempDir()
 	cmd := exec.Command(os.Args[0])

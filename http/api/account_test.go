@@ -11,8 +11,8 @@ import (
 	"pmx/http/wire"
 )
 
-// The clock stands at 15:10:12 on 14 March 2026: 48 s of the minute are left, and
-// 13 February is the first of 30 days.
+// The clock is at 15:10:12 on 14 March 2026: 48 s of the minute are left, and 13 February is the
+// first of 30 days.
 func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 2, 3))
 	v.get(access.Free, "/leaderboard/traders")

@@ -18,7 +18,7 @@ import (
 
 const benchWallets = 100_000
 
-// benchServer serves a made-up venue with many alpha keys, so that no window fills up.
+// benchServer serves a synthetic venue with many alpha keys, so that no rate limit is reached.
 func benchServer(b *testing.B) (fasthttp.RequestHandler, []string) {
 	b.Helper()
 	store := &apitest.Store{}
@@ -96,7 +96,7 @@ func BenchmarkTraderStats(b *testing.B) {
 	})
 }
 
-// BenchmarkConstantBody is the floor: a Fiber app that sends bytes of the same size.
+// BenchmarkConstantBody is the baseline: a Fiber app that sends bytes of the same size.
 func BenchmarkConstantBody(b *testing.B) {
 	for name, size := range map[string]int{"1.1KB": 1100, "2.6KB": 2600, "75KB": 75_000} {
 		b.Run(name, func(b *testing.B) {

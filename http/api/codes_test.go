@@ -10,8 +10,7 @@ import (
 	"pmx/http/wire"
 )
 
-// TestEveryDocumentedProblemIsAnswered: what is told of a code in the documents, the
-// server answers somewhere.
+// TestEveryDocumentedProblemIsAnswered: every documented code is returned somewhere.
 func TestEveryDocumentedProblemIsAnswered(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

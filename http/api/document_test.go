@@ -45,12 +45,11 @@ func compiled(t *testing.T, p *openapi.Parameter) *jsonschema.Schema {
 	return schema
 }
 
-// narrower are parameters of which the API refuses more than a schema can say; what
-// their description says of it is in parameter tests of their own.
+// narrower are parameters for which the API refuses more than a schema can express; they have their
+// own tests.
 var narrower = map[string]bool{"q": true, "category": true, "exclude_category": true, "cursor": true, "min_usd": true, "cities": true}
 
-// What the document says of a query parameter is what the API does: it refuses each
-// value that the schema refuses, and no other.
+// The API refuses exactly those values of a query parameter that its schema refuses.
 func TestParametersAreTakenAsTheDocumentSays(t *testing.T) {
 	d, err := openapi.Current()
 	if err != nil {

@@ -30,10 +30,10 @@ import (
 	"pmx/http/wire"
 )
 
-// contents is what the stand-in for exports writes into every file.
+// contents is what the fake exporter writes to every file.
 var contents = bytes.Repeat([]byte("0123456789abcdef"), 10_000)
 
-// writer is a job.Work whose files hold contents.
+// writer is a job.Work whose files have contents.
 type writer struct {
 	begin chan struct{} // a job waits here before it is written
 	fail  error
@@ -62,12 +62,12 @@ func (w *writer) Explain(error) job.Failure {
 	return job.Failure{Code: "disk_full", Detail: "The server had no room for this file."}
 }
 
-// exporter is a venue that makes exports and listens on a socket.
+// exporter is a venue with exports that listens on a socket.
 type exporter struct {
 	*venue
 	writer  *writer
-	ended   chan struct{} // gets a value for every job that ends
-	release func()        // lets jobs be written
+	ended   chan struct{} // receives a value for every job that ends
+	release func()        // allows jobs to be written
 	url     string
 }
 
@@ -140,7 +140,7 @@ func jobOf(t *testing.T, r reply) wire.ExportJob {
 	return exact[wire.One[wire.ExportJob]](t, r.Body()).Data
 }
 
-// made creates an export, lets it be written, and waits until it is in the state.
+// made creates an export, allows it to be written, and waits until it has the status.
 func (v *exporter) made(path, body string, want string) wire.ExportJob {
 	v.t.Helper()
 	t := v.t.(*testing.T)
@@ -156,7 +156,7 @@ func (v *exporter) made(path, body string, want string) wire.ExportJob {
 	return j
 }
 
-// listened is a store that tells when a job has ended.
+// listened is a store that signals when a job has ended.
 type listened struct {
 	*control.DB
 	ended chan struct{}
@@ -232,7 +232,7 @@ func TestTraderExportJob(t *testing.T) {
 	}
 }
 
-// Plans without export get the name of one that has it, and no job is made.
+// Plans without export get the name of one that has it, and no job is created.
 func TestExportsAreForPaidPlans(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	for _, tier := range []access.Tier{access.Free, access.Explorer} {
@@ -339,7 +339,7 @@ func TestFailedExports(t *testing.T) {
 	}
 }
 
-// fetch asks for a file over the socket, as a client that knows nothing of pmx.
+// fetch requests a file over the socket, like any HTTP client.
 func (v *exporter) fetch(method, url string, headers ...string) (*http.Response, []byte) {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), method, v.url+url, nil)
@@ -451,7 +451,7 @@ func TestDownloadRanges(t *testing.T) {
 	}
 }
 
-// A file that was removed under a job is gone, and so is one that expired.
+// A file that was removed, or whose job expired, is gone.
 func TestRemovedFiles(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	j := v.made("/research/export-jobs", markets, "done")
@@ -464,7 +464,7 @@ func TestRemovedFiles(t *testing.T) {
 	}
 }
 
-// A server without a queue says so.
+// A server without a queue refuses exports with the reason.
 func TestNoExportsWithoutAQueue(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 10, 1))
 	for _, path := range []string{"/research/export-jobs/x", "/trader/export-jobs/x/download"} {

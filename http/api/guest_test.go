@@ -50,7 +50,7 @@ func TestAllOtherRequestsOfAnOpenServerNeedAKey(t *testing.T) {
 			t.Errorf("%q: %d %s", headers, r.status, r.Body())
 		}
 	}
-	// A key that does not hold is none that can be left out.
+	// An invalid key is refused even where none is needed.
 	if r := v.get(access.Nobody, "/leaderboard/traders", samePage, "X-API-Key: pmx_wrong"); r.status != 401 || r.text("code") != `"invalid_api_key"` {
 		t.Errorf("a wrong key: %d %s", r.status, r.Body())
 	}

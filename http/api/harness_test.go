@@ -40,7 +40,7 @@ type venue struct {
 	copies  bool // the history by days is another server's
 }
 
-// reader is the API's Reader, made of stand-ins; what has none is not asked for.
+// reader is the API's Reader, made of fakes; methods without one are not called.
 type reader struct {
 	rest
 	*apitest.Wallets
@@ -51,7 +51,7 @@ type reader struct {
 
 type rest struct{ api.Reader }
 
-// start is where the clock of a venue stands: 12 s into a minute.
+// start is the initial time of a venue's clock: 12 s into a minute.
 var start = time.Date(2026, 3, 14, 15, 10, 12, 0, time.UTC)
 
 func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
@@ -72,7 +72,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	return v
 }
 
-// restart makes a new API of v from what it has now.
+// restart creates a new API for v with its current data.
 func (v *venue) restart() {
 	t := v.t
 	t.Helper()
@@ -104,7 +104,7 @@ func (r reply) header(name string) string { return string(r.Header.Peek(name)) }
 
 func (r reply) text(field string) string { return string(r.body[field]) }
 
-// rows is how many elements data has.
+// rows returns the number of elements of data.
 func (r reply) rows(t *testing.T) int {
 	t.Helper()
 	var rows []json.RawMessage
@@ -135,7 +135,7 @@ func (v *venue) do(method, path string, headers ...string) reply {
 	return r
 }
 
-// get asks below the API's base as tier.
+// get sends a GET request below the API's base with a key of tier.
 func (v *venue) get(tier access.Tier, path string, headers ...string) reply {
 	v.t.Helper()
 	if tier != access.Nobody {
@@ -144,7 +144,7 @@ func (v *venue) get(tier access.Tier, path string, headers ...string) reply {
 	return v.do("GET", wire.Base+path, headers...)
 }
 
-// decoded is any JSON as Go values.
+// decoded decodes any JSON.
 func decoded(t *testing.T, text json.RawMessage) any {
 	t.Helper()
 	var v any

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	)
 }
 
-// problemCases: {key} and {revoked} stand for keys.
+// problemCases has requests with their problems; {key} and {revoked} stand for keys.
 var problemCases = []struct {
 	name, method, path string
 	headers            []string
@@ -221,7 +221,7 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// The tag changes when and only when something other than as_of does.
+// The tag changes if and only if something other than as_of changes.
 func TestETagFollowsTheBodyButNotAsOf(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 5, 100))
 	stats := "/trader/" + apitest.Wallet(1).String() + "/stats"

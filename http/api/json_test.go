@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTextsAreJSON: any byte at any place of a text comes back from encoding/json,
-// and what is no UTF-8 as U+FFFD.
+// TestTextsAreJSON: encoding/json decodes any byte anywhere in a text unchanged, and invalid UTF-8
+// as U+FFFD.
 func TestTextsAreJSON(t *testing.T) {
 	for length := range 34 {
 		for at := range length {
@@ -30,8 +30,8 @@ func TestTextsAreJSON(t *testing.T) {
 	}
 }
 
-// Texts of wire types that the library writes are what appendString writes: neither < > &
-// nor the separators of lines are escaped.
+// The library writes texts of wire types like appendString: neither < > & nor line separators are
+// escaped.
 func TestTheLibraryWritesTextsAsAppendStringDoes(t *testing.T) {
 	for _, text := range []string{"", "plain", `a "b" \ c`, "\u2028", "\u2029 \\u2028", `\u2028`, `\\u2029`, "\\\u2028\\\\\u2029", "<b> & 'c'", "é\n\t\r\b\f\x00\x1f\x7f", "\u2027\u202a", "\xff\\\xc3", "\ufffd", `\ufffd`} {
 		if got, want := string(marshal([]string{text, text})), string(appendTexts(nil, []string{text, text})); got != want {

@@ -105,7 +105,8 @@ func TestRankedLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	}
 }
 
-// The rows of a period are read once for all leaderboards of some categories, in whatever order and however often these are given.
+// The rows of a period are read once for all leaderboards of the same categories, in any order and
+// with any repeats.
 func TestLeaderboardsOfAPeriodShareOneReading(t *testing.T) {
 	v := leaderboardVenue(t)
 	reads := func(query string) uint64 {
@@ -130,9 +131,9 @@ func TestLeaderboardsOfAPeriodShareOneReading(t *testing.T) {
 // With KeepLeaderboards, leaderboards are read in the background: a request gets older ones at once, with their own time.
 func TestLeaderboardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	v := leaderboardVenue(t)
-	second := apitest.AsOf.Truncate(time.Second) // as answers have it
+	second := apitest.AsOf.Truncate(time.Second) // as in responses
 	v.wallets.LeaderboardGate = make(chan struct{})
-	for i := range 60_000 { // much to read, of wallets that are not there yet
+	for i := range 60_000 { // much to read, for wallets that do not exist yet
 		v.wallets.Leaderboard[5]["sports"] = append(v.wallets.Leaderboard[5]["sports"], serving.LeaderboardRow{Wallet: data.WalletID(1000 + i)})
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -156,7 +157,7 @@ func TestLeaderboardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	if !b.AsOf.Equal(second) || !b.WindowEnd.Equal(second) || !b.WindowStart.Equal(second.AddDate(0, 0, -1)) || len(b.Data) != 29 {
 		t.Errorf("%d rows as of %v, from %v to %v", len(b.Data), b.AsOf, b.WindowStart, b.WindowEnd)
 	}
-	v.wallets.LeaderboardGate <- struct{}{} // the worker has asked for the next ones
+	v.wallets.LeaderboardGate <- struct{}{} // the worker has requested the next ones
 	for range 500 {
 		if b = askLeaderboard(t, v, access.Alpha, "period=1d&include=split"); b.AsOf.Equal(second.Add(time.Hour)) {
 			break
@@ -172,7 +173,7 @@ func TestLeaderboardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// If leaderboards cannot be read, the server goes on with the last ones, and tries again.
+// If leaderboards cannot be read, the server keeps the last ones, and tries again.
 func TestLeaderboardsThatCannotBeReadAreReadLater(t *testing.T) {
 	v := leaderboardVenue(t)
 	for i := range 60_000 {
@@ -225,7 +226,8 @@ func TestLeaderboardsThatCannotBeReadAreReadLater(t *testing.T) {
 	}
 }
 
-// Leaderboards for which there is too little memory are read once for a snapshot, however often they are asked for.
+// Leaderboards for which there is too little memory are read once per snapshot, however often they
+// are requested.
 func TestLeaderboardsThatAreTooLargeAreReadOnce(t *testing.T) {
 	v := leaderboardVenue(t)
 	reads := 0

@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// marketVenue has market 0, fully described and resolved, market 1 of the same
-// event, of which hardly anything is known, and market 2 of three outcomes.
+// marketVenue has market 0, fully described and resolved, market 1 of the same event, with hardly
+// any data, and market 2 with three outcomes.
 func marketVenue(t *testing.T) *venue {
 	t.Helper()
 	snap := &serving.Snapshot{Epoch: 1, AsOf: apitest.AsOf, Venue: []data.WalletID{3}}
@@ -106,7 +106,7 @@ func TestMarketOverview(t *testing.T) {
 	}
 }
 
-// TestShortConditionIDs: 62 digits name the market of the 64 with 00 behind.
+// TestShortConditionIDs: 62 digits name the market of the 64 digits that end in 00.
 func TestShortConditionIDs(t *testing.T) {
 	v := marketVenue(t)
 	id := data.Hash{1}.String()
@@ -262,7 +262,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 	}
 }
 
-// Few traders are kept where nobody asks for more; who reads on gets those that come next.
+// Few traders are kept unless more are requested; reading on returns the next ones.
 func TestTradersOfAnEventAreReadOn(t *testing.T) {
 	v := marketVenue(t)
 	for i := range 400 {

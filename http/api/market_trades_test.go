@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A scan gives every fill once, in the order of the overview, whatever the size of its pages.
+// A scan returns every fill once, in the order of the overview, whatever the page size.
 func TestTradesOfAMarketArePaged(t *testing.T) {
 	v := marketVenue(t)
 	newest := v.markets.Filled[0]
@@ -50,14 +50,14 @@ func TestTradesOfAMarketArePaged(t *testing.T) {
 	}
 }
 
-// fillNames puts wallets and tokens in the order of their numbers.
+// fillNames orders wallets and tokens by number.
 type fillNames struct{}
 
 func (fillNames) CompareTokens(a, b data.TokenID) int   { return int(a - b) }
 func (fillNames) CompareWallets(a, b data.WalletID) int { return int(a - b) }
 
-// Each fill of market 0 is of another age: free sees 30 days, explorer 180. A cursor of another
-// market, of the fills of a wallet, or one that is damaged is refused.
+// The fills of market 0 have different ages: free sees 30 days, explorer 180. A cursor of another
+// market or of a wallet's fills, and a damaged one, are refused.
 func TestTradesOfAMarketReachAsFarAsThePlan(t *testing.T) {
 	v := marketVenue(t)
 	path := "/market/" + data.Hash{1}.String() + "/trades"

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// panicOf gives what f panics with, "" where it does not.
+// panicOf returns what f panics with; "" if it does not.
 func panicOf(f func()) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -16,8 +16,7 @@ func panicOf(f func()) (text string) {
 	return ""
 }
 
-// A handle reads the value of its own parameter: a route that does not list it is never
-// read by it, whatever stands at its place.
+// A handle reads only its own parameter, and panics on a route that does not list it.
 func TestHandlesReadTheirOwnParameter(t *testing.T) {
 	limit, offset, cursor := limitParam("50", 200), offsetParam(), cursorParam()
 	routes := prepareRoutes([]Route{{Path: "/a", Params: []*Param{limit, offset}}, {Path: "/b", Params: []*Param{cursor, offset}}})
@@ -33,7 +32,7 @@ func TestHandlesReadTheirOwnParameter(t *testing.T) {
 	}
 }
 
-// A table of routes that contradicts itself is found when it is made.
+// An inconsistent table of routes is refused when it is created.
 func TestWrongTablesAreFoundAtStart(t *testing.T) {
 	limit, offset := limitParam("50", 200), offsetParam()
 	for name, routes := range map[string][]Route{

@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving/screen"
 )
 
-// epochs makes snapshots of one market, each of which changed since the one before.
+// epochs returns snapshots of one market, which changes in each.
 func epochs(n int) (list []*encodedSnapshot) {
 	catalog, screener := serving.NewCatalogBuilder(), serving.NewScreenerBuilder()
 	for i := range n {
@@ -44,8 +44,8 @@ func TestCursorsOfAnEarlierRunHaveExpired(t *testing.T) {
 	}
 }
 
-// What pinned epochs keep in memory is bounded: of four epochs, each of which replaced the
-// same, three fit; the one that nobody followed goes first.
+// The memory of pinned epochs is bounded: three of four epochs fit, and the one whose scan was not
+// continued is dropped first.
 func TestPinnedEpochsAreBounded(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	k, views := newPinnedEpochs(now), epochs(6)

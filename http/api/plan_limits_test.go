@@ -38,9 +38,9 @@ func hintVenue(t *testing.T, ages []time.Duration, days, hours int) *venue {
 	return v
 }
 
-// A list that the plan's history cuts names the lowest plan that helps. A series is
-// asked for as a whole: the plan that gives all of it. A scan goes on: the
-// plan that shows the next row. No plan below it may do the same.
+// A list that is cut to the plan's history names the lowest plan that helps: for a series, the plan
+// that shows all of it; for a scan, the plan that shows the next row. No lower plan may do the
+// same.
 func TestTheHintIsTheLowestPlanThatHelps(t *testing.T) {
 	day := 24 * time.Hour
 	edges := []time.Duration{0, time.Hour, 30 * day, 31 * day, 180 * day, 181 * day, 365 * day, 366 * day, 500 * day}
@@ -76,7 +76,7 @@ func TestTheHintIsTheLowestPlanThatHelps(t *testing.T) {
 	}
 }
 
-// A row that is exactly as old as the plan shows is no older.
+// A row that is exactly as old as the plan's history is shown.
 func TestARowAtTheEdgeOfTheHistoryIsShown(t *testing.T) {
 	for tier, days := range map[access.Tier]int{access.Free: 30, access.Explorer: 180, access.Trader: 365} {
 		for off, want := range map[time.Duration]int{0: 1, time.Microsecond: 0} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a busy machine has no time for is no error of the program: callers are told to come again.
+// A time-out on a busy machine is not an error of the program: clients are told to retry.
 func TestWhatTakesTooLongIsToBeTriedAgain(t *testing.T) {
 	busy := problemOf(fmt.Errorf("export job: %w", context.DeadlineExceeded))
 	if busy.status != 503 || busy.code != "not_ready" || busy.retry < 1 {

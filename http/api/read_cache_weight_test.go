@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// What is kept is weighed by what it holds: each by hand.
+// The weights of cache entries, computed by hand.
 func TestCacheEntriesWeighWhatTheyReference(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestCacheEntriesWeighWhatTheyReference(t *testing.T) {
 	}
 }
 
-// However large the results, the cache holds no more than it may.
+// The cache does not exceed its limit, however large the results.
 func TestReadCacheIsBounded(t *testing.T) {
 	reads, err := newReadCache()
 	if err != nil {

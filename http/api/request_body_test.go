@@ -13,7 +13,7 @@ type order struct {
 	Rows   int    `json:"rows"`
 }
 
-// A body is read strictly: what is wrong with it is said by name.
+// A body is decoded strictly, and errors name the field.
 func TestBodiesAreReadStrictly(t *testing.T) {
 	const plain = "application/json"
 	cases := []struct {

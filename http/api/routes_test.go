@@ -6,8 +6,7 @@ import (
 	"pmx/http/api"
 )
 
-// max_rows is the most that limit takes: who asks for that many is not refused, and
-// who asks for more is.
+// max_rows is the maximum of limit: that value is accepted, and a larger one is refused.
 func TestMaxRowsIsWhatLimitTakes(t *testing.T) {
 	for _, r := range api.Routes() {
 		for _, p := range r.Params {
@@ -18,7 +17,7 @@ func TestMaxRowsIsWhatLimitTakes(t *testing.T) {
 	}
 }
 
-// A window that nobody named is the same everywhere: seven days.
+// The default window is seven days everywhere.
 func TestEveryPeriodIsSevenDaysByDefault(t *testing.T) {
 	for _, r := range api.Routes() {
 		for _, p := range r.Params {

@@ -54,7 +54,7 @@ func TestEveryResponseIsItsWireType(t *testing.T) {
 	}
 }
 
-// The rows a tier gets of a leaderboard with that many rows, for the limit it asks.
+// The number of rows that a tier gets of a leaderboard with so many rows, for a limit.
 func TestLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	cases := []struct {
 		tier      access.Tier

@@ -24,8 +24,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// crowd puts n made-up markets: most of them are over, and a few per cent are
-// traded today. Titles have a few words that most share and many that few do.
+// crowd adds n synthetic markets: most of them are closed, and a few per cent are traded today.
+// Titles have a few frequent and many rare words.
 func crowd(s *shelf, from, n int) {
 	r := rand.New(rand.NewPCG(5, uint64(from)))
 	names := rand.NewZipf(r, 1.15, 4, 150_000)

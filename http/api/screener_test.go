@@ -200,8 +200,8 @@ func ids(p wire.Page[wire.ScreenerRow]) (list []int) {
 	return list
 }
 
-// A scan shows each market that was there at its start once, in the order it had
-// then, whatever is published meanwhile.
+// A scan shows each market that existed at its start once, in the order of that time, whatever is
+// published meanwhile.
 func TestAScanStaysInItsEpoch(t *testing.T) {
 	for _, query := range []string{"", "q=number", "sort=volume&order=asc&min_volume=0"} {
 		s := numbered(100)
@@ -278,7 +278,7 @@ func TestPinnedEpochsExpire(t *testing.T) {
 	}
 }
 
-// The sums over the markets of few, worked out by hand.
+// The sums over the markets of few, computed by hand.
 func TestScreenerSummary(t *testing.T) {
 	v := newVenue(t, few().snapshot())
 	s := exact[wire.One[wire.ScreenerSummary]](t, v.get(access.Free, "/screener/summary").Body())

@@ -15,8 +15,8 @@ import (
 	"pmx/rollups/serving/search"
 )
 
-// The first rows of a search are the first of all that match, however many are
-// asked for: each market is looked at by itself, and all are sorted.
+// The first rows of a search are the first of all matches, whatever the limit: the test matches
+// each market separately and sorts all.
 func TestSearchGivesTheFirstOfAllThatMatch(t *testing.T) {
 	words := []string{"trump", "trumps", "turmp", "win", "wins", "will", "w", "election", "elections", "2026"}
 	text := rapid.Custom(func(t *rapid.T) string {

@@ -72,7 +72,7 @@ func TestReadersSeeOneSnapshot(t *testing.T) {
 	}
 }
 
-// No request, however odd, makes the server fail or answer anything but JSON.
+// No request makes the server fail or respond with anything but JSON.
 func FuzzRequests(f *testing.F) {
 	v := newVenue(f, apitest.Snapshot(1, 10, 30))
 	document, err := check.New()

@@ -117,8 +117,8 @@ func TestTheHistoryByDaysSaysHowLongEachGradeWasSampled(t *testing.T) {
 	}
 }
 
-// A server that begins again goes on with what was kept; the minutes between are of no grade, and an event
-// that went on ends when it is over.
+// A restarted server continues with what was stored; the minutes in between have no grade, and an
+// event that was still going on ends when it is over.
 func TestTheHistoryByDaysOutlivesTheProcess(t *testing.T) {
 	v, store := newVenue(t, apitest.Snapshot(1, 1, 1)), &statusStore{}
 	fiveMinutes(t, v, store)
@@ -142,8 +142,8 @@ func TestTheHistoryByDaysOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// What could not be stored is stored with the next sample, and nothing that is kept is overwritten by a
-// server that could not read it.
+// Samples that could not be stored are stored with the next one, and stored samples are not
+// overwritten by a server that could not read them.
 func TestTheHistoryByDaysWaitsForItsStore(t *testing.T) {
 	v, store := newVenue(t, apitest.Snapshot(1, 1, 1)), &statusStore{}
 	store.days.Days = []record.StatusDay{{Day: "2026-03-14", Subsystem: "trades", Minutes: [5]int64{7}, LagMax: 3}}

@@ -95,7 +95,7 @@ func TestHistoryKeepsSources(t *testing.T) {
 	}
 }
 
-// What is shown only has a grade of its own, and does not lower that of the data.
+// Data that is only shown has its own grade, which does not lower that of the data as a whole.
 func TestASourceThatIsShownOnlyDoesNotLowerTheGrade(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	v.source.SetFreshness(serving.Freshness{LastCycle: start, LastMarkets: start})

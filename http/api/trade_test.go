@@ -7,8 +7,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A place of before tokens stood by their ids, and one of another database whose token of
-// that number is another one, are refused: the walk would leave fills out, or repeat some.
+// A cursor from before tokens were ordered by id, and one of another database in which that number
+// is another token, are refused: the scan would omit or repeat fills.
 func TestPlacesOfAnotherOrderAreRefused(t *testing.T) {
 	c := serving.NewCatalog(nil, []serving.TokenRef{{Market: -1, ID: "70"}, {Market: -1, ID: "9"}})
 	other := serving.NewCatalog(nil, []serving.TokenRef{{Market: -1, ID: "9"}, {Market: -1, ID: "70"}})

@@ -447,8 +447,8 @@ func TestComparisonSaysWhatStatsSay(t *testing.T) {
 	}
 }
 
-// A walk stops among equal fills; a source that knows the log indexes of some or all of them
-// is imported; and the walk goes on. Every fill is shown once, as it is then.
+// A scan stops among equal fills, a source with the log indexes of some or all of them is imported,
+// and the scan continues. Every fill is shown once, with its current values.
 func TestWalksGoOnWhereLogIndexesCameIn(t *testing.T) {
 	const equal = 5
 	for limit := 1; limit <= 6; limit++ {

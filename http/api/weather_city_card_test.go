@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/weather"
 )
 
-// TestReportsAndSummariesOfOneSourceAreRowsOfTheirOwn: a source that gives single
-// reports and a daily summary of a day says two things.
+// TestReportsAndSummariesOfOneSourceAreRowsOfTheirOwn: a source with single reports and a daily
+// summary of a day has two rows.
 func TestReportsAndSummariesOfOneSourceAreRowsOfTheirOwn(t *testing.T) {
 	n, final := int64(24), false
 	day := serving.WeatherDay{Extremes: [2]serving.WeatherExtreme{

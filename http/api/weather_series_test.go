@@ -17,7 +17,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// newWeather is a venue whose desk stands at the end of 27 June 2026 in New York.
+// newWeather is a venue whose clock is at the end of 27 June 2026 in New York.
 func newWeather(t *testing.T) *venue {
 	snap := apitest.Snapshot(1, 1, 1)
 	snap.AsOf = time.Date(2026, 6, 28, 3, 0, 0, 0, time.UTC)
@@ -164,7 +164,7 @@ func TestEvolutionIsCutToThePlansHistory(t *testing.T) {
 	}
 }
 
-// know adds what a source knows of a day in New York.
+// know adds a source's value for a day in New York.
 func (v *venue) know(day string, m data.Metric, kind data.ActualKind, source, station, value string, change ...func(*serving.DayActual)) {
 	d, _ := data.ParseDate(day)
 	t, _ := data.ParseTemp(value, data.Fahrenheit)

@@ -8,8 +8,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// TestDaysThatAreLeftOutAreNamed: of more rows than an answer has, whole days come, the
-// newest, and the newest that is left out is named.
+// TestDaysThatAreLeftOutAreNamed: if there are more rows than a response can have, it has the
+// newest whole days, and names the newest one that is left out.
 func TestDaysThatAreLeftOutAreNamed(t *testing.T) {
 	city := &serving.DeskCity{City: data.City{Slug: "nyc", Title: "NYC", Zone: "America/New_York", Unit: "F"}}
 	q := &dayQuery{city: city, metrics: []data.Metric{data.TMax, data.TMin}}

@@ -48,8 +48,8 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 	}
 }
 
-// checkFlow holds a flow by steps of some hours against the one by the usual steps, one of which is made of whole ones or
-// the other way round.
+// checkFlow compares a flow by steps of some hours with the one by the usual steps. One step
+// consists of whole steps of the other.
 func checkFlow(t *testing.T, name string, usual, flow *wire.WhaleFlow, hours int) {
 	t.Helper()
 	if flow.Moves != usual.Moves || flow.NetFlow != usual.NetFlow || len(flow.Data) != len(usual.Data) {
@@ -78,7 +78,7 @@ func checkFlow(t *testing.T, name string, usual, flow *wire.WhaleFlow, hours int
 	}
 }
 
-// walkMoves follows next_cursor to the end.
+// walkMoves reads all pages by next_cursor.
 func walkMoves(t *testing.T, v *venue, tier access.Tier, query string) (rows []wire.WhaleMove, last wire.WhaleMoves) {
 	t.Helper()
 	cursor := ""
