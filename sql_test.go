@@ -26,10 +26,9 @@ var (
 	creates     = regexp.MustCompile(`^CREATE `)
 )
 
-// A misspelled name in a statement that is rarely used fails here: every named statement is
-// prepared in an empty database with every migration applied. What the code puts in the
-// place of a placeholder is in placeholders. The temporary tables are those that the
-// statements themselves make.
+// A misspelled name in a rarely used statement fails here: every named statement is prepared in an
+// empty database with every migration applied. placeholders has the values of placeholders.
+// Temporary tables are created by the statements themselves.
 func TestEveryNamedStatementIsPrepared(t *testing.T) {
 	pending := map[string]string{}
 	part := map[string]bool{} // of another statement, which is prepared with it
@@ -83,7 +82,7 @@ func TestEveryNamedStatementIsPrepared(t *testing.T) {
 	}
 }
 
-// prepare prepares a statement, and runs one that makes a table.
+// prepare prepares a statement, and runs it if it creates a table.
 func prepare(conn *sql.Conn, text string) error {
 	stmt, err := conn.PrepareContext(context.Background(), text)
 	if err != nil {
@@ -96,8 +95,8 @@ func prepare(conn *sql.Conn, text string) error {
 	return err
 }
 
-// fill puts what the code does in the place of a statement's placeholders, and notes the
-// statements among that. also has values of some of them, as in "@when=before".
+// fill replaces a statement's placeholders like the code, and records the statements among the
+// values. also has values of some of them, as in "@when=before".
 func fill(t *testing.T, dir, name string, all engine.Statements, part map[string]bool, also string) string {
 	t.Helper()
 	given := map[string]string{}
@@ -135,8 +134,9 @@ func fill(t *testing.T, dir, name string, all engine.Statements, part map[string
 }
 
 // TestFewStatementsWriteFacts: an importer holds the transactions of facts in memory (see
-// engine/ingest/known_transactions.go), and hears of no others: AddFills, AddLost, and the compaction, which leaves
-// the transactions of a day as they are. NoteBlocks, whose table is filled in, changes the block alone.
+// engine/ingest/known_transactions.go), so only known statements may write facts: AddFills,
+// AddLost, and the compaction, which does not change the transactions of a day. NoteBlocks, whose
+// table is a placeholder, only changes the block.
 func TestFewStatementsWriteFacts(t *testing.T) {
 	writes := regexp.MustCompile(`(?i)\b(INTO|UPDATE)\s+(lost_)?fills\b`)
 	var found []string
@@ -176,8 +176,8 @@ var composed = map[string][]string{
 	"rollups/query": {"LakeFills", "LakeSums"},
 }
 
-// others are further values with which a statement is prepared, where it makes tables that
-// others read.
+// others are further values with which a statement is prepared if it creates tables that others
+// read.
 var others = map[string][]string{
 	"rollups KeepRows": {"@table=n_traded @rows={Traded}", "@table=touched @rows={Touched}", "@table=n_desk_batch @rows={DeskBatch}", "@table=d_day @rows={NewDays}", "@table=d_pair @rows={NewPairs}",
 		"@table=leg_before @rows={HeldLegs}", "@table=leg_after @rows={HeldLegs}"},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// formerNames are identifiers whose words had several meanings, with what replaced them. The
-// glossary of docs/design.md gives each word one.
+// formerNames are former identifiers whose words had several meanings, with their replacements. In
+// the glossary of docs/design.md each word has one meaning.
 var formerNames = map[string]string{
 	"AuditState":    "AuditStatus",
 	"BackupState":   "BackupStatus",
@@ -71,7 +71,7 @@ var formerNames = map[string]string{
 	"widePart":      "overflow",
 }
 
-// quaint are words that nobody writes in documentation today, with plainer ones.
+// quaint are words that are not used in documentation today, with plainer ones.
 var quaint = map[string]string{
 	"anew":   "again",
 	"lest":   "so that … not",
@@ -81,8 +81,8 @@ var quaint = map[string]string{
 
 var word = regexp.MustCompile(`\b[A-Za-z]+\b`)
 
-// TestWordsHaveOneMeaning refuses names that were given up because they had several meanings, and quaint words.
-// Migrations stay as they were published.
+// TestWordsHaveOneMeaning refuses former names, and quaint words. Migrations stay as they were
+// published.
 func TestWordsHaveOneMeaning(t *testing.T) {
 	files := sourceFiles(t, func(name string) bool {
 		return name != "words_test.go" && name != "CHANGELOG.md" && slices.ContainsFunc([]string{".go", ".sql", ".md"}, func(ext string) bool { return strings.HasSuffix(name, ext) })

@@ -20,7 +20,7 @@ import (
 	"pmx/rollups"
 )
 
-// copies are what a replica has of a venue: its database file, state by state.
+// copies has a replica's copies of a venue: its database file, state by state.
 type copies struct {
 	v     *venue
 	dir   string
@@ -28,7 +28,7 @@ type copies struct {
 	live  *rollups.Live
 	files int
 	file  string // that is served
-	since bool   // the last state was carried on from the one before
+	since bool   // the last state was derived from the one before
 }
 
 func newCopies(v *venue) *copies {
@@ -48,7 +48,7 @@ func (c *copies) close() {
 	_ = os.RemoveAll(c.dir)
 }
 
-// take has the state of the venue served.
+// take serves the current state of the venue.
 func (c *copies) take(t *rapid.T) {
 	ctx := context.Background()
 	if err := c.v.db.Checkpoint(ctx); err != nil {
@@ -100,7 +100,7 @@ func (c *copies) take(t *rapid.T) {
 	c.file = file
 }
 
-// check holds what is served against what is loaded whole.
+// check compares what is served with a complete load.
 func (c *copies) check(t *rapid.T) {
 	fresh := &rollups.Live{Venue: c.v.live.Venue}
 	err := c.db.Write(context.Background(), func(conn *sql.Conn) error { return fresh.Load(context.Background(), conn) })
@@ -113,9 +113,9 @@ func (c *copies) check(t *rapid.T) {
 	}
 }
 
-// Whatever a venue imports, replaces, folds and rebuilds between two states that a replica serves, the second has what is loaded
-// whole, and where nothing but the order of rows changed it comes from what was read for the first. Some of the venues are in databases
-// with the blocks of earlier versions.
+// Whatever a venue imports, replaces, compacts and rebuilds between two states of a replica, the
+// second equals a complete load, and if only the order of rows changed, it is derived from the
+// first. Some of the venues are in databases with the block size of earlier versions.
 func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 	carried, whole := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -161,7 +161,7 @@ func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 	t.Logf("%d states with more in them were carried on, %d loaded whole", carried, whole)
 }
 
-// The first and the last trade of a wallet on the desk follow a market that leaves it.
+// The first and the last trade of a wallet on the desk change when a market leaves the desk.
 func TestAMarketThatLeavesTheDeskLeavesAStateThatIsCarriedOn(t *testing.T) {
 	testfiles.InLong(t, "TestAStateThatIsCarriedOnIsThatWhichIsLoaded draws other steps")
 	rapid.Check(t, func(rt *rapid.T) {

@@ -22,7 +22,8 @@ import (
 	"pmx/rollups/cluster/clustertest"
 )
 
-// lakeOf exports the lake of a venue into files that its database may read, as the next one of a folder.
+// lakeOf exports the lake of a venue to files that its database may read, as the next lake of a
+// folder.
 func lakeOf(t *testing.T, v *venue, dir string) (head export.LakeHead, files []export.LakeFile) {
 	t.Helper()
 	e := export.Exporter{DB: v.db, Venue: map[data.Address]bool{address(0): true}}
@@ -50,7 +51,7 @@ func firstError(err error, next func() error) error {
 	return next()
 }
 
-// folder makes one that the database of a venue may read.
+// folder creates a folder that the database of a venue may read.
 func (v *venue) folder(t testing.TB) string {
 	dir, err := os.MkdirTemp(v.db.Dir().Tmp(), "folder-")
 	if err != nil {
@@ -59,7 +60,7 @@ func (v *venue) folder(t testing.TB) string {
 	return dir
 }
 
-// publishedIn are the published rollups of a folder.
+// publishedIn returns the published rollups of a folder.
 func publishedIn(t testing.TB, out string) (m *cluster.Rollups, p rollups.Published) {
 	t.Helper()
 	m, err := cluster.ReadRollups(out)
@@ -79,8 +80,9 @@ func publishedIn(t testing.TB, out string) (m *cluster.Rollups, p rollups.Publis
 	return m, rollups.Published{AsOf: m.AsOf, WhaleMin: m.WhaleMin, Days: cluster.Days(m.Facts), Rows: rows, Tables: m.Tables}
 }
 
-// The statements that other engines run give the rollups of a rebuild, all columns, whatever a venue has: computed from nothing, and
-// from the results of an earlier lake, to which days, fills of days before, tokens and payouts came.
+// The statements for other engines give the rollups of a rebuild, in all columns, for any venue:
+// computed from scratch, and from the results of an earlier lake to which days, fills of earlier
+// days, tokens and payouts were added.
 func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 	any := map[string]int64{} // rows by rollup, over all venues
 	for seed := range testfiles.Cases(1, 10) {
@@ -120,7 +122,7 @@ func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 			clustertest.Publish(t, lake, fresh)
 			sameTables(t, m, out, fresh)
 		}
-		if seed == 0 { // what is there twice, or not at all, is seen
+		if seed == 0 { // repeated and missing rows are found
 			was := p.Rows
 			p.Rows = func(table string) string { return was(table) + " UNION ALL (" + was(table) + " LIMIT 1)" }
 			bad := compare()
@@ -143,7 +145,7 @@ func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 	}
 }
 
-// joined is all of some steps in one file.
+// joined returns several steps as one file.
 func joined(steps []step) (one step) {
 	for _, s := range steps {
 		one.markets, one.refs, one.fills = append(one.markets, s.markets...), append(one.refs, s.refs...), append(one.fills, s.fills...)
@@ -151,7 +153,7 @@ func joined(steps []step) (one step) {
 	return one
 }
 
-// sameTables compares what two folders publish, row for row.
+// sameTables compares the published tables of two folders, row by row.
 func sameTables(t *testing.T, m *cluster.Rollups, one, other string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", "")
@@ -173,7 +175,8 @@ func sameTables(t *testing.T, m *cluster.Rollups, one, other string) {
 	}
 }
 
-// proveLake proves what was computed from a lake without its database, and with refuted sees what is not so.
+// proveLake verifies rollups of a lake without its database; with refuted it checks that errors are
+// found.
 func proveLake(t *testing.T, lake, dir string, refuted bool) {
 	t.Helper()
 	m, err := cluster.ReadRollups(dir)
@@ -234,7 +237,7 @@ func proveLake(t *testing.T, lake, dir string, refuted bool) {
 	}
 }
 
-// publish writes a manifest, and lets CURRENT name it.
+// publish writes a manifest and sets CURRENT to it.
 func publish(t *testing.T, dir, name string, text []byte) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))

@@ -17,7 +17,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// leavingWindows draws history that leaves every window, and batches that come right behind it.
+// leavingWindows draws history that leaves every window, and batches that follow it directly.
 func leavingWindows(t *rapid.T) []step {
 	w := drawWorld(t)
 	if rapid.Bool().Draw(t, "on the desk") {
@@ -75,7 +75,7 @@ func leavingWindows(t *rapid.T) []step {
 	return steps
 }
 
-// onDesk makes brackets of one event of the weather desk of all markets.
+// onDesk makes all markets brackets of one event of the weather desk.
 func onDesk(markets []data.Market) {
 	for i := range markets {
 		for n := range 3 {
@@ -88,8 +88,8 @@ func onDesk(markets []data.Market) {
 	}
 }
 
-// TestSumsInMemoryAreThoseOfStatements: what a small batch adds to each rollup, row by row, and to
-// what is served.
+// TestSumsInMemoryAreThoseOfStatements compares what a small batch adds to each rollup, row by row,
+// and to what is served.
 func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	inMemory, byStatements, held, desk, late := 0, 0, 0, 0, 0
 	same := func(rt *rapid.T) {
@@ -137,7 +137,7 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 			}
 		}
 		late += len(venues[0].deltas()["index_late"])
-		venues[0].run("UPDATE index_stored SET bucket = 0") // no snapshot is there to be proved
+		venues[0].run("UPDATE index_stored SET bucket = 0") // there is no snapshot to check
 		venues[0].run("DELETE FROM index_late")
 		venues[0].followed(rt)
 		venues[0].verify(rt)
@@ -153,7 +153,7 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	}
 }
 
-// run runs a statement of the test's own.
+// run runs a statement.
 func (v *venue) run(query string) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, query)
@@ -161,7 +161,7 @@ func (v *venue) run(query string) {
 	})
 }
 
-// deltas gives the rows of every delta, and the days of the index that are late.
+// deltas returns the rows of every delta, and the late days of the index.
 func (v *venue) deltas() map[string][]string {
 	all := map[string][]string{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {

@@ -14,7 +14,7 @@ import (
 	"pmx/rollups"
 )
 
-// plainCandles are the candles of all facts, written without a look at how pmx keeps them.
+// plainCandles computes the candles from all facts, independently of how pmx stores them.
 const plainCandles = `WITH f AS (
   SELECT t.token_id, f.ts // 3600000000 AS hour, f.usd, f.shares, f.ts, coalesce(f.log_index, -1) AS place,
     least((2000000::HUGEINT * f.usd + f.shares) // (2::HUGEINT * f.shares), 1000000) AS price
@@ -24,7 +24,7 @@ SELECT concat_ws(' ', token_id, hour, count(*), sum(usd), sum(shares), (list(pri
   max(price) FILTER (shares > 0), min(price) FILTER (shares > 0), (list(price ORDER BY ts, place, price) FILTER (shares > 0))[-1])
 FROM f GROUP BY token_id, hour ORDER BY token_id, hour`
 
-// keptCandles are those of the rollup.
+// keptCandles reads the candles of the rollup.
 const keptCandles = `WITH c AS (
   SELECT token, hour, sum(fills) AS fills, sum(usd) AS usd, sum(shares) AS shares, -max(opened) AS opened, max(highest) AS highest,
     -max(lowest) AS lowest, max(closed) AS closed

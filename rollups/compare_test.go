@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestComparisonCountsRowsOfOneSide: the comparison of a rollup counts what two EXCEPT ALL
-// do, rows that are there more often on one side and rows with NULL among them.
+// TestComparisonCountsRowsOfOneSide: the comparison of a rollup counts the same as two EXCEPT ALL,
+// including rows that are more frequent on one side and rows with NULL.
 func TestComparisonCountsRowsOfOneSide(t *testing.T) {
 	db, err := sql.Open("duckdb", "")
 	if err != nil {

@@ -125,9 +125,8 @@ func (v *venue) deskOf() (of map[string]pnl.Fill, payouts map[data.Hash]pnl.Payo
 	return of, payouts
 }
 
-// compareDesk holds the snapshot's traders of the desk against the definition of a
-// wallet's profit over the fills of the desk's markets alone, and tells how many
-// there are.
+// compareDesk compares the snapshot's traders of the desk with the definition of a wallet's profit
+// over the fills of the desk's markets only, and returns their number.
 func (v *venue) compareDesk(t rapid.TB, fills []data.Fill) int {
 	of, payouts := v.deskOf()
 	var mine []pnl.Fill
@@ -200,8 +199,8 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 	}
 }
 
-// A token goes from a bracket that leaves the desk to one that comes to it, all in
-// one file: the wallet has traded one market still, with the payout of the new one.
+// A token moves from a bracket that leaves the desk to one that joins it, in one file: the wallet
+// has still traded one market, with the payout of the new one.
 func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
 	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket moves one")
 	was, left, came := listed("london", 0), listed("other title", 0), listed("new york", 1)
@@ -230,7 +229,7 @@ func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
 	v.verifyDesk()
 }
 
-// readDesk makes the desk by the cities that keep says.
+// readDesk computes the desk with the cities that keep selects.
 func (v *venue) readDesk(keep func(data.City) bool) {
 	var few []data.City
 	for _, c := range reference.Gazetteer().Cities() {
@@ -250,7 +249,7 @@ func (v *venue) readDesk(keep func(data.City) bool) {
 	v.write(v.live.Load)
 }
 
-// Cities that an operator takes away take their traders along.
+// If an operator removes cities, their traders are removed, too.
 func TestTheDesksTradersFollowTheOperatorsCities(t *testing.T) {
 	testfiles.InLong(t, "TestDeskIsRebuiltForOtherCities opens a venue with other cities")
 	var steps []step
@@ -279,7 +278,7 @@ func TestTheDesksTradersFollowTheOperatorsCities(t *testing.T) {
 	}
 }
 
-// verifyDesk proves the rollup of the desk's traders.
+// verifyDesk verifies the rollup of the desk's traders.
 func (v *venue) verifyDesk() {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.Verify(ctx, conn, v.live.Cities, nil)

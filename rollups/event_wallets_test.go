@@ -40,7 +40,7 @@ func (v *venue) eventTraders(t rapid.TB, keys []string) map[string]int {
 	return out
 }
 
-// compareEvents holds the snapshot's traders of events against the facts.
+// compareEvents compares the snapshot's traders of events with the facts.
 func (v *venue) compareEvents(t rapid.TB, keys []string) (some int) {
 	t.Helper()
 	for key, want := range v.eventTraders(t, keys) {
@@ -54,8 +54,8 @@ func (v *venue) compareEvents(t rapid.TB, keys []string) (some int) {
 
 var eventKeys = []string{"a", "b", "c", "1", "2", "3"}
 
-// drawEventful draws files of fills in six markets that go from one event to another,
-// by slug or by id, and take tokens from each other.
+// drawEventful draws files of fills in six markets that move between events, by slug or by id, and
+// take tokens from each other.
 func drawEventful(t *rapid.T) []step {
 	steps := make([]step, rapid.IntRange(2, 4).Draw(t, "files"))
 	fills := 0
@@ -65,7 +65,7 @@ func drawEventful(t *rapid.T) []step {
 			f := data.Fill{Tx: tx(rapid.IntRange(0, fills).Draw(t, "tx")), LogIndex: data.NoIndex, TS: start.UnixMicro(),
 				Wallet: address(rapid.IntRange(0, 4).Draw(t, "wallet")), Role: data.Taker, Shares: data.One, USD: data.One / 2, Outcome: data.NoIndex,
 				TokenID: token(rapid.IntRange(0, 5).Draw(t, "market"), rapid.IntRange(0, 1).Draw(t, "outcome"))}
-			if rapid.Bool().Draw(t, "indexed") { // may take the place of an equal one
+			if rapid.Bool().Draw(t, "indexed") { // may replace an equal one
 				f.LogIndex = int32(fills)
 			}
 			steps[i].fills = append(steps[i].fills, f)
@@ -176,7 +176,7 @@ func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	up, _, _ := strings.Cut(string(file), "-- +goose Down")
-	up = strings.ReplaceAll(up, "_tail", "_delta") // what the tables are called since
+	up = strings.ReplaceAll(up, "_tail", "_delta") // the current names of the tables
 	var steps []step
 	for i := range 2 {
 		s := step{markets: []data.Market{{Condition: condition(i), Question: "?", UpdatedAt: start, EventSlug: "a", Outcomes: []string{"x", "y"},

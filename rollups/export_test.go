@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// RebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
+// RebuildAtOnce is Rebuild with so many rows at once; 0 for as many as memory allows.
 func RebuildAtOnce(ctx context.Context, conn *sql.Conn, rows int64) error {
 	return rebuildAtOnce(ctx, conn, nil, rows, nil)
 }
@@ -15,7 +15,7 @@ func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, err
 	return verifyAtOnce(ctx, conn, nil, rows, nil)
 }
 
-// Ranges gives the ranges of keys with at most so many rows each, ends included.
+// Ranges returns the ranges of keys with at most so many rows each, ends included.
 func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
 	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
 	for _, r := range ranges {
@@ -24,14 +24,14 @@ func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (ou
 	return out, err
 }
 
-// SumByStatements has the Merger sum up every batch by statements.
+// SumByStatements makes the Merger sum up every batch by statements.
 func (g *Merger) SumByStatements() { g.byStatements = true }
 
-// HoldAtMost has the Merger value at most so many positions in memory.
+// HoldAtMost makes the Merger value at most so many positions in memory.
 func (g *Merger) HoldAtMost(n int) { g.mostHeld = n }
 
-// Held tells how many positions by outcome the last batch valued in memory, and how many wallets
-// it changes on the weather desk.
+// Held returns how many positions by outcome the last batch valued in memory, and how many wallets
+// it changed on the weather desk.
 func (g *Merger) Held() (legs, desk int) {
 	if g.added.sums == nil {
 		return 0, 0
@@ -39,5 +39,5 @@ func (g *Merger) Held() (legs, desk int) {
 	return len(g.added.sums.held.legs.rows), len(g.added.sums.deskWallets.rows)
 }
 
-// LastInMemory tells whether the last batch was summed up in memory.
+// LastInMemory reports whether the last batch was summed up in memory.
 func (g *Merger) LastInMemory() bool { return g.added.sums != nil }

@@ -18,15 +18,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-// bucket is what a stretch of time is to hold, worked out fill by fill.
+// bucket has the expected figures of a period, computed fill by fill.
 type bucket struct {
 	taker, maker        serving.Activity
 	wallets, newWallets map[data.Address]bool
 	markets, newMarkets map[data.Hash]bool
 }
 
-// bucketOf gives what the fills that are in it make up. first tells whether a
-// fill is the first of its wallet, or of its market.
+// bucketOf computes the figures of the fills in a period. firstOf has the first fill of each
+// wallet, and of each market.
 func bucketOf(fills []pnl.Fill, in func(ts int64) bool, firstOf map[data.Address]int64, firstIn map[data.Hash]int64) bucket {
 	b := bucket{wallets: map[data.Address]bool{}, newWallets: map[data.Address]bool{}, markets: map[data.Hash]bool{}, newMarkets: map[data.Hash]bool{}}
 	for _, f := range fills {
@@ -63,7 +63,7 @@ func (b bucket) activity(basis serving.VolumeBasis) serving.Activity {
 	return b.taker
 }
 
-// compareStats holds the series of a snapshot against the fills themselves.
+// compareStats compares the series of a snapshot with the fills.
 func compareStats(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payout, snap *serving.Snapshot) {
 	firstOf, firstIn, asOf, first := map[data.Address]int64{}, map[data.Hash]int64{}, int64(0), int64(0)
 	basis := serving.MakerUSD
@@ -140,8 +140,7 @@ func sumsOf(fills []pnl.Fill, payouts map[data.Hash]pnl.Payout, asOf int64) serv
 	return s
 }
 
-// wantSpans walks the days around first to last and begins a span where the name
-// of the day's changes.
+// wantSpans goes through the days around first to last and starts a span whenever its name changes.
 func wantSpans(first, last int64, name func(time.Time) string, of func(string) bucket, basis serving.VolumeBasis) []serving.SpanStats {
 	at := func(d int64) string { return name(time.UnixMicro(d * day).UTC()) }
 	start := first / day

@@ -58,7 +58,7 @@ func (w world) indexFlow(mark data.Micro) map[int32]index.Flow {
 	return out
 }
 
-// indexRows is what the rollup holds.
+// indexRows returns the rows of the rollup.
 func (v *venue) indexRows() map[int32]index.Flow {
 	out := map[int32]index.Flow{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
@@ -82,7 +82,7 @@ func (v *venue) indexRows() map[int32]index.Flow {
 	return out
 }
 
-// compareFlow holds the flow and the moves against their definition.
+// compareFlow compares the flow and the moves with their definition.
 func (v *venue) compareFlow(t *rapid.T, w world) {
 	if diff := cmp.Diff(w.indexFlow(whaleMark), v.indexRows()); diff != "" {
 		t.Fatalf("index flow (-definition +database):\n%s", diff)
@@ -128,7 +128,7 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 			v.verify(t)
 		}
 		v.write(rollups.StoreIndex)
-		if testfiles.Long() || i+1 == len(steps) { // nothing that came before the last file is gone
+		if testfiles.Long() || i+1 == len(steps) { // nothing from before the last file is missing
 			v.verify(t)
 		}
 		v.followed(t)
@@ -170,7 +170,7 @@ func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
 		}
 		v.verify(t)
 	}
-	// One of a stored row's inputs is changed: verification tells.
+	// If an input of a stored row changes, verification reports it.
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		if _, err := conn.ExecContext(ctx, "UPDATE index_snapshot SET volume_24h = volume_24h + 1 WHERE bucket % 288 = 0"); err != nil {
 			return err

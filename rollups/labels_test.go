@@ -15,8 +15,8 @@ import (
 	"pmx/engine"
 )
 
-// paysFor reads what every token pays for: condition, index and label as text, and how
-// many fills it has.
+// paysFor reads the outcome of every token: condition, index and label as text, and its number of
+// fills.
 func (v *venue) paysFor() map[string]string {
 	out := map[string]string{}
 	query := "SELECT token_id, m.condition, t.outcome, t.named.label AS label, (SELECT count(*) FROM fills AS f WHERE f.token = t.token) AS fills " +
@@ -41,7 +41,7 @@ func (v *venue) paysFor() map[string]string {
 	return out
 }
 
-// orNull writes a value, <nil> where there is none.
+// orNull formats a value; <nil> if there is none.
 func orNull[T any](v *T) string {
 	if v == nil {
 		return "<nil>"
@@ -49,10 +49,9 @@ func orNull[T any](v *T) string {
 	return fmt.Sprint(*v)
 }
 
-// TestLabelsDoNotDependOnTheOrderOfFiles: rows that name their outcome and no index
-// keep the name; the index follows where the market lists that name once, and gives
-// way to the one that a source gives. Fills that wait for an outcome's token do not
-// take one whose index only follows.
+// TestLabelsDoNotDependOnTheOrderOfFiles: rows with a label but no index keep the label. The index
+// is derived if the market lists that label once, and is replaced by one from a source. Fills that
+// wait for an outcome's token do not use one with a derived index.
 func TestLabelsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	market := func(i, version int, outcomes ...string) data.Market {
 		return data.Market{Condition: condition(i), Outcomes: outcomes, EventSlug: "e", Slug: fmt.Sprint(i),
@@ -89,7 +88,7 @@ func TestLabelsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		{markets: []data.Market{market(1, 1, "A", "B")}},
 		{markets: []data.Market{market(1, 2, "A", "B2")}},                                    // B is no longer there
 		{markets: []data.Market{market(2, 1, "A", "A")}},                                     // twice: no index follows
-		{refs: []data.TokenRef{{TokenID: token(1, 0), Condition: condition(1), Outcome: 1}}}, // a source that knows better
+		{refs: []data.TokenRef{{TokenID: token(1, 0), Condition: condition(1), Outcome: 1}}}, // a source with the index
 	}
 	want := map[string]string{token(0, 0): "0 1 No 1", token(0, 1): "0 0 Yes 1", token(1, 0): "1 1 A 2", token(1, 1): "- <nil> B 1",
 		token(2, 0): "- <nil> A 1", token(2, 1): "- <nil> Up 1", token(3, 0): "- <nil> Team A 1", token(3, 1): "3 1 Team B 1",

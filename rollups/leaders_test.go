@@ -10,7 +10,8 @@ import (
 	"pmx/data"
 )
 
-// However figures change, come and go, many of them equal, the result is that of ranking everybody.
+// However figures change, appear and disappear, many of them equal, the result is that of ranking
+// everybody.
 func TestLeadersAreThoseThatRankingEverybodyGives(t *testing.T) {
 	const size = 5
 	looked := 0 // how often everybody was ranked

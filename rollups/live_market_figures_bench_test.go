@@ -10,8 +10,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// BenchmarkCatalogOfABatch works out the figures of the markets that a batch of
-// 10,000 fills touches, among 300,000, and publishes the catalog.
+// BenchmarkCatalogOfABatch computes the figures of the markets that a batch of 10,000 fills
+// touches, among 300,000, and publishes the catalog.
 func BenchmarkCatalogOfABatch(b *testing.B) {
 	const markets, fills = 300_000, 10_000
 	for _, shape := range []struct {

@@ -15,7 +15,7 @@ import (
 	"pmx/rollups"
 )
 
-// faltering is a context that ends when it was looked at so many times.
+// faltering is a context that ends after so many calls of Err.
 type faltering struct {
 	context.Context
 	left   atomic.Int64
@@ -38,8 +38,8 @@ func (f *faltering) look() {
 func (f *faltering) Done() <-chan struct{} { f.look(); return f.Context.Done() }
 func (f *faltering) Err() error            { f.look(); return f.Context.Err() }
 
-// A load that fails, wherever it does, keeps what was there, and what comes after it
-// is followed or loaded whole. So does a batch that was followed in part.
+// A load that fails, at any point, keeps the previous contents, and later batches are followed or
+// loaded completely. The same holds for a batch that was followed in part.
 func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
 	steps := world.Filter(func(s []step) bool { return len(s) >= 3 }).Example(7)
@@ -98,8 +98,8 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 	}
 }
 
-// Where the other connection fails, or panics, a load fails and leaves what there was; where there is none, wallets are
-// read as everything else.
+// If the other connection fails or panics, a load fails and keeps the previous contents; without
+// one, wallets are read like everything else.
 func TestWalletsReadBesideMarkets(t *testing.T) {
 	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
 	v := newVenue(t, world.Example(7))

@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Wallets get their ids, in whatever order they are read.
+// Wallets get their ids in any order of reading.
 func TestWalletsAreAddedInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(rt, "wallets")

@@ -7,8 +7,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestMain says on how many venues each property is tried: each is a database that is
-// filled, rebuilt and compared.
+// TestMain sets the number of venues for each property. Each is a database that is filled, rebuilt
+// and compared.
 func TestMain(m *testing.M) {
 	if err := testfiles.SetChecks(1, 16); err != nil {
 		panic(err)

@@ -26,14 +26,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-// step is one file of a made-up import: some fills, some markets, some payouts.
+// step is a file of a random import: fills, markets and payouts.
 type step struct {
 	fills   []data.Fill
 	markets []data.Market
 	refs    []data.TokenRef
 }
 
-// newStepFeeds is a catalog whose files are steps: the path is the step's number.
+// newStepFeeds returns a catalog whose files are steps: the path is the step's number.
 func newStepFeeds(steps []step) stepFeeds {
 	feed := data.Feed{
 		Name: "memory", Kind: data.KindFills, Identity: data.KeepRepeats, Rule: "equal rows are distinct fills",
@@ -49,7 +49,7 @@ func newStepFeeds(steps []step) stepFeeds {
 	return stepFeeds{feed: feed}
 }
 
-// stepFeeds is a catalog whose files are all of one feed.
+// stepFeeds is a catalog with a single feed.
 type stepFeeds struct {
 	feeds.Catalog
 	feed data.Feed
@@ -91,7 +91,7 @@ type venue struct {
 	merger *rollups.Merger
 	live   *rollups.Live // follows every batch; address(0) is one of the venue's own
 
-	atOnce int64 // how many rows are rebuilt and verified at once, 0: as many as memory allows
+	atOnce int64 // number of rows that are rebuilt and verified at once; 0: as many as memory allows
 }
 
 func newVenue(t testing.TB, steps []step) *venue {
@@ -99,7 +99,7 @@ func newVenue(t testing.TB, steps []step) *venue {
 	return newVenueIn(t, steps, enginetest.Create)
 }
 
-// newVenueIn is newVenue in a database that create made.
+// newVenueIn is newVenue in a database that create creates.
 func newVenueIn(t testing.TB, steps []step, create func(dir string) error) *venue {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pmx-test-")
@@ -232,8 +232,8 @@ func drawMarket(t *rapid.T, i int, payouts map[data.Hash]pnl.Payout) []data.Mark
 	return out
 }
 
-// distinct applies the identity rule: a log index counts once, and of equal
-// rows without one the largest count in any file stands, log-indexed ones included.
+// distinct applies the identity rule: a log index counts once, and for equal rows without one the
+// largest count in any file is used, including those with a log index.
 func (w world) distinct() []pnl.Fill {
 	var out []pnl.Fill
 	for _, f := range w.fills {
@@ -254,8 +254,8 @@ func (w world) distinct() []pnl.Fill {
 	return out
 }
 
-// split deals fills and markets into files in any order; whole transactions
-// stay together, as they do in any real feed that has no log index.
+// split distributes fills and markets over files in any order; transactions are not split, as in
+// any real feed without log indexes.
 func (w world) split(t *rapid.T) []step {
 	n := rapid.IntRange(1, 5).Draw(t, "files")
 	steps := make([]step, n)
@@ -332,7 +332,7 @@ func (v *venue) window(span int) map[data.Address]pnl.Period {
 	return out
 }
 
-// compare holds the database against the definition.
+// compare compares the database with the definition.
 func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payout) {
 	if diff := cmp.Diff(pnl.Wallets(fills, payouts), v.totals()); diff != "" {
 		t.Fatalf("wallet totals (-definition +database):\n%s", diff)
@@ -349,7 +349,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	}
 }
 
-// drawAtOnce has definitions computed in pieces of any size, or at once.
+// drawAtOnce draws whether definitions are computed at once or in pieces of any size.
 func (v *venue) drawAtOnce(t *rapid.T) {
 	v.atOnce = rapid.SampledFrom([]int64{0, 1, 3, 12}).Draw(t, "rows at once")
 }
@@ -358,7 +358,7 @@ func (v *venue) verify(t rapid.TB) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
 		for _, c := range checks {
-			// Drawn fills are not matches: their sums have no reason to cancel out.
+			// Drawn fills are not matches, so their sums do not cancel out.
 			if !c.OK && c.Name != "zero_sum_markets" {
 				t.Errorf("verify: %+v", c)
 			}
@@ -379,7 +379,8 @@ func (v *venue) rebuild() {
 	})
 }
 
-// followed holds the snapshot that followed every batch against one loaded from the database.
+// followed compares the snapshot that followed every batch with one loaded from the database, and
+// returns it.
 func (v *venue) followed(t rapid.TB) *serving.Snapshot {
 	fresh := &rollups.Live{Venue: v.live.Venue}
 	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.LoadBeside(ctx, conn, v.db.Beside) })

@@ -19,7 +19,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// forecastsOf gives the forecasts of drawn fills by their definition.
+// forecastsOf returns the forecasts of drawn fills by their definition.
 func forecastsOf(fills []pnl.Fill, payouts map[data.Hash]pnl.Payout) []oracle.Forecast {
 	var mine []oracle.Fill
 	for _, f := range fills {
@@ -37,7 +37,7 @@ const binsQuery = `SELECT w.address, bin, SUM(forecasts), SUM(correct), SUM(prob
 FROM (FROM oracle_bin UNION ALL FROM oracle_bin_delta) AS t JOIN wallets AS w ON w.wallet = t.wallet
 GROUP BY w.address, bin HAVING SUM(forecasts) <> 0`
 
-// compareForecasts holds the rollup against the definition.
+// compareForecasts compares the rollup with the definition.
 func (v *venue) compareForecasts(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payout) {
 	got := map[oracle.Key]oracle.Sums{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
@@ -63,8 +63,8 @@ func (v *venue) compareForecasts(t *rapid.T, fills []pnl.Fill, payouts map[data.
 	}
 }
 
-// compareRanking holds the snapshot's scores and their order against the
-// definition; address(0) is the venue's own and not ranked.
+// compareRanking compares the snapshot's scores and their order with the definition; address(0) is
+// the venue's own and not ranked.
 func compareRanking(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payout, snap *serving.Snapshot) {
 	byWallet := map[data.Address][]oracle.Forecast{}
 	for _, f := range forecastsOf(fills, payouts) {
@@ -99,8 +99,8 @@ func compareRanking(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payo
 	}
 }
 
-// Two tokens stand for the first outcome: 10 of one for 4 dollars and 10 of the
-// other for 8 are one forecast of 0.6. The outcome pays 1, then, corrected, 0.
+// Two tokens belong to the first outcome: 10 of one for 4 dollars and 10 of the other for 8 are one
+// forecast of 0.6. The outcome pays 1, then, corrected, 0.
 func TestTokensOfOneOutcomeAreOneForecast(t *testing.T) {
 	fill := func(n int, tokenID string, usd data.Micro) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: int32(n), TS: start.UnixMicro(), Wallet: address(1), TokenID: tokenID, Role: data.Taker,

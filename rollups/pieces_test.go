@@ -14,8 +14,8 @@ import (
 	"pmx/rollups"
 )
 
-// TestRangesHoldEveryKeyOnce: ranges of any size follow each other without a gap from the
-// first key there can be to the last, and none has too many rows but of a single key.
+// TestRangesHoldEveryKeyOnce: ranges of any size follow each other without a gap from the smallest
+// possible key to the largest, and only ranges of a single key may have too many rows.
 func TestRangesHoldEveryKeyOnce(t *testing.T) {
 	v := newVenue(t, nil)
 	defer v.close()
@@ -57,8 +57,8 @@ func TestRangesHoldEveryKeyOnce(t *testing.T) {
 	})
 }
 
-// TestVerifyInRangesSeesWhatIsWrongAnywhere: a row that is wrong, missing or too many is
-// found in whichever range it is, and beyond the keys of all facts.
+// TestVerifyInRangesSeesWhatIsWrongAnywhere: a wrong, missing or additional row is found in any
+// range, and beyond the keys of all facts.
 func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 	var all step
 	for i := range 12 {

@@ -16,7 +16,7 @@ import (
 	"pmx/rollups"
 )
 
-// quote is a market's quote as text, - for a side that is not there.
+// quote is a market's quote; its text has - for a missing side.
 type quote struct{ bid, ask, last, liquidity *data.Micro }
 
 func (q quote) String() string {
@@ -49,7 +49,7 @@ func micros(v float64) *data.Micro {
 	return &m
 }
 
-// standing is what the database has of a market's quote.
+// standing is a market's quote in the database.
 type standing struct {
 	quote quote
 	over  bool // closed or resolved
@@ -76,7 +76,7 @@ func (v *venue) kept() map[data.Hash]standing {
 	return out
 }
 
-// failed lists the checks of verify that do not hold.
+// failed returns the failed checks of verify.
 func (v *venue) failed() (names []string) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.Verify(ctx, conn, nil, nil)
@@ -90,7 +90,7 @@ func (v *venue) failed() (names []string) {
 	return names
 }
 
-// TestASideThatIsGoneDoesNotStay: the second record of a market has an ask alone.
+// TestASideThatIsGoneDoesNotStay: the second record of a market has only an ask.
 func TestASideThatIsGoneDoesNotStay(t *testing.T) {
 	market := func(hour int, bid, ask *data.Micro) data.Market {
 		return data.Market{Condition: condition(0), UpdatedAt: start.Add(time.Duration(hour) * time.Hour), BestBid: bid, BestAsk: ask}
@@ -145,9 +145,9 @@ func TestASideThatIsGoneDoesNotStay(t *testing.T) {
 	}
 }
 
-// TestQuotesAreThoseOfTheNewestRecord: whatever the order and the files, each part of the
-// quote is that of the newest record whose page has it, the largest of equally new ones,
-// and none where the market is closed or resolved.
+// TestQuotesAreThoseOfTheNewestRecord: in any order and split into files, each group of a quote's
+// fields is that of the newest record whose page has it, the largest of equally new ones, and
+// missing if the market is closed or resolved.
 func TestQuotesAreThoseOfTheNewestRecord(t *testing.T) {
 	const markets = 500
 	rng := rand.New(rand.NewPCG(11, 1))
@@ -215,8 +215,8 @@ func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
 	return m
 }
 
-// newest is the quote of records by its definition, part by part: that of the newest record
-// whose page has the part, of equally new ones the largest.
+// newest returns the quote of records by its definition: each group of fields is that of the newest
+// record whose page has it, and the largest of equally new ones.
 func newest(records []data.Market) (q quote) {
 	for fields, clear := range map[data.QuoteFields]func(*quote){
 		data.QuoteBidAsk:    func(o *quote) { o.last, o.liquidity = nil, nil },
@@ -245,8 +245,8 @@ func newest(records []data.Market) (q quote) {
 	return q
 }
 
-// TestVerifySeesQuotesThatAreNotTheNewestRecords: what is changed behind its back is
-// refuted.
+// TestVerifySeesQuotesThatAreNotTheNewestRecords: quotes that are changed directly in the database
+// fail verification.
 func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
 	v := newVenue(t, []step{{markets: []data.Market{{Condition: condition(0), UpdatedAt: start, BestBid: micros(0.10), BestAsk: micros(0.12), Liquidity: micros(7)}}}})
 	defer v.close()
@@ -281,8 +281,8 @@ func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
 	}
 }
 
-// TestReceiptsSayWhichFinalPricesWereNotTaken: a market counts once a file, by what its
-// newest record says, and not where the file has its payout.
+// TestReceiptsSayWhichFinalPricesWereNotTaken: a market counts once per file, by its newest record,
+// and not if the file has its payout.
 func TestReceiptsSayWhichFinalPricesWereNotTaken(t *testing.T) {
 	record := func(market, hour int, why data.Untaken) data.Market {
 		return data.Market{Condition: condition(market), UpdatedAt: start.Add(time.Duration(hour) * time.Hour), Untaken: why}

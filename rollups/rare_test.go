@@ -32,8 +32,9 @@ var venues = rapid.Custom(func(t *rapid.T) []step {
 	return append(append(append([]step{early}, w.split(t)...), drawDesk(t)...), late)
 })
 
-// settled are markets that were over long before all others: of one nothing changes later, one gets another fill, one is found to have been over when another was,
-// and one when it was not; each is with one that stays as it is.
+// settled adds markets that ended long before all others: one does not change later, one gets
+// another fill, one turns out to have ended when another did, and one when it did not; each has an
+// unchanged market next to it.
 func settled(early, late *step) {
 	paid := func(s *step, m, months int, version time.Time) {
 		s.markets = append(s.markets, data.Market{Condition: condition(m), Stub: true, Resolution: &data.Resolution{Condition: condition(m),
@@ -59,8 +60,9 @@ func settled(early, late *step) {
 	paid(late, moved, 11, start.Add(time.Hour))
 }
 
-// rare is what few drawn venues have: markets that paid at an unknown time, and fills, orders, prices, payouts and resolutions that lie
-// exactly where a definition draws a line, or the least beside it. The newest fill, a large order, is among them.
+// rare has what few drawn venues have: markets that paid at an unknown time, and fills, orders,
+// prices, payouts and resolutions exactly at the limits of a definition or next to them. It
+// includes the newest fill, a large order.
 func rare(t *rapid.T, fills []data.Fill) step {
 	newest := start.UnixMicro()
 	for _, f := range fills {
@@ -70,7 +72,7 @@ func rare(t *rapid.T, fills []data.Fill) step {
 	newest = (newest + grain) / grain * grain
 	const (
 		undated = iota + 7
-		paid    // when a window begins, and beside it
+		paid    // when a window begins, and next to it
 		unpaid
 		half
 		large
@@ -125,7 +127,7 @@ func rare(t *rapid.T, fills []data.Fill) step {
 		add(newest-13*day, 4, paid, 0, data.Buy, role, data.Micro(i%2)*data.One, data.Micro(i)*data.One/2)
 	}
 	add(newest-14*day, 4, unpaid, 0, data.Buy, data.Taker, 0, 5)
-	// Quotients that floating point takes for one too many, and one too few.
+	// Quotients that floating point rounds to one too many, and one too few.
 	for i, few := range []int64{0, 1} {
 		shares, usd := data.Micro(4_200_820_000_000), data.Micro(1_400_269_832_650)
 		if few == 1 {
@@ -134,7 +136,8 @@ func rare(t *rapid.T, fills []data.Fill) step {
 		add(newest-10*day, 90+i, paid, 0, data.Sell, data.Maker, 1, 1).Fee = 7_654_321
 		add(newest-10*day, 90+i, large, i, data.Buy, data.Taker, shares, usd)
 	}
-	// A day of the desk, of which one wallet trades both outcomes of a market, again and again; and one outcome of which two tokens are.
+	// A day of the desk on which one wallet repeatedly trades both outcomes of a market, and an
+	// outcome with two tokens.
 	for m := 40; m < 43; m++ {
 		bracket := listed("london", m)
 		bracket.EventID, bracket.EventSlug = "70", "highest-temperature-in-london-on-january-9-2026"
@@ -156,7 +159,8 @@ func rare(t *rapid.T, fills []data.Fill) step {
 	}
 	pays(41, data.One, 0)
 	add(newest-8*day, 92, 41, 0, data.Buy, data.Taker, 2*data.One, 2*data.One) // nothing won
-	// Events by slug, by id, by the first slug of an id, by what is a slug here and an id there, and none.
+	// Events by slug, by id, by the first slug of an id, by a text that is a slug here and an id
+	// there, and none.
 	for i, of := range [][2]string{{"", "50"}, {"zz", "50"}, {"aa", "50"}, {"", ""}, {"", ""}, {"51", ""}, {"", "51"}, {"aa", ""}, {"zz", ""}} {
 		m := 50 + i
 		s.markets = append(s.markets, data.Market{Condition: condition(m), Question: "event", Outcomes: []string{"a", "b"},

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTopIsTheBeginningOfAll: of what is offered it keeps what is first of all in order.
+// TestTopIsTheBeginningOfAll: it keeps the first rows of all that are offered, in order.
 func TestTopIsTheBeginningOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfDistinct(rapid.IntRange(0, 1000), rapid.ID).Draw(t, "all")

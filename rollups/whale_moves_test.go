@@ -15,8 +15,8 @@ import (
 	"pmx/rollups"
 )
 
-// order names what is one order: the wallet, token and side of a transaction,
-// or of a moment where there is none.
+// order identifies an order: the wallet, token and side of a transaction, or of a time if there is
+// none.
 type order struct {
 	TS     int64
 	Wallet data.Address
@@ -25,7 +25,7 @@ type order struct {
 	Tx     data.Hash
 }
 
-// move is what one order came to.
+// move has the sums of an order.
 type move struct {
 	Fills       int64
 	Shares, USD data.Micro
@@ -50,7 +50,7 @@ func whaleMoves(fills []data.Fill, atLeast data.Micro) map[order]move {
 	return all
 }
 
-// whaleRows is what the rollup holds.
+// whaleRows returns the rows of the rollup.
 func (v *venue) whaleRows() map[order]move {
 	out := map[order]move{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
@@ -87,9 +87,9 @@ func (v *venue) setWhaleRule(atLeast data.Micro) {
 	})
 }
 
-// drawOrders makes up fills of few transactions, most of them one or two fills
-// short of the mark, and deals them into files without regard to transactions.
-// Some come twice: without a log index and role first or later.
+// drawOrders draws fills of few transactions, most of them one or two fills short of the threshold,
+// and distributes them over files without regard to transactions. Some come twice: without a log
+// index and role first or later.
 func drawOrders(t *rapid.T) dealt {
 	var fills []data.Fill
 	steps := make([]step, rapid.IntRange(1, 5).Draw(t, "files"))
@@ -197,7 +197,7 @@ func TestAWhaleMoveIsFoundBesideNewerFills(t *testing.T) {
 	}
 }
 
-// What was redeemed at an unknown time leaves the windows as time goes on, whatever moves it on.
+// Redemptions of unknown time leave the windows as time passes, whichever fill advances it.
 func TestUndatedRedemptionsLeaveWindowsWithAnyFill(t *testing.T) {
 	fill := func(n, market int, at time.Time) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: 1, TS: at.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(market, 0),
