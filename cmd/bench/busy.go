@@ -11,13 +11,13 @@ import (
 	"pmx/http/wire"
 )
 
-// busyMarkets is of how many markets with the most fills each answer is asked for once.
+// busyMarkets is for how many of the markets with the most fills each response is requested once.
 const busyMarkets = 400
 
-// busy are answers of one market or event that nobody has asked for in the epoch.
+// busy are responses about one market or event that have not been requested in the epoch before.
 var busy = []struct {
 	what, path string
-	next       bool // the page behind the first, which alone is timed
+	next       bool // the page after the first; only it is timed
 }{
 	{what: "candles by hour", path: "/market/{condition_id}/candles"},
 	{what: "largest holders", path: "/market/{condition_id}/holders"},
@@ -25,7 +25,8 @@ var busy = []struct {
 	{what: "traders of an event", path: "/event/{event_id}/traders"},
 }
 
-// askBusy times first answers of the busiest markets, and of their events, one after the other.
+// askBusy times the first responses for the busiest markets, and for their events, one after the
+// other.
 func (b *bench) askBusy(s *service) error {
 	catalog := s.keeper.Snapshot().Catalog
 	ids := make([]int32, catalog.Len())
@@ -59,14 +60,15 @@ func (b *bench) askBusy(s *service) error {
 			all, sum = append(all, took), sum+took
 		}
 		slices.Sort(all)
-		b.add(fmt.Sprintf("%s, asked for first, of the %d busiest", x.what, len(paths)),
+		b.add(fmt.Sprintf("%s, first request, the %d busiest", x.what, len(paths)),
 			fmt.Sprintf("%s/s of one client, p50 %s, p99 %s, at most %s", count(int64(float64(len(all))/sum.Seconds())), short(median(all)), short(all[len(all)*99/100]), short(all[len(all)-1])),
 			fmt.Sprintf("%s to %s fills a market", count(trades(ids[len(ids)-1])), count(trades(ids[0]))), "", "p99 ≤ 5 ms")
 	}
 	return nil
 }
 
-// busyPaths are the paths of a form for some markets or their events, each once, or with next of the pages behind them.
+// busyPaths returns the paths of a form for some markets or their events, each once; with next,
+// those of the second pages.
 func (s *service) busyPaths(form string, next bool, ids []int32) (paths []string, err error) {
 	for _, id := range ids {
 		m := s.keeper.Snapshot().Catalog.Market(id)

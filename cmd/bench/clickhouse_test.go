@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ClickHouse derives the tables that the bare statements do, so that each can be compared.
+// ClickHouse derives the same tables as the bare statements, so that all can be compared.
 func TestClickHouseDerivesTheTablesOfTheBareStatements(t *testing.T) {
 	for _, name := range slices.Concat(clickhouseTables(), rivalMacros) {
 		if clickhouseStatements[name] == "" {

@@ -12,13 +12,13 @@ import (
 	"pmx/cmd/bench/load"
 )
 
-// clientEnv makes this program a client: it reads a load.Config as JSON and writes
-// the load.Result.
+// clientEnv makes this program a load generator: it reads a load.Config as JSON and writes the
+// load.Result.
 const clientEnv = "PMX_BENCH_CLIENT"
 
-// ask runs a load in a process of its own; a request that failed is an error. Within
-// the server's they would share its goroutine scheduler: with eight requests at once,
-// one in a hundred then waits four milliseconds for a thread that is not even its own.
+// ask runs a load in a separate process; a failed request is an error. In the server's process they
+// would share its goroutine scheduler: with eight concurrent requests, one in a hundred would then
+// wait four milliseconds for a thread.
 func ask(ctx context.Context, cfg load.Config) (r load.Result, err error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
@@ -44,7 +44,7 @@ func ask(ctx context.Context, cfg load.Config) (r load.Result, err error) {
 	return r, err
 }
 
-// client is the other side of ask.
+// client is the load generator's side of ask.
 func client(in io.Reader, out io.Writer) error {
 	var cfg load.Config
 	if err := json.NewDecoder(in).Decode(&cfg); err != nil {

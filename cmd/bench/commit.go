@@ -18,9 +18,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// How many fills a commit has that is measured, and of how many commits the fills are new: as many
-// as follow each other in a minute of a busy venue. The first ones read what those after them find
-// in memory.
+// The sizes of the measured commits in fills, and the number of commits: as many as in a minute of
+// a busy venue. The first ones load what later ones find in memory.
 var commitFills = []int{100, 300}
 
 const (
@@ -28,14 +27,14 @@ const (
 	commitFirst  = 5
 )
 
-// newestFills are the newest fills of the venue, with the names of their wallets and tokens.
+// newestFills selects the newest fills of the venue, with their wallet addresses and token ids.
 const newestFills = `
   SELECT f.ts, w.address, t.token_id, f.side, f.role, f.shares, f.usd, f.fee
   FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 ORDER BY ts DESC LIMIT @rows) AS f
   JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token ORDER BY f.ts`
 
-// commits measures what it takes a server to bring in a few hundred fills, as a source that is
-// followed gives them, until they are served.
+// commits measures how long a server takes to commit and serve a few hundred fills, as from a
+// followed source.
 func (b *bench) commits() error {
 	engine.AddSpareProcs()
 	var statements atomic.Int64
@@ -43,7 +42,7 @@ func (b *bench) commits() error {
 	if err != nil {
 		return err
 	}
-	k.Settle() // what a server makes at its start is no part of a commit
+	k.Settle() // the work at the start of a server is not part of a commit
 	for _, n := range commitFills {
 		if err := b.commitsOf(k, n, &statements); err != nil {
 			return errors.Join(err, k.Close())
@@ -64,7 +63,7 @@ func (b *bench) commitsOf(k *keeper.Keeper, n int, statements *atomic.Int64) err
 		at += 1_500_000
 		from := round * n % len(fills)
 		part := slices.Clone(fills[from : from+n])
-		for i := range part { // later, and other logs than before
+		for i := range part { // later, and with different logs
 			part[i].TS, part[i].Tx, part[i].LogIndex = at, txOf(at, i), int32(i)
 		}
 		epoch, processor := k.Snapshot().Epoch, processorTime()
@@ -129,7 +128,7 @@ func (b *bench) newest(k *keeper.Keeper, n int) (fills []data.Fill, err error) {
 	return fills, err
 }
 
-// txOf is a transaction that no other fill has.
+// txOf returns a transaction hash that no other fill has.
 func txOf(at int64, i int) data.Hash {
 	return sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(at)), uint64(i/3)))
 }

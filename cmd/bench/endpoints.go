@@ -20,10 +20,10 @@ import (
 
 const (
 	eachLasting = 2 * time.Second
-	manyPaths   = 5_000 // so that nothing is answered from a cache of equal requests
+	manyPaths   = 5_000 // so many that no cache of equal requests is used
 )
 
-// queries are what endpoints that need more than a path are asked with.
+// queries are the query strings for endpoints that need more than a path.
 var queries = map[string][]string{
 	"/markets/search": {"q=will", "q=win+presid", "q=temperatur", "q=the", "q=bitcon"},
 	"/screener":       {"sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
@@ -33,19 +33,18 @@ var queries = map[string][]string{
 	"/search": {"q=will", "q=temp", "q=0x1a2b", "q=london", "q=elec"},
 }
 
-// bare are endpoints that are measured without those queries too: their first page
-// is among the hot answers.
+// bare are endpoints that are also measured without these queries: their first page is one of the
+// encoded bodies.
 var bare = []string{"/screener", "/leaderboard/traders"}
 
-// endpoints measures every endpoint of the route table, quiet and while files
-// come in and the background cycle runs, beside Fiber's constant body of the
-// same size.
+// endpoints measures every endpoint of the route table, idle and while files are imported and the
+// background cycle runs, compared with a constant body of the same size from Fiber.
 func (b *bench) endpoints() error {
 	s, err := b.serve("large")
 	if err != nil {
 		return err
 	}
-	s.keeper.Settle() // no figure is of the minute in which a server still makes its files
+	s.keeper.Settle() // nothing is measured in the first minute, in which a server still builds its files
 	pick := newPicker(s)
 	for _, r := range api.Routes() {
 		if r.Method != http.MethodGet || r.Public || strings.Contains(r.Path, "{job_id}") || !strings.Contains(r.Path, b.Path) {
@@ -53,7 +52,7 @@ func (b *bench) endpoints() error {
 		}
 		paths := pick.paths(r)
 		if paths == nil {
-			b.add(r.Path, "not measured: the venue has nothing to ask for", "", "", "")
+			b.add(r.Path, "not measured: the venue has nothing to request", "", "", "")
 			continue
 		}
 		if err := b.endpoint(s, r.Path, paths); err != nil {
@@ -93,8 +92,8 @@ func (s *service) ask(ctx context.Context, paths []string) (load.Result, error) 
 	return ask(ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: s.conns, Duration: eachLasting})
 }
 
-// underLoad runs f while 10k fills after another come in and the background
-// cycle compacts and checkpoints.
+// underLoad runs f while files of 10k fills are imported one after another and the background cycle
+// compacts and checkpoints.
 func (b *bench) underLoad(s *service, f func() error) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	done := make(chan error, 1)
@@ -112,13 +111,13 @@ func (b *bench) underLoad(s *service, f func() error) error {
 	return errors.Join(err, <-done)
 }
 
-// picker fills the parameters of routes with what the venue has, at random.
+// picker fills in the parameters of routes with random values of the venue.
 type picker struct {
 	s    *service
 	rng  *mrand.Rand
 	conc []string // condition ids
 	evts []string
-	city []string // with a day of its calendar, behind a slash
+	city []string // followed by a slash and a local day
 }
 
 func newPicker(s *service) *picker {
@@ -147,7 +146,7 @@ func (p *picker) wallet() string {
 	return snap.WalletAt(data.WalletID(p.rng.IntN(snap.Wallets()))).String()
 }
 
-// paths returns requests for a route; nil if the venue has nothing that fits.
+// paths returns requests for a route; nil if the venue has no values for it.
 func (p *picker) paths(r api.Route) []string {
 	var out []string
 	n := 1
@@ -193,7 +192,7 @@ func one(rng *mrand.Rand, list []string) string {
 	return list[rng.IntN(len(list))]
 }
 
-// indices are the names that a route's path takes.
+// indices returns the index names for a route's path.
 func indices(r api.Route) []string {
 	at := slices.IndexFunc(r.Params, func(p *api.Param) bool { return p.Name == "name" })
 	if at >= 0 && len(r.Params[at].Choices) > 0 {

@@ -13,15 +13,15 @@ import (
 	"pmx/http/wire"
 )
 
-// nextPages is how many lists are turned to their second page.
+// nextPages is the number of lists whose second page is requested.
 const nextPages = 500
 
-// explored are requests that the explorer's pages make beyond the first form of an endpoint, each with
-// queries that are taken by turns.
+// explored are requests of the explorer's pages beyond the basic form of an endpoint, with query
+// strings that are used in turn.
 var explored = []struct {
 	what, path string
 	turns      []string // queries
-	next       bool     // the page behind the first
+	next       bool     // the page after the first
 }{
 	{what: "candles of a market by hour", path: "/market/{condition_id}/candles", turns: []string{"interval=1h"}},
 	{what: "by 6 hours and by day", path: "/market/{condition_id}/candles", turns: []string{"interval=6h&outcome=0", "interval=1d"}},
@@ -42,8 +42,8 @@ var explored = []struct {
 	{what: "leaderboard of a category with split and sparks", path: "/leaderboard/traders", turns: []string{"category=sports&include=split&include=previous_rank&include=spark&limit=50"}},
 }
 
-// explorer measures the requests of the explorer's pages, as endpoints are measured; and how long the first request
-// for a leaderboard of a category takes, which is read once per epoch.
+// explorer measures the requests of the explorer's pages in the same way as endpoints, and the
+// first request for a leaderboard of a category, which is computed once per epoch.
 func (b *bench) explorer() error {
 	s, err := b.serve("large")
 	if err != nil {
@@ -59,7 +59,8 @@ func (b *bench) explore(s *service) error {
 			return err
 		}
 	}
-	// After a start the rows of leaderboards are read in the background once, which takes a part of the processor: it is awaited before measuring.
+	// After a start the rows of leaderboards are read once in the background, which takes processor
+	// time: wait for that before measuring.
 	if err := s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (b *bench) explore(s *service) error {
 	return nil
 }
 
-// explored fills the places of a path at random, and takes queries by turns.
+// explored fills in the placeholders of a path with random values, and uses query strings in turn.
 func (p *picker) explored(form string, turns []string) (paths []string) {
 	join := "?"
 	if strings.Contains(form, "?") {
@@ -106,7 +107,7 @@ func (p *picker) explored(form string, turns []string) (paths []string) {
 		city, date, _ := strings.Cut(one(p.rng, p.city), "/")
 		at = strings.NewReplacer("{condition_id}", one(p.rng, p.conc), "{city}", city, "{date}", date).Replace(at)
 		if strings.Contains(at, "//") || strings.Contains(at, "date=&") || strings.HasSuffix(at, "date=") {
-			return nil // the venue has none
+			return nil // the venue has no values for it
 		}
 		paths = append(paths, wire.Base+at)
 		if !strings.ContainsAny(form, "{") && i+1 == len(turns) {
@@ -116,7 +117,7 @@ func (p *picker) explored(form string, turns []string) (paths []string) {
 	return paths
 }
 
-// nextPages turns lists to their second page, those that have one.
+// nextPages returns the paths of the second pages of lists that have one.
 func (s *service) nextPages(lists []string) (next []string, err error) {
 	for i, list := range lists {
 		var page struct {
@@ -132,7 +133,7 @@ func (s *service) nextPages(lists []string) (next []string, err error) {
 	return next, nil
 }
 
-// read asks for one answer.
+// read requests one response.
 func (s *service) read(path, key string, into any) error {
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+path, nil)
 	if err != nil {
@@ -150,8 +151,9 @@ func (s *service) read(path, key string, into any) error {
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
-// firstLeaderboards times the first request for a leaderboard in an epoch. Before that it times how long the very first one waits for
-// the rows of all leaderboards, which the server reads in the background.
+// firstLeaderboards times the first request for a leaderboard in an epoch. Before that, it times
+// how long the very first one waits for the rows of all leaderboards, which the server reads in the
+// background.
 func (b *bench) firstLeaderboards(s *service) error {
 	took, err := timed(func() error { return s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})) })
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pmx/engine/export"
 )
 
-// crowd are wallets in numbers, with lifetime figures and no fill behind them.
+// crowd inserts many wallets with lifetime figures but without fills.
 var crowd = []string{
 	"INSERT INTO wallets SELECT i::INTEGER, unhex(substr(sha256(i::VARCHAR), 1, 40)) FROM range(@crowd) AS r(i)",
 	`INSERT INTO wallet_total SELECT i::INTEGER, 1 + i % 7, 0, 0, hash(i) % 1000000007, hash(i + 1) % 1000000007, i % 13, 1, 1 + i % 5, i % 3, i % 2,
@@ -21,8 +21,7 @@ var crowd = []string{
 	"UPDATE rollup_state SET as_of = 1732000000000000, epoch = 1",
 }
 
-// bareCopy gives the leaderboard's rows and columns to one COPY, as one would by
-// hand.
+// bareCopy writes the rows and columns of the leaderboard with a single hand-written COPY.
 const bareCopy = `COPY (
   SELECT row_number() OVER () AS rank, '0x' || lower(hex(address)) AS address, username, fills AS trades, volume / 1e6 AS volume, buy_usd / 1e6 AS buy,
     sell_usd / 1e6 AS sell, cash / 1e6 AS net_cash, redemption / 1e6 AS redemption, pnl / 1e6 AS real_pnl,
@@ -34,8 +33,8 @@ const bareCopy = `COPY (
     ORDER BY pnl DESC, volume DESC, address LIMIT 2000000) AS ranked
 ) TO '@file' (@options)`
 
-// export measures a dataset of as many rows as a file may have against one COPY,
-// what it needs in memory, and what readers notice of it.
+// export measures an export with the maximum number of rows against a COPY, its memory, and its
+// effect on readers.
 func (b *bench) export() error {
 	s, err := b.crowded()
 	if err != nil {
@@ -44,7 +43,7 @@ func (b *bench) export() error {
 	return errors.Join(b.exportRates(s), b.exportReaders(s), s.close())
 }
 
-// crowded serves a venue of a crowd.
+// crowded serves a venue with a crowd.
 func (b *bench) crowded() (*service, error) {
 	k, err := open(b.ctx, b.path("crowd"), false)
 	if err != nil {
@@ -114,8 +113,7 @@ func (b *bench) bareExport(s *service, options string) (took time.Duration, err 
 	return took, err
 }
 
-// exportReaders asks for stats of random wallets, quiet and while one export
-// follows another.
+// exportReaders requests stats of random wallets, idle and while one export follows another.
 func (b *bench) exportReaders(s *service) error {
 	paths := walletPaths(s)
 	run := func() (load.Result, error) { return s.ask(b.ctx, paths) }

@@ -16,11 +16,11 @@ import (
 	"pmx/rollups/serving"
 )
 
-// unhurried is a venue whose figures wait until they are asked for, so that what they take is
-// seen apart.
+// unhurried is a venue whose figures are computed only when requested, so that their cost can be
+// measured separately.
 type unhurried struct{ *keeper.Keeper }
 
-// Commit commits rows as of one who has not caught up.
+// Commit commits rows as if the follower had not caught up.
 func (v unhurried) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
 	coming.Fills = max(coming.Fills, 1)
 	return v.Keeper.Commit(ctx, rows, coming)
@@ -65,7 +65,7 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 	peak, forFacts := peakMemory()-quiet, processorTime()-worked
 	sampled = sampleMemory()
 	rebuild, err := untilServed(b.ctx, k)
-	k.Settle() // what goes on behind the figures is a part of the work, not of the wait
+	k.Settle() // what runs after the figures are served is part of the work, but not of the wait
 	ofFigures := sampled()
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 	return nil
 }
 
-// untilServed rebuilds the figures and tells how long that took until they were served: the
-// checkpoint comes behind them.
+// untilServed rebuilds the figures and returns how long that took until they were served; the
+// checkpoint comes afterwards.
 func untilServed(ctx context.Context, k *keeper.Keeper) (time.Duration, error) {
 	began, served := time.Now(), time.Duration(0)
 	k.OnPublish(func(*serving.Snapshot) { served = time.Since(began) })
@@ -97,15 +97,15 @@ func untilServed(ctx context.Context, k *keeper.Keeper) (time.Duration, error) {
 	return served, err
 }
 
-// restingMemory is the resident size once all that is not needed was given back, that of DuckDB's allocator with it; from
-// then on the peak is counted from here.
+// restingMemory returns the resident size after everything that is not needed was released,
+// including the memory that DuckDB's allocator keeps. It also resets the peak.
 func restingMemory() int64 {
 	engine.ReturnMemory()
 	resetPeak()
 	return peakMemory()
 }
 
-// processorTime is what this process has used, of all cores, the system's part with it.
+// processorTime returns the processor time of this process over all cores, including system time.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -118,7 +118,7 @@ func tenths(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) 
 
 func mega(n int64) string { return fmt.Sprintf("%d MB", n>>20) }
 
-// percentiles gives the median and the 99th percentile, which of few is the longest.
+// percentiles returns the median and the 99th percentile; for few values that is the largest.
 func percentiles(d []time.Duration) string {
 	d = slices.Clone(d)
 	slices.Sort(d)

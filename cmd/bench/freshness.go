@@ -17,9 +17,8 @@ const (
 	freshRounds = 7
 )
 
-// freshFills writes a file of 10k new fills: the newest ones of the venue over
-// again, later and under other transactions, so that wallets and markets are
-// those that trade at the time.
+// freshFills writes a file of 10k new fills: copies of the newest ones of the venue with later
+// times and other transactions, so that they have the currently active wallets and markets.
 const freshFills = `COPY (
   SELECT f.ts + @later AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
     CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, f.shares / 1000000 AS shares, f.usd / 1000000 AS usd,
@@ -29,8 +28,8 @@ const freshFills = `COPY (
   ORDER BY ts
 ) TO '@file' (HEADER)`
 
-// fresh measures how long 10k new fills take from the file to the first
-// response over HTTP that holds them, at both sizes.
+// fresh measures the time from a file with 10k new fills to the first HTTP response with them, at
+// both sizes.
 func (b *bench) fresh() error {
 	small, err := b.freshAt("small")
 	if err != nil {
@@ -53,7 +52,7 @@ func (b *bench) freshAt(name string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.keeper.Settle() // what a server makes at its start is no part of an import
+	s.keeper.Settle() // the work at the start of a server is not part of an import
 	var took []time.Duration
 	for round := range freshRounds {
 		d, err := b.freshRound(s, round)
@@ -92,7 +91,7 @@ func (b *bench) freshRound(s *service, round int) (time.Duration, error) {
 	return took, err
 }
 
-// waitVisible asks for a leaderboard and holds that a later epoch answers.
+// waitVisible requests a leaderboard and checks that the response has a later epoch.
 func (s *service) waitVisible(before uint64) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

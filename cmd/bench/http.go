@@ -28,10 +28,10 @@ import (
 
 const (
 	lasting = 5 * time.Second
-	keyRing = 64 // alpha keys, so that no window runs out
+	keyRing = 64 // alpha keys, enough to stay below the rate limit
 )
 
-// service is the whole server on loopback.
+// service is the whole server on a loopback address.
 type service struct {
 	keeper *keeper.Keeper
 	keys   []string
@@ -83,7 +83,7 @@ func (b *bench) serve(name string) (*service, error) {
 	go func() { leaderboards <- a.KeepLeaderboards(ctx, api.LeaderboardsPause, zerolog.Nop()) }()
 	go func() {
 		err := srv.Serve(ctx)
-		cancel() // where it ended by itself
+		cancel() // if it ended early
 		s.done <- errors.Join(err, <-leaderboards)
 	}()
 	return s, nil
@@ -94,8 +94,7 @@ func (s *service) close() error {
 	return errors.Join(<-s.done, s.ctl.Close(), s.keeper.Close())
 }
 
-// http measures requests per second against Fiber answering a constant body of
-// the same size, in turns.
+// http measures requests per second in turns with Fiber serving a constant body of the same size.
 func (b *bench) http() error {
 	s, err := b.serve("large")
 	if err != nil {
@@ -119,7 +118,7 @@ func (b *bench) http() error {
 	return s.close()
 }
 
-// walletPaths picks wallets at random out of all.
+// walletPaths returns paths of random wallets.
 func walletPaths(s *service) []string {
 	snap := s.keeper.Snapshot()
 	rng := mrand.New(mrand.NewPCG(1, 2))
@@ -140,8 +139,8 @@ func (b *bench) compareWithFloor(s *service, what string, paths []string, bar st
 	return nil
 }
 
-// alternate asks s and Fiber's constant body of the same size for paths, three times each by turns,
-// and returns the run of each whose rate is in the middle.
+// alternate requests paths from s and from Fiber's constant body of the same size, three times each
+// in turns, and returns the median run of each.
 func (b *bench) alternate(s *service, paths []string, each time.Duration) (ours, floor load.Result, err error) {
 	run := func(addr string) (load.Result, error) {
 		return ask(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: s.keys, Conns: b.Conns, Duration: each})
@@ -178,8 +177,8 @@ func middle(v []float64) float64 {
 	return max(min(a, b), min(max(a, b), c))
 }
 
-// constant serves a body of size bytes and nothing else, at every path: it is asked
-// for what pmx is asked for, key and all, so that the requests weigh the same.
+// constant serves only a body of size bytes, at every path: it gets the same requests as pmx,
+// including the key, so that they cost the same.
 func constant(size int) (addr string, stop func(), err error) {
 	body := bytes.Repeat([]byte("x"), size)
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})

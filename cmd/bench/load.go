@@ -8,11 +8,11 @@ import (
 	"pmx/data"
 )
 
-// loadRows is how many fills the import is measured on.
+// loadRows is the number of fills for measuring the import.
 const loadRows = 5_000_000
 
-// rivalLoad reads the same file into the same columns with DuckDB alone: ids
-// are handed out and joined, nothing is checked, matched or derived.
+// rivalLoad reads the same file into the same columns with DuckDB alone: ids are assigned and
+// joined, but nothing is checked, matched or derived.
 var rivalLoad = []string{
 	"CREATE TABLE wallets AS SELECT (row_number() OVER () - 1)::INTEGER AS wallet, address FROM (SELECT DISTINCT unhex(substr(address, 3)) AS address FROM read_parquet('@file'))",
 	"CREATE TABLE tokens AS SELECT (row_number() OVER () - 1)::INTEGER AS token, token_id FROM (SELECT DISTINCT token_id FROM read_parquet('@file'))",
@@ -27,7 +27,7 @@ JOIN tokens AS t ON t.token_id = f.token_id`,
 	"CHECKPOINT",
 }
 
-// load measures the import of a Parquet file against DuckDB's own load of it.
+// load measures the import of a Parquet file against loading it with DuckDB.
 func (b *bench) load() error {
 	n := min(b.Fills, loadRows)
 	if err := b.venue("load", n); err != nil {
@@ -69,8 +69,8 @@ func (b *bench) parquet(name string) (path string, err error) {
 	return path, nil
 }
 
-// loadOurs imports into an empty database, as facts: the rollups are left to
-// the rebuild, which is measured by itself.
+// loadOurs imports into an empty database, only as facts: the rollups are left to the rebuild,
+// which is measured separately.
 func (b *bench) loadOurs(file string) (time.Duration, error) {
 	dir := b.path("load-ours")
 	if err := os.RemoveAll(dir); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the rival loads of fees is what pmx keeps: dollars on top of a buy are below 0.
+// The rival loads fees with the same values as pmx: dollars on top of a buy are negative.
 func TestTheRivalsFeesAreThoseOfPmx(t *testing.T) {
 	dir := t.TempDir()
 	db, err := duck(filepath.Join(dir, "rival.duckdb"), "200MB")

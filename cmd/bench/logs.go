@@ -15,7 +15,7 @@ import (
 	"pmx/data/upstream/rpc"
 )
 
-// logsShape is the log of a fill in the shape that nodes answer, for a block and an index.
+// logsShape is the log of a fill in the format of nodes, for a block and an index.
 const logsShape = `{"address":%q,"topics":["0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba90b1a89f2ea84d8ee",` +
 	`"0xbfbc54d2a0c2b5b92f572efba77f1c1fa61550d04600fc4f0f1ce420efa08da0","0x000000000000000000000000a253d75c2dfb2c6650291d5e8d54076d2fb40181",` +
 	`"0x00000000000000000000000092c9ad93ba0e400ffc8d716edf70a588d246bde3"],"data":"0x` +
@@ -24,8 +24,8 @@ const logsShape = `{"address":%q,"topics":["0xd543adfd945773f1a62f74f0ee55a5e3b9
 	`"blockNumber":"0x%x","transactionHash":"0x21d27b0fde210ccb5e6480e3f479f342743aa1f854199d57cafab2553d9a516e","transactionIndex":"0x38",` +
 	`"blockHash":"0x6fd9b83c01f7d00dec9a7e69fc8427b0b98127e116b02108eeab4cece60ec924","blockTimestamp":"0x6a64696e","logIndex":"0x%x","removed":false}`
 
-// How many logs an answer has, which are 8 MB, from which block on, and how many answers are
-// measured.
+// The number of logs in a response, which has 8 MB, their first block, and the number of measured
+// responses.
 const (
 	logsOfAnswer = 7500
 	logsOfBlock  = 75
@@ -33,11 +33,10 @@ const (
 	logsAnswers  = 100
 )
 
-// logs measures what the logs of a node cost from the bytes of its answer to fills: the body
-// is read from memory, checked, and every log decoded, on one thread. The floor is what the
-// standard library needs to part the logs alone. Of each it is the quickest of many times:
-// an answer takes a few milliseconds, which other programs of the machine leave alone at some
-// time.
+// logs measures the cost of turning the bytes of a node's response into fills: the body is read
+// from memory, checked, and every log decoded, on one thread. The baseline is what the standard
+// library needs just to split the logs. Each is the fastest of many runs: a response takes a few
+// milliseconds, which will sometimes not be disturbed by other programs.
 func (b *bench) logs() error {
 	contract := exchangeV2()
 	result := logsResult(contract)
@@ -95,7 +94,7 @@ func logsResult(c chain.Contract) string {
 	return "[" + all.String()[1:] + "]"
 }
 
-// decodeLogs asks for logs once and decodes them.
+// decodeLogs requests logs once and decodes them.
 func decodeLogs(ctx context.Context, c *rpc.Client, d *chain.Decoder) error {
 	r, err := c.Logs(ctx, logsFrom, logsFrom+logsOfAnswer/logsOfBlock, nil, nil)
 	if err != nil {
@@ -116,7 +115,7 @@ func decodeLogs(ctx context.Context, c *rpc.Client, d *chain.Decoder) error {
 	return err
 }
 
-// logsNode is a node whose only answer is in memory.
+// logsNode is a node whose only response is in memory.
 type logsNode string
 
 // RoundTrip answers the calls of a body.

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// figure is one that is plotted.
+// figure is a plotted figure.
 type figure struct {
 	name, title, unit string
 	goal              float64
 }
 
-// plotted are the figures that are kept of a run, so that it can be seen how they grow with the
-// venue. goal is what they are to be at any size.
+// plotted are the figures that are recorded for a run, to show how they grow with the venue. goal
+// is the target at any size.
 var plotted = []figure{
 	{"fresh_ms", "10,000 new fills, from the file to the answer", "ms", 200},
 	{"commit_ms", "100 new fills, until they are served", "ms", 50},
@@ -28,8 +28,8 @@ var plotted = []figure{
 	{"bytes_per_fill", "bytes per fill in the database", "B", 80},
 }
 
-// measuredRun are the figures of one venue, measured on a day. A figure that was measured more than once has
-// all of its values, or the least and the largest.
+// measuredRun has the figures of one venue, measured on one day. A figure that was measured more
+// than once has all of its values, or the smallest and the largest.
 type measuredRun struct {
 	On      string               `json:"on"`
 	Note    string               `json:"note"`
@@ -37,12 +37,13 @@ type measuredRun struct {
 	Figures map[string][]float64 `json:"figures"`
 }
 
-// keep notes a figure that is plotted, of a venue of so many fills.
+// keep records a plotted figure of a venue with this many fills.
 func (b *bench) keep(fills int64, name string, values ...float64) {
 	b.kept = withRun(b.kept, measuredRun{On: time.Now().UTC().Format(time.DateOnly), Note: b.Note, Fills: fills, Figures: map[string][]float64{name: values}})
 }
 
-// withRun adds a run. Of one with the same size, day and note, figures that were measured again are replaced.
+// withRun adds a run. If there is one with the same size, day and note, figures that were measured
+// again are replaced in it.
 func withRun(runs []measuredRun, r measuredRun) []measuredRun {
 	i := slices.IndexFunc(runs, func(o measuredRun) bool { return o.On == r.On && o.Note == r.Note && o.Fills == r.Fills })
 	if i < 0 {
@@ -56,7 +57,7 @@ func withRun(runs []measuredRun, r measuredRun) []measuredRun {
 	return runs
 }
 
-// readRuns reads what is kept in a file; there is nothing if there is no file.
+// readRuns reads the recorded runs; none if there is no file.
 func readRuns(file string) (runs []measuredRun, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -79,7 +80,7 @@ func readRuns(file string) (runs []measuredRun, err error) {
 	return runs, nil
 }
 
-// record adds the figures of this run to the file that keeps them.
+// record adds the figures of this run to the file.
 func (b *bench) record() error {
 	runs, err := readRuns(b.Measured)
 	if err != nil {
@@ -95,7 +96,7 @@ func (b *bench) record() error {
 	return os.WriteFile(b.Measured, append(text, '\n'), 0o644)
 }
 
-// plot draws what is kept, beside the file that keeps it.
+// plot draws the recorded runs next to their file.
 func (b *bench) plot() error {
 	runs, err := readRuns(b.Measured)
 	if err != nil {

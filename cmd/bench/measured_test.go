@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestThePlotIsOfWhatIsKept: make bench ARGS='--plot' draws it again.
+// TestThePlotIsOfWhatIsKept fails if the plot is out of date: make bench ARGS='--plot' draws it
+// again.
 func TestThePlotIsOfWhatIsKept(t *testing.T) {
 	runs, err := readRuns("../../docs/measured.json")
 	if err != nil || len(runs) == 0 {
@@ -28,7 +29,7 @@ func TestThePlotIsOfWhatIsKept(t *testing.T) {
 	}
 }
 
-// elements gives the attributes and the text of all elements of a name.
+// elements returns the attributes and the text of all elements with a name.
 func elements(t *testing.T, svg []byte, name string) (attributes []map[string]string, texts []string) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(svg))
@@ -62,7 +63,8 @@ func elements(t *testing.T, svg []byte, name string) (attributes []map[string]st
 	}
 }
 
-// A dot for each value, a decade to the right for ten times the fills; a line for the goal.
+// There is a dot for each value, one decade to the right for ten times the fills, and a line for
+// the goal.
 func TestAPlotHasEveryValueInItsPlace(t *testing.T) {
 	runs := []measuredRun{
 		{"2026-11-22", "a <busy> machine & more", 1_000_000, map[string][]float64{"start_ms": {100}, "commit_ms": {40, 60}}},
@@ -99,7 +101,7 @@ func TestAPlotHasEveryValueInItsPlace(t *testing.T) {
 	}
 }
 
-// What is measured again the same day, in the same way, takes the place of what was.
+// Figures that are measured again on the same day, in the same way, replace the previous ones.
 func TestFiguresAreKept(t *testing.T) {
 	b := &bench{options: options{Measured: filepath.Join(t.TempDir(), "measured.json"), Note: "quiet"}}
 	if err := b.plot(); err == nil {

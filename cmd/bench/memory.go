@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// resetPeak makes Linux forget the process's highest memory use so far.
+// resetPeak resets the process's peak memory, which Linux records.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) }
 
-// peakMemory is the highest resident size since resetPeak, in bytes; 0 if the system does not tell.
+// peakMemory returns the peak of the resident size since resetPeak in bytes; 0 if unknown.
 func peakMemory() int64 { return statusBytes("VmHWM:") }
 
-// anonymousMemory is the resident size without pages of files, in bytes; 0 if the system does not
-// tell.
+// anonymousMemory returns the resident size without pages of files in bytes; 0 if unknown.
 func anonymousMemory() int64 { return statusBytes("RssAnon:") }
 
-// sampledMemory is what the anonymous memory was, over a while.
+// sampledMemory is the anonymous memory over an interval.
 type sampledMemory struct{ median, most int64 }
 
-// sampleMemory looks at the anonymous memory twenty times a second, until end is called.
+// sampleMemory samples the anonymous memory twenty times a second until end is called.
 func sampleMemory() (end func() sampledMemory) {
 	over, ended := make(chan struct{}), make(chan []int64)
 	go func() {

@@ -23,39 +23,39 @@ import (
 	"pmx/rollups/follow"
 )
 
-// nodeEnv makes this program a node of the chain: it reads a played as JSON, and serves until
-// its input ends.
+// nodeEnv makes this program a node of the chain: it reads a played as JSON, and serves until its
+// input ends.
 const nodeEnv = "PMX_BENCH_NODE"
 
-// finality is how many blocks the newest final one is behind the newest.
+// finality is the number of blocks between the newest final one and the newest.
 const finality = 16
 
-// played says which venue a node plays.
+// played says which venue a node simulates.
 type played struct {
 	Fills int64
-	From  int64 // how many fills are before the steps
+	From  int64 // number of fills before the steps
 	Steps int   // 0: all is final from the start
-	Each  int64 // fills of a step, about
-	Kept  bool  // logs are packed before anyone asks: what a node takes is not of who asks it
+	Each  int64 // approximate number of fills in a step
+	Kept  bool  // logs are compressed in advance, so that the cost of the node is not counted for the follower
 }
 
-// node is a node in a process of its own, so that neither its memory nor its processor time is
-// counted as that of the follower.
+// node is a node in a separate process, so that its memory and processor time are not counted for
+// the follower.
 type node struct {
 	URL         string
 	First, Last int64 // blocks
 	Steps       []step
-	Before      time.Time     // what its clock shows where no step is final
-	Prepared    time.Duration // of its processor time, before it served
+	Before      time.Time     // time of its clock at which no step is final
+	Prepared    time.Duration // its processor time before it served
 	stop        func() error
 	cmd         *exec.Cmd
 }
 
-// step is a row of fills that become final together.
+// step is a sequence of fills that become final together.
 type step struct {
-	Clock  time.Time // from which on they are final
+	Clock  time.Time // time from which they are final
 	First  int64     // block
-	Newest time.Time // the newest fill
+	Newest time.Time // time of the newest fill
 	Fills  int64
 }
 
@@ -92,7 +92,8 @@ func startNode(ctx context.Context, p played) (*node, error) {
 	return n, nil
 }
 
-// follow returns a lane of the node's fills from a block on, which asks as often as it wants.
+// follow returns a lane that follows the node's fills from a block on and requests them at its own
+// pace.
 func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.Node) (*follow.Chain, func(), error) {
 	h, err := fetch.New(fetch.Options{Name: "node", Base: n.URL + "/rpc", Contact: "bench@example.org", Version: "bench",
 		Budget: fetch.Budget{PerSecond: 1000, Burst: 8, InFlight: 4}})
@@ -104,7 +105,7 @@ func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.
 	return c, h.Close, err
 }
 
-// worked ends the node and reports what it took to answer, of all cores.
+// worked stops the node and returns its processor time for responding.
 func (n *node) worked() (time.Duration, error) {
 	if err := n.stop(); err != nil {
 		return 0, fmt.Errorf("node: %w", err)
@@ -131,7 +132,7 @@ func (n *node) at(ctx context.Context, t time.Time) error {
 	return nil
 }
 
-// serveNode is the other side of startNode.
+// serveNode is the node's side of startNode.
 func serveNode(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	text, err := lines.ReadString('\n')
@@ -175,7 +176,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// describe returns where the fills of a venue are on the chain, and the steps that were asked for.
+// describe returns the blocks of a venue's fills, and the requested steps.
 func describe(v *sample.Venue, p played) *node {
 	n := &node{First: sample.BlockOf(v.Matches[0].At), Last: sample.BlockOf(v.Matches[len(v.Matches)-1].At)}
 	n.Before = finalFrom(n.Last)
@@ -206,7 +207,7 @@ func describe(v *sample.Venue, p played) *node {
 	return n
 }
 
-// finalFrom is the first whole second at which a block is final.
+// finalFrom returns the first whole second at which a block is final.
 func finalFrom(block int64) time.Time {
 	at := time.Unix(sample.BlockTime(block+finality), 0).UTC()
 	for finalAt(at) < block {
@@ -215,5 +216,5 @@ func finalFrom(block int64) time.Time {
 	return at
 }
 
-// finalAt is the newest block that is final at a time.
+// finalAt returns the newest block that is final at a time.
 func finalAt(at time.Time) int64 { return sample.BlockAt(at) - finality }

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// Programs that read the API, at a load that leaves the server time.
+	// Programs that read the API, at a load below the server's capacity.
 	readersConns = 4
 	readersPause = 4 * time.Millisecond
-	// People who look at pages: each opens one, with all its files and answers, every
-	// two fifths of a second.
+	// Users that view pages: each opens one, with all its files and responses, every two fifths of
+	// a second.
 	lookersConns = 4
 	lookersPause = 60 * time.Millisecond
 )
 
-// pages measures what people who look at pages cost programs that read the API: the
-// latter's p99 with and without them, three times by turns.
+// pages measures the cost of users that view pages for programs that read the API: the p99 of the
+// programs with and without them, three times in turns.
 func (b *bench) pages() error {
 	s, err := b.serve("large")
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *bench) pagesBeside(s *service) error {
 		}
 		var seen load.Result
 		looked := make(chan error, 1)
-		go func() { // ends with its time, at the latest
+		go func() { // ends at the latest when its time is over
 			var err error
 			seen, err = ask(b.ctx, look)
 			looked <- err
@@ -77,7 +77,7 @@ func (b *bench) pagesBeside(s *service) error {
 	return nil
 }
 
-// homePaths are what a browser asks for when somebody opens the page of the venue.
+// homePaths returns what a browser requests when the overview page is opened.
 func homePaths(s *service) ([]string, error) {
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+"/", nil)
 	if err != nil {

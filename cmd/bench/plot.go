@@ -19,13 +19,13 @@ const (
 
 var lineColours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"}
 
-// decades is a logarithmic axis from one power of ten to another.
+// decades is a logarithmic axis between two powers of ten.
 type decades struct {
 	low, high int
-	from, to  float64 // where these are drawn
+	from, to  float64 // positions of its ends
 }
 
-// newDecades makes an axis with all of some values, at least one decade long.
+// newDecades makes an axis that contains all values and is at least one decade long.
 func newDecades(values []float64, from, to float64) decades {
 	d := decades{from: from, to: to, low: int(math.Floor(math.Log10(slices.Min(values)))), high: int(math.Ceil(math.Log10(slices.Max(values))))}
 	d.high = max(d.high, d.low+1)

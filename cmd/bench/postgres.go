@@ -18,20 +18,20 @@ import (
 	"pmx/engine/guard"
 )
 
-// postgres is a private cluster in a temporary folder, reached over a socket in it
-// and run by an account that is not root's, as it insists.
+// postgres is a private cluster in a temporary folder, reached over a socket in it. It runs as a
+// user other than root, which PostgreSQL requires.
 type postgres struct {
 	dir    string
 	bin    map[string]string
-	as     *syscall.Credential // nil: as we are
+	as     *syscall.Credential // nil: the current user
 	server *exec.Cmd
 }
 
-// errNoPostgres says that there is nothing to compare with.
+// errNoPostgres means that there is nothing to compare with.
 var errNoPostgres = errors.New("postgres is not installed (Debian: apt-get install postgresql)")
 
-// programs of PostgreSQL that are needed; pgbench asks, because it is the client
-// with the least work of its own.
+// programs are the required programs of PostgreSQL. pgbench sends the queries, because it is the
+// client with the least overhead.
 var programs = []string{"initdb", "postgres", "psql", "pgbench"}
 
 func findPrograms() (map[string]string, error) {
@@ -90,7 +90,7 @@ func startPostgres(ctx context.Context, buffers string) (p *postgres, err error)
 	return nil, fmt.Errorf("postgres does not answer: %w", err)
 }
 
-// stepDown finds an account to run as where we are root.
+// stepDown chooses a user to run as if the current one is root.
 func (p *postgres) stepDown() error {
 	if os.Getuid() != 0 {
 		return nil
@@ -135,8 +135,8 @@ func (p *postgres) sql(ctx context.Context, text string) error {
 	return err
 }
 
-// ask runs a statement from as many clients as the API is asked by, with a wallet at random in :w,
-// and returns its rate and latencies.
+// ask runs a statement from as many clients as the API has in its measurement, with a random wallet
+// in :w, and returns its rate and latencies.
 func (p *postgres) ask(ctx context.Context, script string, clients, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
 	file, log := filepath.Join(p.dir, "ask.sql"), filepath.Join(p.dir, "log")
 	text := fmt.Sprintf("\\set w random(0, %d)\n%s;\n", wallets-1, strings.ReplaceAll(script, "\n", " "))
@@ -160,8 +160,8 @@ func (p *postgres) ask(ctx context.Context, script string, clients, wallets int)
 	return perSecond, p50, p99, err
 }
 
-// latencies reads and removes the logs of pgbench, a line per transaction whose
-// third word is its µs.
+// latencies reads and removes the logs of pgbench: one line per transaction, whose third word is
+// its duration in µs.
 func latencies(prefix string) (p50, p99 time.Duration, err error) {
 	files, err := filepath.Glob(prefix + ".*")
 	if err != nil {

@@ -22,14 +22,15 @@ import (
 )
 
 const (
-	// replicaFills is how many fills each state has that the one before it has not.
+	// replicaFills is the number of new fills in each state.
 	replicaFills  = 100
 	replicaRounds = 12
-	// replicaPatience is how long a state may take to be served.
+	// replicaPatience is the maximum time until a state is served.
 	replicaPatience = 5 * time.Minute
 )
 
-// replica measures how long a commit takes until a replica in this process serves it, and what that costs both.
+// replica measures the time from a commit until a replica in this process serves it, and the cost
+// for both.
 func (b *bench) replica() (err error) {
 	engine.AddSpareProcs()
 	ctx, cancel := context.WithCancel(b.ctx)

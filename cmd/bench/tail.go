@@ -24,8 +24,8 @@ import (
 )
 
 // How the tail is measured: how often fills become final, how many each time, and how many times:
-// at first the lane learns when, and the server reads what it holds in memory later; then they come
-// to a server that nobody asks anything else, and then to one with readers.
+// first while the lane learns the intervals and the server loads what it later has in memory, then
+// without other requests, and then with readers.
 const (
 	tailEvery   = 3 * time.Second / 2 // a block
 	tailFirst   = 8
@@ -34,20 +34,21 @@ const (
 	tailSteps   = tailFirst + tailAlone + tailReaders
 )
 
-// tailRows is how many fills the history lacks, about half of which become final.
+// tailRows is the number of fills that the history lacks, about half of which become final.
 func (b *bench) tailRows() int64 { return 2 * tailSteps * b.Each }
 
-// Readers of the tail: as many connections, each with a pause before every request, so that what is
-// measured is how long a request takes and not how many a machine can answer. The readers are
-// measured so often, quiet and while following; the one in the middle counts.
+// Readers of the tail: the number of connections, each with a pause before every request, so that
+// the latency of a request is measured and not the capacity of the machine. The readers are
+// measured several times, without and with following; the median counts.
 const (
 	readerConns  = 4
 	readerPause  = 4 * time.Millisecond
 	readerRounds = 3
 )
 
-// tail measures from when fills are final to the first response with them, in a server that
-// follows, and what following takes of memory and of readers' time, beside the same server quiet.
+// tail measures the time from when fills are final to the first response with them, in a server
+// that follows, and the cost of following in memory and in readers' time, compared with the same
+// server without following.
 func (b *bench) tail() (err error) {
 	if err := b.tailVenue(); err != nil {
 		return err
@@ -92,17 +93,17 @@ func (b *bench) tail() (err error) {
 	return err
 }
 
-// tailMemory is what a server took while readers asked.
+// tailMemory is the memory of a server while readers send requests.
 type tailMemory struct {
 	sampledMemory
-	resting int64 // before they did
+	resting int64 // before that
 	peak    int64 // with pages of files
 	shares  string
 }
 
-// servingMemory measures readers, and what serving them takes, if nothing is followed.
+// servingMemory measures readers, and the memory of serving them, without following.
 func (b *bench) servingMemory(s *service, paths []string) (quiet load.Result, m tailMemory, err error) {
-	if _, err := b.readers(s, paths); err != nil { // what a reader has the server hold in memory is held from here on
+	if _, err := b.readers(s, paths); err != nil { // from here on everything that readers make the server load is in memory
 		return quiet, m, err
 	}
 	m.resting = restingMemory()
@@ -123,7 +124,7 @@ func (b *bench) addMemory(serving, following tailMemory) {
 		mega(serving.median), mega(following.median), mega(serving.most), mega(following.most)), "", "≤ 64 MB")
 }
 
-// timeFills measures how soon fills are in a response, where nobody else asks.
+// timeFills measures how soon fills are in a response, without other requests.
 func (f *following) timeFills() error {
 	b := f.b
 	if _, err := f.steps(tailFirst); err != nil {
@@ -141,7 +142,8 @@ func (f *following) timeFills() error {
 	return nil
 }
 
-// timeReaders measures what readers wait while fills come in, beside what they waited before.
+// timeReaders measures the latency of readers while fills arrive, compared with their latency
+// before.
 func (f *following) timeReaders(paths []string, quiet load.Result) error {
 	var busy load.Result
 	read := make(chan error, 1)
@@ -160,7 +162,7 @@ func (f *following) timeReaders(paths []string, quiet load.Result) error {
 	return nil
 }
 
-// memoryShares reports what of the memory is Go's, live and held, and what DuckDB's own count is.
+// memoryShares describes how much of the memory is Go's, in use and held, and DuckDB's own count.
 func (b *bench) memoryShares(s *service) (string, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -171,7 +173,7 @@ func (b *bench) memoryShares(s *service) (string, error) {
 	return fmt.Sprintf("Go's heap %s in use, %s held; DuckDB's buffers %s", mega(int64(m.HeapAlloc)), mega(int64(m.HeapSys-m.HeapReleased)), mega(duck)), err
 }
 
-// readers measures requests, a few at once, and returns the round whose p99 is in the middle.
+// readers measures requests, a few at once, and returns the round with the median p99.
 func (b *bench) readers(s *service, paths []string) (load.Result, error) {
 	var all []load.Result
 	for range readerRounds {
@@ -185,8 +187,8 @@ func (b *bench) readers(s *service, paths []string) (load.Result, error) {
 	return all[len(all)/2], nil
 }
 
-// readerPaths are what readers ask for: of wallets at random out of all their figures and markets,
-// and leaderboards.
+// readerPaths returns what readers request: figures and markets of random wallets, and
+// leaderboards.
 func readerPaths(s *service) []string {
 	snap := s.keeper.Snapshot()
 	rng := mrand.New(mrand.NewPCG(3, 4))
@@ -207,11 +209,11 @@ type following struct {
 	next int // step
 }
 
-// seen is how long fills took to be in a response: since they were final, and since the node was
-// asked for them.
+// seen is how long it took until fills were in a response: since they were final, and since the
+// request to the node that returned them.
 type seen struct{ took, own []time.Duration }
 
-// steps has fills become final so many times, one time behind the other.
+// steps makes fills final n times, one after the other.
 func (f *following) steps(n int) (out seen, err error) {
 	pace := time.NewTicker(tailEvery)
 	defer pace.Stop()
@@ -236,8 +238,8 @@ func (f *following) steps(n int) (out seen, err error) {
 	return out, nil
 }
 
-// tailVenue makes a venue that a chain could hold, without its newest fills, once, and a copy of it
-// to follow in.
+// tailVenue makes a venue on a chain without its newest fills, once, and a copy of it in which they
+// are followed.
 func (b *bench) tailVenue() error {
 	dir, files, followed := b.path("tail"), b.path("tail-files"), b.path("tail-followed")
 	if err := errors.Join(os.RemoveAll(followed), os.RemoveAll(files)); err != nil {
@@ -273,7 +275,7 @@ func (b *bench) tailVenue() error {
 	if err := errors.Join(b.importVenue(k, files), k.Close()); err != nil {
 		return err
 	}
-	if k, err = open(b.ctx, dir, true); err != nil { // which writes what it serves from
+	if k, err = open(b.ctx, dir, true); err != nil { // this writes the files that it serves from
 		return err
 	}
 	k.Settle()
@@ -283,7 +285,7 @@ func (b *bench) tailVenue() error {
 	return os.CopyFS(followed, os.DirFS(dir))
 }
 
-// askedNode counts what it is asked for, and notes when it was asked for the logs that it gave last.
+// askedNode counts requests, and records when the logs that it returned last were requested.
 type askedNode struct {
 	follow.Node
 	mu    sync.Mutex
@@ -346,12 +348,12 @@ func (n *askedNode) count() int {
 	return n.asked
 }
 
-// longestTail is after how long it is given up to wait for fills.
+// longestTail is the maximum time to wait for fills.
 const longestTail = 30 * time.Second
 
 var asOf = regexp.MustCompile(`"as_of":"([^"]+)"`)
 
-// waitFor asks for a leaderboard until it is of a time or later, and returns when it was.
+// waitFor requests a leaderboard until its as_of is at least newest, and returns when that was.
 func (s *service) waitFor(ctx context.Context, newest time.Time) (time.Time, error) {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

@@ -11,8 +11,8 @@ import (
 	"pmx/http/wire"
 )
 
-// exported are the tables that PostgreSQL gets: the facts, what names their tokens
-// and markets, and, made by it as one would by hand, positions and days summed.
+// exported are the tables for PostgreSQL: the facts, and the names of their tokens and markets.
+// From these, PostgreSQL makes positions and daily sums as one would by hand.
 var exported = map[string]string{
 	"fills":  `SELECT ts, wallet, token, side, role, shares, usd, fee, '\x' || lower(hex(tx)) AS tx, log_index, repeat FROM fills`,
 	"tokens": `SELECT token, token_id, market, outcome FROM tokens`,
@@ -20,7 +20,7 @@ var exported = map[string]string{
   '{' || array_to_string(payouts, ',') || '}' AS payouts, resolved_at FROM markets`,
 }
 
-// schema makes and fills the tables with the indexes that the reads want.
+// rivalSchema creates and fills the tables, with the indexes that the reads need.
 var rivalSchema = []string{
 	`CREATE TABLE fills (ts bigint, wallet int, token int, side smallint, role smallint, shares bigint, usd bigint, fee bigint, tx bytea, log_index int, repeat smallint)`,
 	`CREATE TABLE tokens (token int, token_id text, market int, outcome smallint)`,
@@ -37,7 +37,7 @@ var rivalSchema = []string{
 	`VACUUM ANALYZE`,
 }
 
-// walletReads are the endpoints of one wallet and what gives the same rows of
+// walletReads are the endpoints of one wallet, each with a query that returns the same rows from
 // PostgreSQL.
 var walletReads = []struct{ what, path, rival string }{
 	{"trades", "/trades", `SELECT f.ts, f.tx, f.log_index, m.condition, m.question, m.slug, m.event_id, m.event_slug, m.outcomes, t.outcome, t.token_id, f.side, f.role,
@@ -54,8 +54,8 @@ var walletReads = []struct{ what, path, rival string }{
   GROUP BY at / 86400000000 HAVING sum(paid) <> 0) AS p ON p.day = d.day ORDER BY 1 DESC LIMIT 90`},
 }
 
-// wallets measures the endpoints of one wallet, random wallets out of all, beside
-// PostgreSQL with a btree on the same rows.
+// wallets measures the endpoints of random wallets, compared with PostgreSQL with B-tree indexes on
+// the same rows.
 func (b *bench) wallets() error {
 	rival, err := b.rivalWallets()
 	if errors.Is(err, errNoPostgres) {
@@ -124,7 +124,7 @@ func (b *bench) walletRead(s *service, rival *postgres, what string, paths []str
 	return nil
 }
 
-// rivalWallets is a cluster that holds the same rows.
+// rivalWallets returns a cluster with the same rows.
 func (b *bench) rivalWallets() (*postgres, error) {
 	p, err := startPostgres(b.ctx, b.Buffers)
 	if err != nil {

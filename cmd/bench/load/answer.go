@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// answer is what a load needs to know of a response.
+// answer is the part of a response that a load needs.
 type answer struct {
 	status int
-	size   int    // of the body
+	size   int    // size of the body
 	last   bool   // the server closes the connection
-	start  []byte // of a body that is no success, for the error
+	start  []byte // start of the body of a failed request, for the error
 }
 
 var (
@@ -22,13 +22,12 @@ var (
 	closing  = []byte("\r\nConnection: close\r\n")
 )
 
-// errHead is returned for a response whose head is no HTTP/1.1, or does not say
-// how long the body is in the words of fasthttp, the only server there is to load.
+// errHead is returned for a response whose head is not HTTP/1.1, or does not give the length of the
+// body in the format of fasthttp, the only server that is measured.
 var errHead = errors.New("not the head of a response that says its length")
 
-// readAnswer reads one response and looks no closer than a load must: taking every
-// header apart would cost the generator, on the same cores, as much as the server
-// needs to write them.
+// readAnswer reads one response and parses only what it must: parsing every header would cost the
+// generator, on the same cores, as much as the server needs to write them.
 func readAnswer(r *bufio.Reader) (answer, error) {
 	head, err := readHead(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package load measures how fast a server on this machine answers: a small,
-// bounded generator of requests over the loopback, for benchmarks.
+// Package load measures how fast a server on this machine responds: a small, bounded load generator
+// over loopback, for benchmarks.
 package load
 
 import (
@@ -17,13 +17,13 @@ import (
 	"pmx/engine/guard"
 )
 
-// MaxDuration is the longest a run may take.
+// MaxDuration is the maximum duration of a run.
 const MaxDuration = 10 * time.Second
 
 // ErrNotLoopback is returned for a target that is not on this machine.
 var ErrNotLoopback = errors.New("load is for loopback addresses only")
 
-// Config says what to ask and how hard.
+// Config says what to request and how many requests to send.
 type Config struct {
 	Addr     string            // HOST:PORT, a loopback address
 	Paths    []string          // with their query; taken in turn
@@ -31,21 +31,21 @@ type Config struct {
 	Header   map[string]string // sent with every request
 	Conns    int               // connections, each with one request at a time
 	Duration time.Duration     // at most MaxDuration
-	Pause    time.Duration     // of a connection, before each request: for latency at a load that leaves the server time
+	Pause    time.Duration     // pause of a connection before each request, to measure latency below full load
 }
 
-// Result is what a run measured.
+// Result is the result of a run.
 type Result struct {
 	Requests  int64         // answered with 200 or 304
-	Errors    int64         // any other status, or no answer
-	Bytes     int64         // of bodies, as they travelled
+	Errors    int64         // any other status, or no response
+	Bytes     int64         // size of bodies as received
 	Elapsed   time.Duration // wall clock
 	PerSecond float64       // requests per second
 	P50, P99  time.Duration // latency; within 3 %
-	LastError string        // of the last request that failed
+	LastError string        // error of the last failed request
 }
 
-// Run asks until the duration is over or ctx ends.
+// Run sends requests until the duration is over or ctx ends.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	addr, err := netip.ParseAddrPort(cfg.Addr)
 	switch {
@@ -74,7 +74,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 type worker struct {
 	result  Result
 	latency histogram
-	conn    net.Conn // nil: to be dialled
+	conn    net.Conn // nil: not connected
 	in      *bufio.Reader
 	out     *bufio.Writer
 }
@@ -106,7 +106,7 @@ func (w *worker) run(ctx context.Context, cfg *Config, n int) {
 	w.hangUp()
 }
 
-// ask sends req and reads the answer, over the connection it has or a new one.
+// ask sends req and reads the response, over the existing connection or a new one.
 func (w *worker) ask(addr string, req *fasthttp.Request) error {
 	if w.conn == nil {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)
@@ -185,7 +185,8 @@ func (h *histogram) merge(other *histogram) {
 	h.total += other.total
 }
 
-// quantile returns the lower end of the bucket that q of all durations reach; 0 of none.
+// quantile returns the lower bound of the bucket with the quantile q of all durations; 0 if there
+// are none.
 func (h *histogram) quantile(q float64) time.Duration {
 	rank := int64(q * float64(h.total))
 	for i, n := range h.counts {
