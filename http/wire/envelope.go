@@ -1,8 +1,7 @@
-// Package wire holds the shapes of the v3 REST API as they travel: the envelope,
-// the problem document and the response types. What is put together for each request
-// the server writes by hand, for speed, and what is encoded once per snapshot through
-// encoding/json. A client decodes into them; tests hold the two together. It needs no
-// C compiler.
+// Package wire has the types of the v3 REST API as they are encoded: the envelope, the problem
+// document and the responses. Responses that are put together per request are written by hand in
+// the server, for speed; those that are encoded once per snapshot go through encoding/json. Clients
+// decode into these types, and tests check that both encodings agree. It needs no C compiler.
 package wire
 
 import "time"
@@ -16,7 +15,7 @@ const KeyHeader = "X-API-Key"
 // Section is one of the 13 verticals of the API.
 type Section string
 
-// The sections, as they are listed in available_sections and locked_sections.
+// The sections, as listed in available_sections and locked_sections.
 const (
 	Status      Section = "status"
 	Trader      Section = "trader"
@@ -33,7 +32,7 @@ const (
 	Weather     Section = "weather"
 )
 
-// Sections lists all sections in their fixed order.
+// Sections returns all sections in their fixed order.
 func Sections() []Section {
 	return []Section{
 		Status, Trader, Leaderboard, Market, Event, Stats, Index,
@@ -41,7 +40,7 @@ func Sections() []Section {
 	}
 }
 
-// LockPlan is the lock_reason of everything a plan trims or locks.
+// LockPlan is the lock_reason of everything that a plan cuts or locks.
 const LockPlan = "plan_limit"
 
 // Envelope is the plan metadata at the top of every response, including problems.
@@ -94,5 +93,5 @@ type Problem struct {
 	Envelope
 }
 
-// Error gives the code and the detail, so that a Problem can be returned as an error.
+// Error returns the code and the detail, so that a Problem can be used as an error.
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }

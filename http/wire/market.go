@@ -179,17 +179,17 @@ type EventTrader struct {
 type NewestTrades struct {
 	Envelope
 	AsOf        *time.Time    `json:"as_of"`                              // time up to which the data is complete; the rows are later; null if the database is empty
-	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades come as they happen; polled: the venue's list is read every few seconds; silent: nothing comes, so rows are missing; off: this server does not follow newest trades
-	SilentSince *time.Time    `json:"silent_since"`                       // when something came last; null unless `feed` is silent, and if nothing ever came
+	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades are received as they happen; polled: the venue's list is read every few seconds; silent: nothing is received, so rows are missing; off: this server does not follow newest trades
+	SilentSince *time.Time    `json:"silent_since"`                       // when something was last received; null unless `feed` is silent, and if nothing was ever received
 	Data        []NewestTrade `json:"data"`                               // rows, newest first
 }
 
 // NewestTrade is one wallet's side of a trade that is not final: it may never be in the data.
 type NewestTrade struct {
 	TS              time.Time  `json:"ts"`                       // time of its block
-	ReceivedAt      time.Time  `json:"received_at"`              // when this server was told
-	Feed            string     `json:"feed" enum:"channel,list"` // who told first: the venue's websocket, or its list of trades
-	TransactionHash *string    `json:"transaction_hash"`         // null if not told
+	ReceivedAt      time.Time  `json:"received_at"`              // when this server received it
+	Feed            string     `json:"feed" enum:"channel,list"` // where it was received first: channel is the venue's websocket, list is its list of trades
+	TransactionHash *string    `json:"transaction_hash"`         // null if not reported
 	ConditionID     *string    `json:"condition_id"`
 	Question        *string    `json:"question"`
 	Slug            *string    `json:"slug"`
@@ -223,7 +223,8 @@ type CandleOutcome struct {
 	OutcomeIndex int8    `json:"outcome_index"`
 }
 
-// Candle is what takers traded of one outcome in one interval. The prices are null if no fill was of any tokens.
+// Candle is what takers traded of one outcome in one interval. The prices are null if no fill moved
+// any tokens.
 type Candle struct {
 	TS           time.Time   `json:"ts"` // start of the interval, UTC
 	OutcomeIndex int8        `json:"outcome_index"`
@@ -242,13 +243,14 @@ type Holders struct {
 	Envelope
 	AsOf     *time.Time       `json:"as_of"`
 	Total    int              `json:"total"`                  // number of rows, including those not shown
-	Side     string           `json:"side" enum:"long,short"` // which wallets the rows are
-	Basis    string           `json:"basis" enum:"fills"`     // what the shares follow from: the fills of the wallets, so transfers of tokens are not seen
+	Side     string           `json:"side" enum:"long,short"` // which wallets the rows are: long hold tokens, short sold more than they bought
+	Basis    string           `json:"basis" enum:"fills"`     // what the shares are computed from: the fills of the wallets, so transfers of tokens are not included
 	Outcomes []OutcomeHolders `json:"outcomes"`               // outcomes of the market, with the sums of all wallets
 	Data     []Holder         `json:"data"`
 }
 
-// OutcomeHolders adds up who holds an outcome of a market, and who sold more of it than they bought.
+// OutcomeHolders is the sums over the wallets that hold an outcome of a market, and over those that
+// sold more of it than they bought.
 type OutcomeHolders struct {
 	Outcome      *string    `json:"outcome"`
 	OutcomeIndex int8       `json:"outcome_index"`
@@ -271,5 +273,5 @@ type Holder struct {
 	BuyVolumeUSD  data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD data.Micro  `json:"sell_volume_usd"`
 	NetCash       data.Micro  `json:"net_cash"` // of the outcome
-	RealPnL       data.Micro  `json:"real_pnl"` // of the wallet in the whole market, as `/trader/{address}/markets` has it
+	RealPnL       data.Micro  `json:"real_pnl"` // of the wallet in the whole market, as in `/trader/{address}/markets`
 }

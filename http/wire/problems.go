@@ -2,8 +2,8 @@ package wire
 
 import "strings"
 
-// ProblemKind explains one code of a Problem: the page /docs/problems/{code} and
-// the document are made of it.
+// ProblemKind explains one code of a Problem. The page /docs/problems/{code} and the document are
+// made from it.
 type ProblemKind struct {
 	Code    string
 	Status  int
@@ -11,10 +11,10 @@ type ProblemKind struct {
 	Advice  string // what to do about it
 }
 
-// Title is the kind's short name, as Problem.Title tells it.
+// Title returns the kind's short name, as in Problem.Title.
 func (k ProblemKind) Title() string { return ProblemTitle(k.Code) }
 
-// ProblemTitle is the short name of a code.
+// ProblemTitle returns the short name of a code.
 func ProblemTitle(code string) string {
 	words := strings.ReplaceAll(code, "_", " ")
 	words = strings.NewReplacer("api key", "API key", "https", "HTTPS").Replace(words)
@@ -24,7 +24,7 @@ func ProblemTitle(code string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// ProblemKinds lists every code there is, by status.
+// ProblemKinds returns every code, by status.
 func ProblemKinds() []ProblemKind {
 	return []ProblemKind{
 		{"invalid_parameter", 400, "A parameter has an invalid value, is repeated, or is missing.",
@@ -80,7 +80,7 @@ func ProblemKinds() []ProblemKind {
 	}
 }
 
-// KindOf gives the kind of a code; false where there is none.
+// KindOf returns the kind of a code; false if there is none.
 func KindOf(code string) (ProblemKind, bool) {
 	for _, k := range ProblemKinds() {
 		if k.Code == code {

@@ -61,8 +61,8 @@ type TraderRow struct {
 	LastTradeAt            *time.Time   `json:"last_trade_at"`
 	ResolvedPnL            *data.Micro  `json:"resolved_pnl"`      // the part of the period's `real_pnl` in markets that are resolved by now: `real_pnl` − `unresolved_cash`; null unless `include` has split
 	UnresolvedCash         *data.Micro  `json:"unresolved_cash"`   // the part of the period's `net_cash` in markets that are not resolved yet, whose tokens are not valued; null unless `include` has split
-	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, unless `include` has previous_rank, and, of 30 days, where the server has too little memory for the 30 before
-	Spark                  []data.Micro `json:"spark" null:"true"` // what the wallet made since the start of the first of the last 30 UTC days, at the end of each, the last one being that of as_of; null unless `include` has spark
+	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, if `include` does not have previous_rank, and for a period of 30 days if the server has too little memory for the 30 days before
+	Spark                  []data.Micro `json:"spark" null:"true"` // profit of the wallet since the start of the first of the last 30 UTC days, at the end of each day, the last one being the day of as_of; null unless `include` has spark
 }
 
 // MarketRow is a row of GET /leaderboard/markets.
@@ -119,23 +119,23 @@ type PublicStatus struct {
 type FollowedSource struct {
 	Name             string             `json:"name"`                                                         // the source: chain, trades, markets, quotes, audits, weather or a part of it
 	Grade            string             `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
-	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because answers disagree
+	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because responses disagree
 	LagSeconds       *int64             `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null
 	AsOf             *time.Time         `json:"as_of"`                                                        // time up to which everything the source gives is stored, without a gap; null if there is nothing yet
 	UpdatedAt        *time.Time         `json:"updated_at"`                                                   // wall-clock time of the last change; null if there was none
-	Quiet            bool               `json:"quiet"`                                                        // whether less than a fifth of what is usual at this hour comes in
-	CatchingUp       bool               `json:"catching_up"`                                                  // whether the past is still being fetched
-	Progress         *float64           `json:"progress"`                                                     // share of the past that was fetched, 0 to 1; null unless catching_up
+	Quiet            bool               `json:"quiet"`                                                        // whether less than a fifth of the usual amount for this hour is coming in
+	CatchingUp       bool               `json:"catching_up"`                                                  // whether history is still being fetched
+	Progress         *float64           `json:"progress"`                                                     // share of the history that was fetched, 0 to 1; null unless catching_up
 	RemainingSeconds *int64             `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
-	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are final and not stored yet; 0 for other sources
+	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are final but not stored yet; 0 for other sources
 	Rows             int64              `json:"rows"`                                                         // new rows since the server started
 	Requests         int64              `json:"requests"`                                                     // requests since the server started
 	Retries          int64              `json:"retries"`                                                      // requests that were repeated since the server started
-	ThrottledSeconds float64            `json:"throttled_seconds"`                                            // time spent waiting because the source asked for it, since the server started
-	Unknown          int64              `json:"unknown"`                                                      // events, members and statuses that were not understood, since the server started
-	Hosts            []SourceHost       `json:"hosts"`                                                        // the hosts that the source is asked of; empty if it has none
-	Differences      []SourceDifference `json:"differences"`                                                  // what comparing with the venue's own counts finds now, of the source audits; empty for other sources
-	Incomplete       bool               `json:"incomplete"`                                                   // whether the source lacks some of what there is by its nature; detail says what
+	ThrottledSeconds float64            `json:"throttled_seconds"`                                            // time spent waiting because the source limited the rate of requests, since the server started
+	Unknown          int64              `json:"unknown"`                                                      // events, JSON members and statuses that were not recognised, since the server started
+	Hosts            []SourceHost       `json:"hosts"`                                                        // the hosts that serve the source; empty if it has none
+	Differences      []SourceDifference `json:"differences"`                                                  // current differences from the venue's own counts, for the source audits; empty for other sources
+	Incomplete       bool               `json:"incomplete"`                                                   // whether the source is incomplete by its nature; detail says what is missing
 	Detail           *string            `json:"detail"`                                                       // what is wrong and what to do about it; null if the grade is A
 	Rule             string             `json:"rule"`                                                         // how grade is computed from the fields above
 }
@@ -146,11 +146,11 @@ type SourceDifference struct {
 	Count int64  `json:"count"`                                                // how many differ: blocks, markets, tokens, transactions, markets; 0 if none does
 }
 
-// SourceHost is how it goes with one host that a source is asked of.
+// SourceHost is the state of one host that serves a source.
 type SourceHost struct {
 	Name       string     `json:"name"`                                                 // the host's name in the log and in metrics, such as rpc 1; not its address
-	State      string     `json:"state" enum:"unasked,answers,fails,throttled,blocked"` // how the last request went: throttled means that the host said when to ask again, blocked that something in front of it turns the server away
-	AnsweredAt *time.Time `json:"answered_at"`                                          // time of its last answer; null if there was none
+	State      string     `json:"state" enum:"unasked,answers,fails,throttled,blocked"` // result of the last request: throttled means that the host limited the rate and said when to retry, blocked that something in front of it refuses the server
+	AnsweredAt *time.Time `json:"answered_at"`                                          // time of its last response; null if there was none
 	Requests   int64      `json:"requests"`                                             // requests to it since the server started
 }
 

@@ -11,13 +11,13 @@ import (
 // decimals: 71.6, 33.0, -0.55. Differences between temperatures are plain decimals.
 type Degrees int64
 
-// DegreesOf gives t in degrees of u.
+// DegreesOf returns t in degrees of u.
 func DegreesOf(t data.Temp, u data.Unit) Degrees { return Degrees(t.Hundredths(u)) }
 
-// MarshalJSON writes d as a number.
+// MarshalJSON encodes d as a number.
 func (d Degrees) MarshalJSON() ([]byte, error) { return data.AppendHundredths(nil, int64(d)), nil }
 
-// UnmarshalJSON reads a number of at most two decimals.
+// UnmarshalJSON parses a number with at most two decimals.
 func (d *Degrees) UnmarshalJSON(text []byte) error {
 	m, err := data.ParseMicro(string(text))
 	if err != nil || m%10_000 != 0 {
@@ -299,7 +299,7 @@ type ObservationSeries struct {
 type ObservationRow struct {
 	TS         time.Time `json:"ts"`                      // when it was measured
 	Station    *string   `json:"station"`                 // code of the station; null if the source does not say
-	Source     string    `json:"source"`                  // who passed it on
+	Source     string    `json:"source"`                  // name of the source that provided it
 	Kind       *string   `json:"kind" enum:"metar,speci"` // metar: a routine report; speci: one between them, because something changed; null if the source does not say
 	Value      Degrees   `json:"value"`                   // temperature
 	RunningMax Degrees   `json:"running_max"`             // highest value of the day so far, of the same station and source
@@ -324,7 +324,7 @@ type ImpliedSeries struct {
 	DayEnd      time.Time        `json:"day_end"`                                              // end of the local day
 	EventID     *string          `json:"event_id"`                                             // decimal id of the day's event; null if there is none
 	EventSlug   *string          `json:"event_slug"`                                           // slug of the day's event, which stands for the day if there are several; null if there is none
-	Interval    string           `json:"interval"`                                             // length of the candles that prices are taken from
+	Interval    string           `json:"interval"`                                             // length of the candles that the prices are taken from
 	Brackets    []ImpliedBracket `json:"brackets"`                                             // brackets of the event, from the coldest up
 	Count       int              `json:"count"`                                                // number of rows, including those not shown
 	EmptyReason *string          `json:"empty_reason" enum:"no_event,not_traded,plan_history"` // why data is empty; null if it is not
@@ -347,10 +347,10 @@ type ImpliedRow struct {
 	NullReason  *string       `json:"null_reason" enum:"unpriced_brackets,ladder_incomplete,prices_of_zero"` // why implied_mean is null; null if it is not
 	Overround   *data.Micro   `json:"overround"`                                                             // sum of the prices of all brackets; null if not all have one
 	Priced      int           `json:"priced"`                                                                // number of brackets with a price
-	PricedMean  *Degrees      `json:"priced_mean"`                                                           // the same mean of the brackets with a price alone: what is expected if one of them wins; null if their prices are all 0
+	PricedMean  *Degrees      `json:"priced_mean"`                                                           // the same mean over only the brackets with a price: the expected temperature if one of them wins; null if their prices are all 0
 	PricedSum   data.Micro    `json:"priced_sum"`                                                            // sum of their prices
 	ModeLabel   string        `json:"mode_label"`                                                            // label of the bracket with the highest price
 	ModePrice   data.Micro    `json:"mode_price"`                                                            // its price
 	IsPartial   bool          `json:"is_partial"`                                                            // whether the hour is not over
-	Prices      []*data.Micro `json:"prices" null:"true"`                                                    // price of each bracket, in the order of brackets; null for one that nobody has traded yet; null without include=prices
+	Prices      []*data.Micro `json:"prices" null:"true"`                                                    // price of each bracket, in the order of brackets; null for one that has not been traded yet; null without include=prices
 }
