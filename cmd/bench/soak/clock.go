@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// clockVar names the file that says how wrong the wall clock of a process is.
+// clockVar names the file with the offset of a process's wall clock.
 const clockVar = "SOAK_WALL_CLOCK"
 
-// nowBegins is how time.Now of Go's library begins, and nowShifted what it is replaced with.
+// nowBegins is the start of time.Now in Go's library, and nowShifted its replacement.
 const (
 	nowBegins  = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	nowShifted = nowBegins + "\tsec += wallShift()\n"
 )
 
-// shiftSource is what is added to package time. Only the wall clock is shifted: the monotonic clock and timers go on as
-// they do when somebody sets the clock of a machine.
+// shiftSource is added to package time. Only the wall clock is shifted: the monotonic clock and
+// timers continue, as when somebody sets the clock of a machine.
 const shiftSource = `package time
 
 import (
@@ -59,14 +59,15 @@ func wallShift() int64 {
 }
 `
 
-// wallClock is the wall clock of the processes that were started with it: that of the machine, and so many seconds ahead.
+// wallClock is the wall clock of the processes that were started with it: the machine's clock plus
+// an offset in seconds.
 type wallClock struct {
 	path  string
 	ahead int64
 }
 
-// withClock returns a harness whose program, built of the sources of this module, goes by a wall clock that can be
-// set.
+// withClock returns a harness whose program, built from the sources of this module, uses a wall
+// clock that can be set.
 func (h *harness) withClock(ctx context.Context) (*harness, *wallClock, error) {
 	dir := h.path("clock")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -87,7 +88,7 @@ func (h *harness) withClock(ctx context.Context) (*harness, *wallClock, error) {
 	return &shifted, clock, clock.set(0)
 }
 
-// overlayTime writes what go build takes in place of Go's time.Now.
+// overlayTime writes the overlay with which go build replaces Go's time.Now.
 func overlayTime(ctx context.Context, dir string) (string, error) {
 	root, err := command(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -117,15 +118,15 @@ func overlayTime(ctx context.Context, dir string) (string, error) {
 	return path, os.WriteFile(path, list, 0o600)
 }
 
-// shiftNow changes time.Now in the text of time.go.
+// shiftNow replaces time.Now in the text of time.go.
 func shiftNow(text string) (string, error) {
 	if strings.Count(text, nowBegins) != 1 {
-		return "", errors.New("time.Now of this version of Go begins in another way than is known: see nowBegins")
+		return "", errors.New("time.Now of this version of Go is not the known one: see nowBegins")
 	}
 	return strings.Replace(text, nowBegins, nowShifted, 1), nil
 }
 
-// set sets the clock, for all processes that have it at once.
+// set sets the clock for all processes that use it at once.
 func (c *wallClock) set(ahead int64) error {
 	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -136,11 +137,11 @@ func (c *wallClock) set(ahead int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// now is what the clock shows.
+// now returns the time of the clock.
 func (c *wallClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead) * time.Second) }
 
-// jump sets the clock ahead of that of the machine by d, or behind it, to ten seconds before a minute is over: what is
-// done every minute is due soon.
+// jump sets the clock to d ahead of the machine's (or behind it), ten seconds before the end of a
+// minute, so that work of every minute is due soon.
 func (c *wallClock) jump(d time.Duration) error {
 	ahead := int64(d / time.Second)
 	return c.set(ahead + 50 - (time.Now().Unix()+ahead)%60)

@@ -21,8 +21,8 @@ import (
 	"pmx/engine/guard"
 )
 
-// jumps are where the clock goes, as seen from that of the machine: in each pair to the first under load, and to the second
-// while nothing is imported.
+// jumps are offsets from the machine's clock: in each pair, the clock jumps to the first under
+// load, and to the second while nothing is imported.
 var jumps = [][2]time.Duration{
 	{3 * time.Hour, -20 * time.Minute},
 	{400 * 24 * time.Hour, time.Hour},
@@ -33,13 +33,13 @@ var jumps = [][2]time.Duration{
 // beforeFills is so far back that fills are ahead of the clock.
 const beforeFills = -45 * 24 * time.Hour
 
-// lifetime is for how long the key of a round of the clock is valid.
+// lifetime is how long the key of a clock round is valid.
 const lifetime = 12 * time.Hour
 
 const jumpsOfTheClock = "jumps of the clock"
 
-// clocked is a round in which the clock is set: a server that gets requests and imports and backs up by a schedule of
-// the wall clock, and one that follows a venue.
+// clocked is a round in which the clock is set: one server gets requests and imports, and backs up
+// by a schedule of the wall clock; another follows a venue.
 type clocked struct {
 	*venue
 	clock    *wallClock
@@ -50,8 +50,9 @@ type clocked struct {
 	few      issued    // a key of the plan free
 }
 
-// clock sets the clock ahead and back below servers that work: nothing acknowledged is lost, answers stay as they are,
-// schedules and who follows a venue go on, and limits and keys follow the clock.
+// clock sets the clock ahead and back under running servers: nothing acknowledged is lost,
+// responses do not change, schedules and the follower continue, and limits and keys follow the
+// clock.
 func (c *runCmd) clock(ctx context.Context, h *harness, r *rand.Rand) error {
 	shifted, clock, err := h.withClock(ctx)
 	if err != nil {
@@ -120,7 +121,7 @@ func (v *venue) issueAs(ctx context.Context, tier string, more ...string) (k iss
 	return k, err
 }
 
-// play starts what plays a venue to follow. It keeps the time of the machine, as others do.
+// play starts the simulation of a venue to follow. It keeps the machine's time, as other hosts do.
 func (h *harness) play(ctx context.Context) (*server, error) {
 	s, out, err := h.prepare(ctx, h.pmx, "replay", "--listen", "127.0.0.1:0", "--fills", "100000")
 	if err == nil {
@@ -178,7 +179,8 @@ func (t *clocked) jump(to time.Duration) error {
 	return nil
 }
 
-// atRest lets the clock jump while nothing is imported: what is served must be the same before and behind.
+// atRest makes the clock jump while nothing is imported: what is served must be the same before and
+// after.
 func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 	if err := t.useUp(ctx); err != nil {
 		return err
@@ -214,13 +216,14 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 		t.fail("fills that are ahead of the clock are not refused: %v", err)
 	}
 	t.count("imports of fills ahead of the clock that were refused", 1)
-	if err := t.jump(5 * time.Minute); err != nil { // and taken now
+	if err := t.jump(5 * time.Minute); err != nil { // and accepted now
 		return err
 	}
 	return t.goesOn(ctx)
 }
 
-// useUp asks with the key of the plan free until it is at its limit. The plan has 30 requests a minute, and a minute may end meanwhile.
+// useUp sends requests with the key of the plan free until it reaches its limit. The plan has 30
+// requests a minute, and a minute may end in the meantime.
 func (t *clocked) useUp(ctx context.Context) error {
 	for range 100 {
 		code, text, err := t.server.get(ctx, "/stats", t.few.Key)
@@ -255,8 +258,8 @@ func (t *clocked) answers(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// goesOn sees that everything goes on behind a jump, within minutes, however far it was: a backup of the schedule, refreshes,
-// the following; and that keys are valid by the clock.
+// goesOn checks that everything continues within minutes after a jump, however far it was: a
+// scheduled backup, refreshes, the follower; and that keys are valid according to the clock.
 func (t *clocked) goesOn(ctx context.Context) error {
 	backup, noBackup := grows(ctx, t.newestBackup)
 	refresh, noRefresh := grows(ctx, t.refreshes)
@@ -278,8 +281,8 @@ func (t *clocked) goesOn(ctx context.Context) error {
 	return errors.Join(t.held(ctx, t.server), t.server.alive(), t.follower.alive())
 }
 
-// grows reads a figure, and returns what reports whether it has grown since. What cannot be read later has not
-// grown.
+// grows reads a figure, and returns a function that reports whether it has grown since. A figure
+// that cannot be read later has not grown.
 func grows[T cmp.Ordered](ctx context.Context, figure func(context.Context) (T, error)) (func() bool, error) {
 	was, err := figure(ctx)
 	return func() bool {
@@ -288,7 +291,7 @@ func grows[T cmp.Ordered](ctx context.Context, figure func(context.Context) (T, 
 	}, err
 }
 
-// awaited waits until something goes on behind a jump.
+// awaited waits until something continues after a jump.
 func (t *clocked) awaited(ctx context.Context, what string, done func() bool) {
 	if !within(ctx, startWithin, done) {
 		t.fail("%s does not go on: the clock is %s ahead of that of the machine", what, time.Duration(t.clock.ahead)*time.Second)
@@ -296,7 +299,7 @@ func (t *clocked) awaited(ctx context.Context, what string, done func() bool) {
 	t.count("schedules, sources and limits that went on behind a jump", 1)
 }
 
-// expiry sees that the key with an end is taken before it and not after it.
+// expiry checks that the key that expires is accepted before its end and not afterwards.
 func (t *clocked) expiry(ctx context.Context) error {
 	code, text, err := t.server.get(ctx, "/me", t.short.Key)
 	if err != nil {
@@ -309,7 +312,7 @@ func (t *clocked) expiry(ctx context.Context) error {
 	return nil
 }
 
-// again kills the server, and starts the next one by the clock as it is.
+// again kills the server, and starts the next one with the current clock.
 func (t *clocked) again(ctx context.Context) (err error) {
 	t.server.kill()
 	t.count(killsOfServers, 1)
@@ -335,7 +338,7 @@ func (t *clocked) refreshes(ctx context.Context) (float64, error) {
 	return m[`pmx_work_total{result="ok",work="refresh"}`], err
 }
 
-// followed is up to which time the follower has everything, as text; "" while it has nothing.
+// followed returns up to which time the follower has everything, as text; "" while it has nothing.
 func (t *clocked) followed(ctx context.Context) (string, error) {
 	code, text, err := t.follower.get(ctx, "/status/public", "")
 	if err != nil {
@@ -363,7 +366,7 @@ func (t *clocked) followed(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// within waits until something is done; false if it is not for so long.
+// within waits until something is done; false if it is not within that time.
 func within(ctx context.Context, most time.Duration, done func() bool) bool {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < most; {
 		if done() {

@@ -17,8 +17,8 @@ import (
 	"pmx/engine/guard"
 )
 
-// slowClients opens connections that stall: in the head of a request, in its body, and in
-// reading an answer. It holds them for a while and lets go.
+// slowClients opens connections that stall: in the head of a request, in its body, and in reading a
+// response. It closes them after a while.
 func (v *venue) slowClients(ctx context.Context, s *server, n int) error {
 	var open []net.Conn
 	defer func() {
@@ -53,15 +53,15 @@ func (v *venue) slowClients(ctx context.Context, s *server, n int) error {
 	return nil
 }
 
-// full fills the disk of a data directory below a server: it refuses what is new, serves what is
-// there, is killed, starts on the full disk, and goes on as soon as there is room.
+// full fills the disk of a running server: the server refuses new data, serves what it has, is
+// killed, starts on the full disk, and continues as soon as there is space.
 func (c *runCmd) full(ctx context.Context, h *harness, r *rand.Rand) (err error) {
 	disk := h.path(fmt.Sprintf("disk%08x", r.Uint32()))
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		return err
 	}
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=192m"); err != nil {
-		h.say("skipped: a small disk is mounted by root alone (%v)", err)
+		h.say("skipped: only root can mount a small disk (%v)", err)
 		return os.Remove(disk)
 	}
 	defer func() { err = errors.Join(err, syscall.Unmount(disk, syscall.MNT_DETACH), os.Remove(disk)) }()
@@ -100,8 +100,8 @@ func (c *runCmd) full(ctx context.Context, h *harness, r *rand.Rand) (err error)
 	return v.wholeInTheEnd(ctx)
 }
 
-// onFullDisk tries a server whose disk is full; with a kill and another start in between, where
-// kill is set. It returns the server that runs in the end.
+// onFullDisk tests a server whose disk is full; if kill is set, it is killed and restarted in
+// between. It returns the server that is running at the end.
 func (c *runCmd) onFullDisk(ctx context.Context, v *venue, s *server, kill bool) (*server, error) {
 	v.mu.Lock()
 	slice := v.slices[v.next]
@@ -111,7 +111,7 @@ func (c *runCmd) onFullDisk(ctx context.Context, v *venue, s *server, kill bool)
 			v.fail("on a full disk: %v", err)
 		}
 	}
-	_ = guard.Sleep(ctx, 1500*time.Millisecond) // a refresh has its turn
+	_ = guard.Sleep(ctx, 1500*time.Millisecond) // time for a refresh
 	if err := v.held(ctx, s); err != nil {
 		return s, err
 	}
@@ -128,7 +128,7 @@ func (c *runCmd) onFullDisk(ctx context.Context, v *venue, s *server, kill bool)
 	return s, v.held(ctx, s)
 }
 
-// fill writes a file until there is no room for another byte.
+// fill writes a file until there is no space for another byte.
 func fill(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -145,8 +145,8 @@ func fill(path string) error {
 	return f.Close()
 }
 
-// descriptors gives a server few descriptors and takes them all with connections: it must
-// neither end nor lose anything, and answer as soon as they are free.
+// descriptors gives a server few file descriptors and uses them all up with connections: the server
+// must neither stop nor lose anything, and answer as soon as some are free.
 func (c *runCmd) descriptors(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *runCmd) descriptors(ctx context.Context, h *harness, r *rand.Rand) erro
 			_, _ = conn.Write([]byte("GET /api/v3/status/public HTTP/1.1\r\n"))
 		}
 		h.count("connections that took a server's last descriptors", int64(len(open)))
-		// It may be refused, but not be lost: what is acknowledged is looked for below.
+		// It may be refused, but not lost: acknowledged imports are checked below.
 		if err := v.importNext(ctx); err != nil {
 			h.count("imports refused for want of descriptors", 1)
 		}
@@ -207,7 +207,8 @@ func (v *venue) answersSoon(ctx context.Context, s *server) error {
 	return fmt.Errorf("the server does not answer half a minute after the fault: %w", last)
 }
 
-// memory gives the server so little memory that it does not start, and the least that it takes: what fails must say so, and lose nothing.
+// memory gives the server too little memory to start, and the least that it accepts: failures must
+// name the reason, and lose nothing.
 func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
@@ -234,8 +235,8 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 	return v.wholeInTheEnd(ctx)
 }
 
-// worksOrSaysWhy imports, rebuilds and verifies beside a server that has size for all: what
-// fails must name the memory.
+// worksOrSaysWhy imports, rebuilds and verifies next to a server; both share a memory of size.
+// Failures must name the memory.
 func (v *venue) worksOrSaysWhy(ctx context.Context, size string) {
 	for range 3 {
 		if err := v.importNext(ctx); err != nil {

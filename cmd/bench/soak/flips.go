@@ -23,16 +23,16 @@ type flipsCmd struct {
 	Only  []string `help:"Kinds: database, log, segments, backup, keys, export. All by default."`
 }
 
-// flipKind is one kind of file. See tells whether a flipped bit is noticed; if it is not, the data
-// must be as it was.
+// flipKind is one kind of file. see reports whether a flipped bit is detected; if it is not, the
+// data must be unchanged.
 type flipKind struct {
 	name  string
-	share int // of the bits, in parts
+	share int // share of the bits, out of parts
 	files func() ([]string, error)
 	see   func(ctx context.Context, file string) (noticed bool, err error)
 }
 
-// parts is what the shares of all kinds add up to.
+// parts is the sum of the shares of all kinds.
 const parts = 26
 
 // Run flips.
@@ -70,12 +70,12 @@ func (c *flipsCmd) Run(ctx context.Context, h *harness) error {
 	return nil
 }
 
-// flipped is a data directory whose files are flipped, and a good copy of everything.
+// flipped is a data directory whose files get flipped bits, and a good copy of everything.
 type flipped struct {
 	*venue
-	good  string // holds d and backups as they were
+	good  string // copies of d and backups
 	facts string // SHA-256 of all facts
-	keys_ string // what keys list says
+	keys_ string // output of keys list
 	job   string // the path of a download
 }
 
@@ -104,7 +104,7 @@ func (f *flipped) prepare(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	// The last import stays in the log: its process is ended behind its receipt.
+	// The last import stays in the log: its process is killed after its receipt.
 	if s, err = f.serve(ctx, f.dir, 0, "--refresh-cron", "0 0 1 1 *"); err != nil {
 		return err
 	}
@@ -125,13 +125,13 @@ func (f *flipped) prepare(ctx context.Context) error {
 	return errors.Join(err, f.mend())
 }
 
-// mend puts everything back as it was.
+// mend restores everything from the copies.
 func (f *flipped) mend() error {
 	return errors.Join(os.RemoveAll(f.dir), os.RemoveAll(f.backups), copyTree(filepath.Join(f.good, "d"), f.dir),
 		copyTree(filepath.Join(f.good, "backups"), f.backups))
 }
 
-// sums returns the SHA-256 of all facts, as they are exported.
+// sums returns the SHA-256 of all exported facts.
 func (f *flipped) sums(ctx context.Context) (string, error) {
 	var all strings.Builder
 	for _, dataset := range []string{"fills", "conditions", "resolutions", "markets", "wallet_pnl"} {
@@ -149,7 +149,7 @@ func (f *flipped) keyList(ctx context.Context) (string, error) {
 	return string(out), err
 }
 
-// flip flips a bit, sees whether it is noticed, and undoes it.
+// flip flips a bit, checks whether it is detected, and undoes it.
 func (f *flipped) flip(ctx context.Context, kind flipKind, path string, r *rand.Rand) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -199,8 +199,8 @@ func (f *flipped) kinds() []flipKind {
 	}
 }
 
-// seeFacts opens and verifies the database. What opens and verifies must export what it did
-// before; a log that was damaged is kept and named.
+// seeFacts opens and verifies the database. If both succeed, the exports must be unchanged; a
+// damaged log is kept and named.
 func (f *flipped) seeFacts(ctx context.Context, _ string) (bool, error) {
 	_, err := f.run(ctx, f.dir, "verify")
 	if code := status(err); err != nil {
@@ -214,17 +214,17 @@ func (f *flipped) seeFacts(ctx context.Context, _ string) (bool, error) {
 	switch {
 	case len(kept) > 0:
 		return true, nil
-	case err != nil: // noticed by who reads it
+	case err != nil: // detected when it is read
 		f.count("  noticed in exports of it alone", 1)
 		return true, nil
 	case sums != f.facts:
-		return false, errors.New("the database is verified, and its facts are others")
+		return false, errors.New("the database is verified, but its facts have changed")
 	}
 	return false, nil
 }
 
-// seeSegment starts a server on the damaged file and verifies: it must name the file, or not
-// use it and write a new one.
+// seeSegment starts a server with the damaged file and verifies: it must name the file, or not use
+// it and write a new one.
 func (f *flipped) seeSegment(ctx context.Context, file string) (bool, error) {
 	good, err := os.ReadFile(filepath.Join(f.good, "d", "segments", filepath.Base(file)))
 	if err != nil {
@@ -256,7 +256,7 @@ func (f *flipped) seeSegment(ctx context.Context, file string) (bool, error) {
 		}
 	}
 	if differ == 1 {
-		return false, errors.New("the damaged file is still in use, and verified")
+		return false, errors.New("the damaged file is still in use, but verified")
 	}
 	return true, nil
 }
@@ -270,7 +270,7 @@ func (f *flipped) seeBackup(ctx context.Context, file string) (bool, error) {
 	return true, nil
 }
 
-// seeKeys reads the keys, and lets pmx doctor look at the file.
+// seeKeys reads the keys, and runs pmx doctor on the file.
 func (f *flipped) seeKeys(ctx context.Context, _ string) (bool, error) {
 	list, err := f.keyList(ctx)
 	if err != nil {
@@ -280,12 +280,13 @@ func (f *flipped) seeKeys(ctx context.Context, _ string) (bool, error) {
 		return true, nil
 	}
 	if list != f.keys_ {
-		return false, errors.New("the keys are others than they were, and nothing says so")
+		return false, errors.New("the keys have changed without an error")
 	}
 	return false, nil
 }
 
-// seeExport downloads the file of a job: what is sent is not what the headers say that it is.
+// seeExport downloads the file of a job: the damage is detected if the headers do not match the
+// body.
 func (f *flipped) seeExport(ctx context.Context, _ string) (bool, error) {
 	s, err := f.serve(ctx, f.dir, 0)
 	if err != nil {
@@ -308,12 +309,12 @@ func (f *flipped) seeExport(ctx context.Context, _ string) (bool, error) {
 		return true, nil
 	}
 	if res.Header.Get("ETag") == fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))) {
-		return false, errors.New("the file is damaged, and its ETag says that it is whole")
+		return false, errors.New("the file is damaged, but its ETag matches")
 	}
 	return true, nil
 }
 
-// copyTree copies a folder, sockets left out.
+// copyTree copies a folder without sockets.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -22,8 +22,9 @@ const (
 	killsOfCommands = "kills of a command (SIGKILL)"
 )
 
-// kills kills servers of one data directory again and again: while they start, and while they
-// import, back up, export and answer. After each the next one must have all that was acknowledged.
+// kills kills servers of one data directory repeatedly: while they start, and while they import,
+// back up, export and answer requests. After each, the next server must have everything that was
+// acknowledged.
 func (c *runCmd) kills(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
@@ -82,8 +83,8 @@ func (v *venue) killStart(ctx context.Context, after time.Duration) error {
 	return nil
 }
 
-// keepBusy imports, issues keys, asks, and sometimes backs up and exports beside, until ctx ends;
-// what it gives waits for that. Commands that fail because their server was killed are counted.
+// keepBusy imports, issues keys, sends requests, and sometimes also backs up and exports, until ctx
+// ends; wait waits for that. Commands that fail because their server was killed are counted.
 func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 	var all sync.WaitGroup
 	until := func(name string, pause time.Duration, f func() error) {
@@ -99,7 +100,7 @@ func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 			}
 		}()
 	}
-	// A command outlives the server a moment: it is not ended from here.
+	// A command outlives the server for a moment: it is not ended from here.
 	commands := context.WithoutCancel(ctx)
 	until("imports", 0, func() error { return v.importNext(commands) })
 	until("requests", 20*time.Millisecond, func() error {
@@ -133,7 +134,7 @@ func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 }
 
 // wholeInTheEnd starts a server once more, completes what was in doubt, verifies the data
-// directory, and restores the backup that was made last.
+// directory, and restores the last backup.
 func (v *venue) wholeInTheEnd(ctx context.Context) error {
 	s, err := v.serve(ctx, v.dir, 0)
 	if err != nil {
@@ -175,8 +176,8 @@ func (v *venue) restored(ctx context.Context) {
 	}
 }
 
-// commands kills commands on a data directory that no server has open: imports, backups, exports
-// and restores, each at a moment within the time that it takes.
+// commands kills commands on a data directory without a server: imports, backups, exports and
+// restores, each at a random moment while it runs.
 func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
@@ -221,7 +222,7 @@ func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 	return v.wholeInTheEnd(ctx)
 }
 
-// killed runs a command and kills it at a moment drawn, and returns whether it was killed: it may
+// killed runs a command and kills it at a random moment. It returns whether it was killed: it may
 // have ended before.
 func (v *venue) killed(ctx context.Context, r *rand.Rand, dir string, args ...string) bool {
 	cmd := v.command(ctx, v.pmx, append(args, "--data-dir", dir)...)
@@ -239,8 +240,8 @@ func (v *venue) killed(ctx context.Context, r *rand.Rand, dir string, args ...st
 	return killed
 }
 
-// exported sees that there is no file, or a whole one: one that pmx reads as its own fills, and
-// as many as are there.
+// exported checks that there is no file, or a complete one: pmx must read it as its own fills, with
+// the right number.
 func (v *venue) exported(ctx context.Context, path string) {
 	if !exists(path) {
 		return

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command soak tries pmx for hours as it is run: the program itself under requests, imports,
-// exports and backups, with faults. It starts what it needs on loopback addresses, ends only what
-// it started, removes what it wrote, and prints how often what was tried and what came from it.
+// Command soak tests the actual pmx program for hours under requests, imports, exports and backups,
+// with faults. It starts what it needs on loopback addresses, ends only what it started, removes
+// what it wrote, and prints what was tested, how often, and with which results.
 //
 //	go run ./cmd/bench/soak run --for 10m --seed 7
 package main
@@ -23,20 +23,20 @@ import (
 )
 
 type cli struct {
-	Pmx  string `help:"The program to try." default:"bin/pmx" type:"path"`
+	Pmx  string `help:"The program to test." default:"bin/pmx" type:"path"`
 	Dir  string `help:"Folder to work in; a new one if empty. Its path must be short, because of the sockets in it." type:"path"`
-	Seed uint64 `help:"What is drawn; 0 draws it from the clock." default:"0"`
+	Seed uint64 `help:"Seed of the random choices; 0 takes it from the clock." default:"0"`
 
-	Run       runCmd   `cmd:"" default:"withargs" help:"Rounds of load and faults, for as long as is asked for."`
+	Run       runCmd   `cmd:"" default:"withargs" help:"Rounds of load and faults for a given time."`
 	Smoke     smokeCmd `cmd:"" help:"A short round of every kind."`
-	Flips     flipsCmd `cmd:"" help:"Flip bits in every kind of file, and see what notices."`
-	Mutate    mutate   `cmd:"" help:"Import files that were damaged in many ways, and see that every row is accounted for."`
-	PowerLoss powerCmd `cmd:"" help:"Shut down file systems under a server, without their log, as a loss of power does."`
+	Flips     flipsCmd `cmd:"" help:"Flip bits in every kind of file, and check whether they are detected."`
+	Mutate    mutate   `cmd:"" help:"Import files that were damaged in many ways, and check that every row is accounted for."`
+	PowerLoss powerCmd `cmd:"" help:"Shut down file systems under a server, without their log, as in a power failure."`
 }
 
 func main() {
 	var c cli
-	parsed := kong.Parse(&c, kong.Name("soak"), kong.Description("Try pmx as it is run, with faults, and count."))
+	parsed := kong.Parse(&c, kong.Name("soak"), kong.Description("Test the pmx program under load and faults."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -50,12 +50,12 @@ func main() {
 	}
 }
 
-// harness is what all parts of a run share.
+// harness is shared by all parts of a run.
 type harness struct {
 	pmx     string
-	env     []string // of its processes, beside that of this one
+	env     []string // of its processes, in addition to that of this one
 	dir     string
-	own     bool // the folder is made here, and removed
+	own     bool // the folder was created here, and is removed
 	seed    uint64
 	version string
 	began   time.Time
@@ -85,7 +85,7 @@ func (c *cli) harness() (*harness, error) {
 	return h, err
 }
 
-// finish prints the table and removes the folder; where something failed, it is kept.
+// finish prints the table and removes the folder; if something failed, the folder is kept.
 func (h *harness) finish(err error) error {
 	fmt.Printf("\npmx %s, %s, %s/%s, %d cores, seed %d, %s\n\n", h.version, h.began.UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), h.seed, time.Since(h.began).Round(time.Second))
@@ -94,7 +94,7 @@ func (h *harness) finish(err error) error {
 		err = fmt.Errorf("%d checks failed", h.failed())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "kept for a look:", h.dir)
+		fmt.Fprintln(os.Stderr, "kept for inspection:", h.dir)
 		return err
 	}
 	return errors.Join(err, os.RemoveAll(h.dir))
@@ -104,7 +104,7 @@ func (h *harness) path(parts ...string) string {
 	return filepath.Join(append([]string{h.dir}, parts...)...)
 }
 
-// say tells on standard error how it goes.
+// say reports progress on standard error.
 func (h *harness) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().UTC().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Command soak tries pmx under faults. It knows Linux only.
+// Command soak tests pmx under faults. It supports only Linux.
 package main
 
 import (
@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "soak: it runs on Linux only")
+	fmt.Fprintln(os.Stderr, "soak: only Linux is supported")
 	os.Exit(1)
 }

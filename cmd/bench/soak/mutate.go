@@ -88,8 +88,8 @@ func (c *mutate) files() (all []string, err error) {
 	return all, nil
 }
 
-// importMutated damages a file and imports it. It is refused with a reason, or every row of it
-// is accounted for.
+// importMutated damages a file and imports it. It must be refused with a reason, or every row of it
+// must be accounted for.
 func (v *venue) importMutated(ctx context.Context, path string, n int, r *rand.Rand) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// goingDown shuts a file system of ext4 or XFS down; what is in its log but not on the disk is
-	// lost with withoutLog, as by a loss of power.
+	// goingDown shuts a file system of ext4 or XFS down; with withoutLog, what is in its log but
+	// not on the disk is lost, as in a power failure.
 	goingDown  = 0x8004587d
 	withoutLog = 2
 	imageSize  = 768 << 20
-	// ownMounts is set where the mounts of this process are its own.
+	// ownMounts is set if the process has its own mount namespace.
 	ownMounts = "SOAK_OWN_MOUNTS"
 )
 
@@ -40,7 +40,7 @@ type powerCmd struct {
 	Fills     int64    `help:"Fills of the venues." default:"6000"`
 }
 
-// Run goes through the file systems, and says which it has to leave out.
+// Run tests the file systems, and reports those that it has to skip.
 func (c *powerCmd) Run(ctx context.Context, h *harness) error {
 	if os.Getuid() != 0 {
 		h.say("skipped: only root can mount file systems and shut them down")
@@ -71,14 +71,14 @@ func (c *powerCmd) Run(ctx context.Context, h *harness) error {
 	return c.outages(ctx, h, "ext4", preload, c.Control, random)
 }
 
-// AfterApply starts this program again in a mount namespace of its own, before anything is made. A namespace that another
-// program makes meanwhile copies all mounts that it sees; as long as it lives, a file system that was shut down could not
-// be mounted again.
+// AfterApply starts this program again in a new mount namespace before anything is created. A
+// namespace that another program creates in the meantime copies all mounts that it sees; while it
+// exists, a file system that was shut down could not be mounted again.
 func (c *powerCmd) AfterApply() error {
 	if os.Getuid() != 0 || os.Getenv(ownMounts) != "" {
 		return nil
 	}
-	runtime.LockOSThread() // what follows is of one thread, until it becomes the process
+	runtime.LockOSThread() // the rest runs on one thread, until exec
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("mount namespace: %w", err)
 	}
@@ -88,7 +88,7 @@ func (c *powerCmd) AfterApply() error {
 	return fmt.Errorf("start again: %w", syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), ownMounts+"=1")))
 }
 
-// eatMyData returns the path of the library with which a sync does nothing.
+// eatMyData returns the path of the library that makes syncs do nothing.
 func eatMyData() string {
 	for _, pattern := range []string{"/usr/lib/*/libeatmydata.so", "/usr/lib/libeatmydata.so", "/usr/lib64/libeatmydata.so"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
@@ -118,8 +118,8 @@ func (d *disk) mount(ctx context.Context) error {
 		if out, err := command(ctx, "mount", "-o", "loop", "-t", d.kind, d.image, d.at).CombinedOutput(); err != nil {
 			return fmt.Errorf("mount: %w: %s", err, out)
 		}
-		// As long as a mount of it is left in a namespace of another process, such as one that is
-		// being started, the file system is still the one that was shut down.
+		// While another process, such as one that is just starting, has a mount of it in its
+		// namespace, the file system is still the one that was shut down.
 		probe := filepath.Join(d.at, "probe")
 		err := errors.Join(os.WriteFile(probe, []byte("x"), 0o600), os.Remove(probe))
 		if !errors.Is(err, syscall.EIO) || n == 60 || ctx.Err() != nil {
@@ -132,7 +132,7 @@ func (d *disk) mount(ctx context.Context) error {
 	}
 }
 
-// unmount waits for those who have files open to be gone.
+// unmount waits until no process has open files.
 func (d *disk) unmount() (err error) {
 	for range 100 {
 		if err = syscall.Unmount(d.at, 0); !errors.Is(err, syscall.EBUSY) {
@@ -143,7 +143,7 @@ func (d *disk) unmount() (err error) {
 	return err
 }
 
-// powerOff loses all that is not on the disk.
+// powerOff discards everything that is not on the disk.
 func (d *disk) powerOff() error {
 	f, err := os.Open(d.at)
 	if err != nil {
@@ -152,8 +152,8 @@ func (d *disk) powerOff() error {
 	return errors.Join(unix.IoctlSetPointerInt(int(f.Fd()), goingDown, withoutLog), f.Close())
 }
 
-// outages shuts one file system down again and again below a server that imports, issues keys and
-// backs up; preload, where set, makes its syncs do nothing, and then something has to be lost.
+// outages shuts one file system down repeatedly under a server that imports, issues keys and backs
+// up. If preload is set, it makes the server's syncs do nothing, and then something has to be lost.
 func (c *powerCmd) outages(ctx context.Context, h *harness, kind, preload string, times int, r *rand.Rand) (err error) {
 	name := kind
 	if preload != "" {
@@ -197,7 +197,7 @@ func (c *powerCmd) outages(ctx context.Context, h *harness, kind, preload string
 	return nil
 }
 
-// syncAll writes everything out: the venue is older than the first loss of power.
+// syncAll writes everything to the disk: the venue is to survive the first power failure.
 func syncAll(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -206,8 +206,8 @@ func syncAll(dir string) error {
 	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
 }
 
-// outage loads a server until some imports are acknowledged, and a while longer, and cuts it off
-// with the file system.
+// outage runs a server until some imports are acknowledged, and a while longer, and then shuts down
+// its file system.
 func (v *venue) outage(ctx context.Context, d *disk, preload string, after time.Duration) error {
 	if preload != "" {
 		if err := os.Setenv("LD_PRELOAD", preload); err != nil {
@@ -255,8 +255,8 @@ func (v *venue) outage(ctx context.Context, d *disk, preload string, after time.
 	return d.mount(ctx)
 }
 
-// afterOutage looks for what was acknowledged, verifies what is there, and checks the backups. If
-// it is the control, what is lost is expected, and forgotten.
+// afterOutage checks what was acknowledged, verifies the data, and checks the backups. For the
+// control, losses are expected and forgotten.
 func (v *venue) afterOutage(ctx context.Context, last, control bool) (lost bool, err error) {
 	s, err := v.serve(ctx, v.dir, 0)
 	if err != nil {
@@ -285,7 +285,7 @@ func (v *venue) afterOutage(ctx context.Context, last, control bool) (lost bool,
 	return v.failed() > failed, nil
 }
 
-// forget reports whether fills are lost, and takes what is there for what was acknowledged.
+// forget reports whether fills are lost, and treats what exists as acknowledged.
 func (v *venue) forget(ctx context.Context, s *server) (bool, error) {
 	m, err := s.metrics(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"pmx/data/feeds"
 )
 
-// receipt is what pmx import --json prints of a file, as far as it is checked.
+// receipt is the part of the output of pmx import --json that is checked.
 type receipt struct {
 	File         string           `json:"file"`
 	Feed         string           `json:"feed"`

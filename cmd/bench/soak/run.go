@@ -13,23 +13,23 @@ import (
 
 // runCmd is the soak itself.
 type runCmd struct {
-	For    time.Duration `help:"How long; a round that has begun is ended." default:"4h"`
+	For    time.Duration `help:"Duration; a round that has begun is finished." default:"4h"`
 	Rounds int           `help:"Stop after this many rounds of faults; 0: when the time is over." default:"0"`
 	Only   []string      `help:"Rounds to run: steady, kills, commands, full, descriptors, memory, clock. All by default."`
-	Steady time.Duration `help:"How long a steady round takes." default:"10m"`
+	Steady time.Duration `help:"Duration of a steady round." default:"10m"`
 	Kills  int           `help:"Kills of a server in a round of kills, on one data directory." default:"60"`
-	Rate   int           `help:"Requests a second, at most." default:"3000"`
+	Rate   int           `help:"Maximum number of requests a second." default:"3000"`
 	Fills  int64         `help:"Fills of the venues." default:"4000"`
-	Strict bool          `help:"Fail also where the slowest requests get slower within a steady round; for a machine that does nothing else." default:"false"`
+	Strict bool          `help:"Also fail if the slowest requests get slower during a steady round; only for an otherwise idle machine." default:"false"`
 }
 
-// round is one kind of trial, on data directories of its own.
+// round is one kind of test, with its own data directories.
 type round struct {
 	name string
 	run  func(context.Context, *rand.Rand) error
 }
 
-// Run goes through the rounds until the time is over.
+// Run runs rounds until the time is over.
 func (c *runCmd) Run(ctx context.Context, h *harness) error {
 	if len(c.Only) > 0 && slices.ContainsFunc(c.Only, func(name string) bool {
 		return !slices.ContainsFunc(c.rounds(h), func(r round) bool { return r.name == name })
@@ -77,7 +77,7 @@ func (c *runCmd) venue(ctx context.Context, h *harness, r *rand.Rand, dir string
 	return h.newVenue(ctx, fmt.Sprintf("v%08x", r.Uint32()), dir, r.Uint64(), c.Fills, 20)
 }
 
-// between draws a duration.
+// between returns a random duration.
 func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)))
 }

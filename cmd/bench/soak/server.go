@@ -37,7 +37,7 @@ type server struct {
 	admin *http.Client
 }
 
-// command prepares a process that ends with this one.
+// command prepares a process that is ended with this one.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -52,7 +52,7 @@ func (h *harness) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// run runs a command of pmx on a data directory. An error has what it said.
+// run runs a command of pmx on a data directory. An error contains its output.
 func (h *harness) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandWithin)
 	defer cancel()
@@ -65,7 +65,7 @@ func (h *harness) run(ctx context.Context, dir string, args ...string) ([]byte, 
 	return out.Bytes(), nil
 }
 
-// status is with which status a command ended; -1 for one that was killed, or ended otherwise.
+// status returns the exit status of a command; -1 if it was killed or ended in another way.
 func status(err error) int {
 	var ended *exec.ExitError
 	switch {
@@ -77,8 +77,8 @@ func status(err error) int {
 	return -1
 }
 
-// launch starts a server without waiting for it. limit, where above 0, is how many
-// descriptors it may have.
+// launch starts a server without waiting for it. limit, if above 0, is its limit of file
+// descriptors.
 func (h *harness) launch(ctx context.Context, dir string, limit int, args ...string) (*server, io.ReadCloser, error) {
 	args = append([]string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--historical", "--threads", "1",
 		"--log", filepath.Join(h.dir, "server.log")}, args...)
@@ -97,7 +97,7 @@ func (h *harness) launch(ctx context.Context, dir string, limit int, args ...str
 	return s, out, s.cmd.Start()
 }
 
-// prepare prepares a process that goes on until it is ended.
+// prepare prepares a process that runs until it is ended.
 func (h *harness) prepare(ctx context.Context, name string, args ...string) (*server, io.ReadCloser, error) {
 	s := &server{cmd: h.command(ctx, name, args...), err: &bytes.Buffer{}, ended: make(chan error, 1)}
 	s.cmd.Stderr = s.err
@@ -121,7 +121,7 @@ func (h *harness) serve(ctx context.Context, dir string, limit int, args ...stri
 	return s, nil
 }
 
-// await waits until a line of what a process writes has its address.
+// await waits until a line of the output contains the address.
 func (s *server) await(out io.Reader, address func(line string) (string, bool)) error {
 	ready := make(chan string, 1)
 	go func() {
@@ -157,7 +157,7 @@ func tail(text string) string {
 	return text[max(0, len(text)-2000):]
 }
 
-// kill ends the server at once.
+// kill kills the server.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.ended
@@ -180,7 +180,7 @@ func (s *server) stop() error {
 	}
 }
 
-// alive reports whether the process is still there.
+// alive returns an error if the process has ended.
 func (s *server) alive() error {
 	select {
 	case err := <-s.ended:
@@ -216,18 +216,18 @@ func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
 	return found, lines.Err()
 }
 
-// get asks the server once.
+// get sends one GET request.
 func (s *server) get(ctx context.Context, path, key string) (int, string, error) {
 	return s.send(ctx, http.MethodGet, path, key, "")
 }
 
-// send sends a request and returns the status and the body of the answer.
+// send sends a request and returns the status and the body of the response.
 func (s *server) send(ctx context.Context, method, path, key, body string) (int, string, error) {
 	code, text, _, err := s.sendFor(ctx, method, path, key, "", body)
 	return code, text, err
 }
 
-// ask asks the server once, for what has another ETag. It returns the ETag too.
+// ask sends one GET request with If-None-Match. It also returns the ETag.
 func (s *server) ask(ctx context.Context, path, key, etag string) (int, string, string, error) {
 	return s.sendFor(ctx, http.MethodGet, path, key, etag, "")
 }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// smokeCmd tries a little of everything: that it works, and that the trials do.
+// smokeCmd tests a little of everything, including the tests themselves.
 type smokeCmd struct{}
 
-// Run runs one short round of each kind. What it does is fixed by counts and not by the time it takes.
+// Run runs one short round of each kind. Its work is fixed by counts, not by time.
 func (*smokeCmd) Run(ctx context.Context, h *harness) error {
 	c := &runCmd{Steady: 3 * time.Second, Kills: 4, Rate: 500, Fills: 500}
 	random := rand.New(rand.NewPCG(h.seed, 4))
 	for _, r := range c.rounds(h) {
-		if r.name == "memory" || r.name == "clock" { // the one spends its time in rebuilds, the other needs a program of its own
+		if r.name == "memory" || r.name == "clock" { // the former takes long for rebuilds, the latter needs a special build
 			continue
 		}
 		h.say("round of %s", r.name)

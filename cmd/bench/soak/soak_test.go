@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// A receipt that leaves a row or a line out is found.
+// A receipt that omits a row or a line is found.
 func TestReceiptsThatDoNotAddUpAreFound(t *testing.T) {
 	good := receipt{Feed: "polydata-order-filled", Read: 10, Inserted: 6, AlreadyThere: 1, Waiting: 1, Rejected: map[string]int64{"no price": 2}}
 	good.Lines.Total, good.Lines.Records, good.Lines.Header = 11, 10, 1
@@ -43,7 +43,7 @@ func TestReceiptsThatDoNotAddUpAreFound(t *testing.T) {
 	}
 }
 
-// How a command may end: with a receipt, or refused with a reason. All else is a failure.
+// A command may end with a receipt, or be refused with a reason. Anything else is a failure.
 func TestOtherEndsOfAnImportAreFailures(t *testing.T) {
 	v := &venue{harness: &harness{tally: newTally()}}
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestFilesAreDamaged(t *testing.T) {
 	}
 }
 
-// Rows of one second are in one slice: equal ones in two files would count once.
+// Rows of one second are in one slice: equal rows in two files would count once.
 func TestSlicesDoNotPartASecond(t *testing.T) {
 	lines := bytes.SplitAfter([]byte("1,a\n1,b\n2,c\n2,c\n2,d\n3,e"), []byte("\n"))
 	for each, want := range map[int]int{1: 2, 2: 2, 3: 5, 5: 5, 6: 6, 9: 6} {
@@ -90,7 +90,7 @@ func TestSlicesDoNotPartASecond(t *testing.T) {
 	}
 }
 
-// A check that fails makes the run fail, and its folder stays for a look.
+// A check that fails makes the run fail, and its folder is kept.
 func TestAFailedCheckFailsTheRun(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		h := &harness{dir: filepath.Join(t.TempDir(), "s"), tally: newTally()}
@@ -106,7 +106,7 @@ func TestAFailedCheckFailsTheRun(t *testing.T) {
 	}
 }
 
-// Go's time.Now is as it is replaced: another version of Go may have another one.
+// Go's time.Now is the one that is replaced: another version of Go may have a different one.
 func TestTheClockOfGoCanBeReplaced(t *testing.T) {
 	path, err := overlayTime(t.Context(), t.TempDir())
 	if err != nil {
@@ -145,7 +145,7 @@ func TestAClockIsSetToShortlyBeforeAMinuteIsOver(t *testing.T) {
 	}
 }
 
-// What cannot be read before a jump is an error: whatever is read later would be more.
+// A figure that cannot be read before a jump is an error: any later value would be larger.
 func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
 	var bad atomic.Bool
 	var rows atomic.Int64

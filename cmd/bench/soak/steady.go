@@ -20,20 +20,20 @@ import (
 
 const requestsAnswered = "requests answered"
 
-// reading is how a server stood between two windows of load.
+// reading is the state of a server between two windows of load.
 type reading struct {
 	resident, goroutines, descriptors float64
 	p99                               time.Duration
 }
 
-// steady loads one server for a while with requests, imports, keys, exports, backups, slow
-// clients and corrupt files. Nothing fails; memory, descriptors and goroutines stay as they are.
+// steady loads one server for a while with requests, imports, keys, exports, backups, slow clients
+// and corrupt files. Nothing may fail, and memory, descriptors and goroutines may not grow.
 func (c *runCmd) steady(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
 		return err
 	}
-	for range c.Rate / 1200 { // a key of the plan alpha may ask 100,000 times a minute
+	for range c.Rate / 1200 { // a key of the plan alpha has 100,000 requests a minute
 		if err := v.issue(ctx); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (c *runCmd) steady(ctx context.Context, h *harness, r *rand.Rand) error {
 	return v.wholeInTheEnd(ctx)
 }
 
-// window asks for a while, and then reads how the server stands.
+// window sends requests for a while, and then reads the state of the server.
 func (c *runCmd) window(ctx context.Context, v *venue, s *server, d time.Duration) (reading, error) {
 	const conns = 8
 	res, err := load.Run(ctx, load.Config{Addr: s.addr, Paths: readPaths(), Keys: v.secrets(), Conns: conns, Duration: d,
@@ -139,8 +139,8 @@ func (c *runCmd) flat(h *harness, samples []reading) {
 	h.count("steady rounds whose memory, goroutines and descriptors were compared", 1)
 }
 
-// beside does beside the load, on a server that lives, all that is not a request; none of it may
-// fail. What it gives waits for the end.
+// beside does everything other than requests during the load, on a running server; none of it may
+// fail. wait waits for its end.
 func (v *venue) beside(ctx context.Context, s *server) (wait func()) {
 	var all sync.WaitGroup
 	every := func(pause time.Duration, f func(context.Context) error) { v.repeat(ctx, &all, pause, f) }
@@ -163,7 +163,7 @@ func (v *venue) beside(ctx context.Context, s *server) (wait func()) {
 	return all.Wait
 }
 
-// repeat does f again and again until ctx ends, and counts what fails.
+// repeat calls f until ctx ends, and counts failures.
 func (v *venue) repeat(ctx context.Context, all *sync.WaitGroup, pause time.Duration, f func(context.Context) error) {
 	all.Add(1)
 	go func() {
@@ -177,7 +177,7 @@ func (v *venue) repeat(ctx context.Context, all *sync.WaitGroup, pause time.Dura
 	}()
 }
 
-// exportJob asks for a file, waits for it and reads it. It returns the path of the download.
+// exportJob requests a file, waits for it and reads it. It returns the path of the download.
 func (v *venue) exportJob(ctx context.Context, s *server) (string, error) {
 	key := v.secrets()[0]
 	code, text, err := s.send(ctx, "POST", "/research/export-jobs", key, `{"dataset":"wallet_pnl","format":"parquet","period":"all"}`)
@@ -206,7 +206,7 @@ func (v *venue) exportJob(ctx context.Context, s *server) (string, error) {
 	return link, err
 }
 
-// importCorrupt imports files that nothing can be read from. Each must be refused, with a reason.
+// importCorrupt imports unreadable files. Each must be refused with a reason.
 func (v *venue) importCorrupt(ctx context.Context) error {
 	v.mu.Lock()
 	n := v.counted("corrupt files refused")

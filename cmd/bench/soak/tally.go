@@ -11,15 +11,15 @@ import (
 	"text/tabwriter"
 )
 
-// tally counts what was tried and what came from it. It may be used by several at once.
+// tally counts what was tested and the results. It may be used by several goroutines.
 type tally struct {
 	mu     sync.Mutex
-	names  []string // in order of first mention
+	names  []string // in order of first use
 	counts map[string]int64
 	faults []string
 }
 
-// shown is how many failed checks are printed; the rest is counted.
+// shown is how many failed checks are printed; the others are only counted.
 const shown = 30
 
 func newTally() *tally { return &tally{counts: map[string]int64{}} }
@@ -40,7 +40,7 @@ func (t *tally) counted(name string) int64 {
 	return t.counts[name]
 }
 
-// fail notes a check that did not hold.
+// fail records a failed check.
 func (t *tally) fail(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	t.mu.Lock()

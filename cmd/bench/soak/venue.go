@@ -15,8 +15,8 @@ import (
 	"pmx/data/sample"
 )
 
-// venue is a data directory with what was acknowledged of it: imports whose command ended with
-// status 0, and keys that were shown.
+// venue is a data directory with what was acknowledged: imports whose command exited with status 0,
+// and keys that were shown.
 type venue struct {
 	*harness
 	dir     string
@@ -28,7 +28,7 @@ type venue struct {
 	mu    sync.Mutex
 	next  int      // the first slice that is not acknowledged
 	fills int64    // acknowledged
-	doubt int64    // of an import that was asked for and has not answered
+	doubt int64    // of an import that was started and has not answered
 	keys  []issued // acknowledged
 }
 
@@ -39,7 +39,7 @@ type issued struct {
 	ID  string `json:"id"`
 }
 
-// result is what pmx import --json prints.
+// result is the output of pmx import --json.
 type result struct {
 	Receipts []receipt `json:"receipts"`
 	Failed   []struct {
@@ -83,8 +83,8 @@ func (h *harness) newVenue(ctx context.Context, name, dir string, seed uint64, f
 	return v, v.issue(ctx)
 }
 
-// cut returns how many lines the next slice has: each, and those of the same second as the last of
-// them. Equal rows in two files are one fill, and two in one.
+// cut returns the number of lines in the next slice: each, and further ones of the same second as
+// the last of them. Equal rows are one fill in two files, but two in one.
 func cut(lines [][]byte, each int) int {
 	n := min(each, len(lines))
 	second := func(line []byte) string { at, _, _ := bytes.Cut(line, []byte(",")); return string(at) }
@@ -99,7 +99,7 @@ func (v *venue) discard() error {
 	return errors.Join(os.RemoveAll(v.dir), os.RemoveAll(filepath.Dir(v.events)))
 }
 
-// importNext imports the next slice, which may have been imported by a command that never answered.
+// importNext imports the next slice, which a command that did not answer may already have imported.
 // If none is left, it does nothing.
 func (v *venue) importNext(ctx context.Context) error {
 	v.mu.Lock()
@@ -159,8 +159,8 @@ func (v *venue) secrets() []string {
 	return all
 }
 
-// held sees that a server has all that was acknowledged: every key, and the fills of every
-// import, with nothing of the one that is in doubt or all of it.
+// held checks that a server has everything that was acknowledged: every key, and the fills of every
+// import, and of the one in doubt all or nothing.
 func (v *venue) held(ctx context.Context, s *server) error {
 	m, err := s.metrics(ctx)
 	if err != nil {
