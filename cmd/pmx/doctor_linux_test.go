@@ -18,8 +18,8 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// holdLock is where this process, started again by a test, takes the lock of the file that
-// it names, until its standard input ends.
+// holdLock names a file whose lock this process, started again by a test, holds until its standard
+// input ends.
 const holdLock = "PMX_TEST_HOLD_LOCK"
 
 func TestADoctorNamesWhoHoldsTheDatabase(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A file of keys that SQLite can read in part is found before the part that it cannot is needed.
+// A damaged file of keys is detected before the damaged part, which SQLite may not read at first,
+// is needed.
 func TestADoctorReadsTheWholeFileOfKeys(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	if found := checkKeyFile(t.Context(), dir); found != nil {
@@ -48,7 +49,7 @@ func TestADoctorReadsTheWholeFileOfKeys(t *testing.T) {
 	}
 }
 
-// What a server says of itself, and what follows from it.
+// The findings that follow from the status of a server.
 func TestWhatADoctorMakesOfAServer(t *testing.T) {
 	now := time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 	healthy := serverStatus{Version: version, Started: now.Add(-time.Hour), AsOf: now.Add(-time.Minute), OpenFiles: 65536}

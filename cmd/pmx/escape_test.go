@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What people wrote about themselves cannot steer the terminal of who lists it.
+// What users wrote about themselves cannot control the terminal of whoever lists it.
 func TestListsPrintNoControlCharacters(t *testing.T) {
 	keepUmask(t)
 	dir := t.TempDir()

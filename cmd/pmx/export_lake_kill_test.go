@@ -15,7 +15,7 @@ import (
 	"pmx/rollups/cluster"
 )
 
-// tradeDays imports a fill of each of some days of January.
+// tradeDays imports one fill for each of some days of January.
 func (w *replicaWriter) tradeDays(from, to int) {
 	w.t.Helper()
 	text := "ts,address,token_id,side,shares,usd\n"
@@ -29,7 +29,8 @@ func (w *replicaWriter) tradeDays(from, to int) {
 	w.must("import", path)
 }
 
-// wholeLake gives the name of the manifest of a lake, each of whose files is as the manifest says; "" without a CURRENT.
+// wholeLake returns the name of the manifest of a lake all of whose files match the manifest; ""
+// without a CURRENT.
 func wholeLake(t *testing.T, dir string) string {
 	t.Helper()
 	m, id, err := cluster.ReadLake(dir)
@@ -47,7 +48,8 @@ func wholeLake(t *testing.T, dir string) string {
 	return id
 }
 
-// diesAt is the variable that says at which change to its output pmx-dies kills itself.
+// diesAt is the environment variable with the number of the change to its output at which pmx-dies
+// kills itself.
 const diesAt = "PMX_TEST_DIES_AT"
 
 // mainThatDies is pmx, which kills itself at a change to its output.
@@ -65,7 +67,8 @@ func mainThatDies() {
 	main()
 }
 
-// dies exports a lake with a process that is killed at the n-th change, and tells whether there were that many.
+// dies exports a lake with a process that is killed at the n-th change, and reports whether there
+// were that many.
 func dies(t *testing.T, dir, lake string, n int) bool {
 	t.Helper()
 	cmd := exec.Command("pmx-dies", "export", "lake", "--shards", "--out", lake, "--data-dir", dir)
@@ -138,7 +141,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 		}
 	}
 
-	// All that an export writes but CURRENT is no lake yet.
+	// Without CURRENT, what an export has written is not a lake yet.
 	if err := os.Rename(filepath.Join(fresh, cluster.CurrentName), filepath.Join(t.TempDir(), cluster.CurrentName)); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +153,8 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 		t.Errorf("the next export: %d, %s%s, the lake is %q", status, out, errs, id)
 	}
 
-	// Halves of files, as an export that copied from another file system is killed, or one of a manifest that never came.
+	// Partial files, as left by an export that was killed while it copied from another file system,
+	// and files of a manifest that was never written.
 	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "shards/from=2025-12-26/0x/0123456789abcdef/.pmx-3.part", "token_shards/from=2025-12-26/ends=/0123456789abcdef/.pmx-4.part", "manifests/0123.json.part"} {
 		path := filepath.Join(fresh, filepath.FromSlash(half))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {

@@ -15,7 +15,7 @@ import (
 	"pmx/rollups/cluster"
 )
 
-// lakeInto is a folder that an export is under way to, with what the folder knows of an earlier one.
+// lakeInto returns a folder with a running export, and what the folder knows of an earlier one.
 func lakeInto(t *testing.T, dir string, shards bool) (*lakeFolder, export.LakeKnown) {
 	t.Helper()
 	std := stdio{out: io.Discard, err: io.Discard}
@@ -27,7 +27,7 @@ func lakeInto(t *testing.T, dir string, shards bool) (*lakeFolder, export.LakeKn
 	return f, known
 }
 
-// wrote has the folder take a file of a dataset, of a day or of a block.
+// wrote adds a file of a dataset, of a day or of a block to the folder.
 func (t *lakeFolder) wrote(test *testing.T, f export.LakeFile, print string) {
 	test.Helper()
 	path := filepath.Join(test.TempDir(), "part")
@@ -90,7 +90,7 @@ func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 	}
 }
 
-// A server of a version without shards takes no notice of --shards: that is no lake with shards.
+// A server of a version without shards ignores --shards: the result is a lake without shards.
 func TestShardsThatDoNotComeAreNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -17,8 +17,8 @@ import (
 	"pmx/http/replay"
 )
 
-// TestSyncOfTheWeatherAlone: without a provider of the chain, forecasts, reports and
-// observations come in, and once is enough.
+// TestSyncOfTheWeatherAlone checks that without a provider of the chain, forecasts, reports and
+// observations are imported, and that --once ends.
 func TestSyncOfTheWeatherAlone(t *testing.T) {
 	testfiles.InLong(t, "TestADayOfForecasts follows the forecasts of a day")
 	keepUmask(t)

@@ -12,7 +12,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// refused runs pmx, which is to end with status 1, and gives what it said.
+// refused runs pmx, which must exit with status 1, and returns its output.
 func (in *installation) refused(args ...string) string {
 	in.t.Helper()
 	cmd := exec.Command("pmx", args...)
@@ -25,8 +25,8 @@ func (in *installation) refused(args ...string) string {
 	return string(out)
 }
 
-// A server starts on a full disk, after a clean end and after none, serves what there is
-// and says so, refuses what is new, and goes on by itself once there is room.
+// A server starts on a full disk, after a clean stop and after a crash, serves what it has and says
+// so, refuses new data, and continues automatically once there is space.
 func TestAServerStartsOnAFullDisk(t *testing.T) {
 	testfiles.InLong(t, "TestAFirstStartOnAFullDiskSaysWhatToDo is refused on one")
 	in := &installation{t: t, dir: testfiles.Disk(t, "size=160m")}
@@ -69,7 +69,7 @@ func TestAServerStartsOnAFullDisk(t *testing.T) {
 	in.shutdown()
 }
 
-// Where there is nothing to serve yet, the start ends with what to do.
+// If there is nothing to serve yet, starting fails with advice.
 func TestAFirstStartOnAFullDiskSaysWhatToDo(t *testing.T) {
 	for _, room := range []int64{0, 64 << 10} {
 		in := &installation{t: t, dir: testfiles.Disk(t, "size=64m")}

@@ -28,10 +28,10 @@ import (
 	"pmx/http/api"
 )
 
-// TestAnswersDoNotDependOnHistory imports two sample venues and markets that were created
-// again, of the same events and bounds under other condition ids, step by step into a
-// server, and asks it for everything. After a restart, after a rebuild, and of a database
-// that the same files came to in another order, every answer is the same to the byte.
+// TestAnswersDoNotDependOnHistory imports two sample venues, and markets that were created again
+// with the same events and bounds under other condition ids, step by step into a server, and
+// requests everything. After a restart, after a rebuild, and with a database that got the same
+// files in another order, every response is identical byte by byte.
 func TestAnswersDoNotDependOnHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts four servers")
@@ -65,7 +65,7 @@ func TestAnswersDoNotDependOnHistory(t *testing.T) {
 	b.shutdown()
 }
 
-// sameAnswers reports the first few answers that differ.
+// sameAnswers reports the first few responses that differ.
 func sameAnswers(t *testing.T, after string, want, got map[string]string) {
 	t.Helper()
 	shown := 0
@@ -118,9 +118,9 @@ func twoVenues(t *testing.T) (steps [][]string) {
 		files(dirs[0], "openmeteo*"), files(dirs[0], "*-*.csv"), files(dirs[1], "metar*"))
 }
 
-// createdAgain writes some temperature events of a venue a second time, each market with a
-// condition id and tokens of its own, and fills of some of these tokens. Half of the new
-// ids stand before the old ones in the alphabet.
+// createdAgain writes some temperature events of a venue a second time, each market with new
+// condition and token ids, and fills of some of these tokens. Half of the new ids sort before the
+// old ones.
 func createdAgain(t *testing.T, dir string) (events, fills []string) {
 	t.Helper()
 	token := map[string]string{}
@@ -206,7 +206,7 @@ func eachLine(t *testing.T, path string, f func(line string)) {
 	}
 }
 
-// installation is a data directory and the server on it, each command a process of its own.
+// installation is a data directory and the server on it. Each command is a separate process.
 type installation struct {
 	t      *testing.T
 	dir    string
@@ -218,7 +218,7 @@ type installation struct {
 	rest   io.Reader
 }
 
-// run runs pmx to its end and gives what it printed.
+// run runs pmx and returns its output.
 func (in *installation) run(args ...string) []byte {
 	in.t.Helper()
 	if args[0] == "import" && !testfiles.Long() { // without the migrations of a new database
@@ -269,7 +269,7 @@ func (in *installation) serve() {
 	}
 }
 
-// issue makes a key, and waits until the server knows it.
+// issue creates a key, and waits until the server knows it.
 func (in *installation) issue() {
 	in.t.Helper()
 	var issued struct{ Key string }
@@ -296,8 +296,8 @@ func (in *installation) shutdown() {
 	}
 }
 
-// clocked is what of an answer is no function of the data: when the volumes were merged,
-// the request's own id, and cursors, which hold when their scan began.
+// clocked matches the parts of a response that do not depend only on the data: when the volumes
+// were merged, the request id, and cursors, which contain when their scan began.
 var clocked = regexp.MustCompile(`"(volume_as_of|instance|next_cursor)":"[^"]*"`)
 
 func (in *installation) get(path string) string {
@@ -306,7 +306,7 @@ func (in *installation) get(path string) string {
 	return fmt.Sprint(status, " ", clocked.ReplaceAllString(body, `"$1":""`))
 }
 
-// raw is get with all that was answered.
+// raw is get with the complete response.
 func (in *installation) raw(path string) (status int, text string) {
 	in.t.Helper()
 	req := must(http.NewRequest(http.MethodGet, in.base+path, nil))
@@ -324,7 +324,7 @@ func (in *installation) raw(path string) (status int, text string) {
 	return res.StatusCode, string(body)
 }
 
-// answers asks for every path once.
+// answers requests every path once.
 func (in *installation) answers(paths []string) map[string]string {
 	in.t.Helper()
 	began, out := time.Now(), make(map[string]string, len(paths))
@@ -335,7 +335,7 @@ func (in *installation) answers(paths []string) map[string]string {
 	return out
 }
 
-// values gives the different texts of a member of the rows of a path's data.
+// values returns the distinct values of a member in the rows of a path's data.
 func (in *installation) values(path, member string, most int) (out []string) {
 	in.t.Helper()
 	var list struct{ Data []map[string]any }
@@ -351,7 +351,7 @@ func (in *installation) values(path, member string, most int) (out []string) {
 	return out
 }
 
-// unasked are the endpoints whose answers are of the clock, the key or the process.
+// unasked are the endpoints whose responses depend on the clock, the key or the process.
 var unasked = []string{"/health", "/status", "/status/public", "/status/history", "/me", "/openapi.json"}
 
 // everything lists a request for every endpoint and every entity that lists name, of which
@@ -381,7 +381,7 @@ func (in *installation) everything() (paths []string) {
 	return paths
 }
 
-// allOf lists a request for every endpoint and every value of its parameters that is known.
+// allOf returns a request for every endpoint and every known value of its parameters.
 func allOf(known map[string][]string) (paths []string) {
 	for _, route := range api.Routes() {
 		if route.Method == http.MethodGet && !slices.Contains(unasked, route.Path) && !strings.Contains(route.Path, "export-jobs") {

@@ -48,7 +48,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// The spool of a command that still runs is not swept.
+// The file of standard input of a running command is not removed.
 func TestStdinFileInUseIsKept(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	used, err := newStdinFile(dir)

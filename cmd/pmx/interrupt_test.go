@@ -19,7 +19,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// beside makes a socket that import is called on, as a running server has.
+// beside makes an admin socket with the operation import, as a running server has.
 func beside(t *testing.T, op admin.Operation) *CLI {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,8 +40,8 @@ func beside(t *testing.T, op admin.Operation) *CLI {
 	return &CLI{DataDir: dir}
 }
 
-// The command that is interrupted prints the receipts of what a server committed
-// before it saw that, and says that they are in.
+// An interrupted command prints the receipts of what a server committed before it noticed the
+// interruption, and says that those files are imported.
 func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
@@ -71,7 +71,7 @@ func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
 	}
 }
 
-// What is not known is not claimed.
+// A message claims nothing that is not known.
 func TestWhatAServerLeftOpenIsSaid(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave()

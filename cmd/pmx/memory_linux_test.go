@@ -18,7 +18,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// residentOf is what a process has of memory, without pages of files.
+// residentOf returns the resident memory of a process, without pages of files.
 func residentOf(pid int) (bytes int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -33,7 +33,7 @@ func residentOf(pid int) (bytes int64) {
 	return bytes
 }
 
-// A server that is given the least memory stays below it while it imports, rebuilds and verifies.
+// A server with the least allowed memory stays below it while it imports, rebuilds and verifies.
 func TestAServerKeepsToItsMemory(t *testing.T) {
 	testfiles.InLong(t, "TestMarketsOfAFileAreBounded bounds what the markets of an import take")
 	const fills = 200_000

@@ -33,8 +33,8 @@ const (
 	dashboardFile = "../../docs/monitoring/dashboard.json"
 )
 
-// notScraped are metrics that Prometheus makes itself, and those that a server has only in
-// a state in which the sample venue is not. The rules of documents hold their names to the code.
+// notScraped are metrics of Prometheus itself, and those that a server has only in other states
+// than that of the sample venue. Tests of the documents check their names against the code.
 var notScraped = map[string]string{
 	"up":                                    "Prometheus makes it",
 	"pmx_replica_current_timestamp_seconds": "only with --follow",
@@ -43,8 +43,7 @@ var notScraped = map[string]string{
 	"pmx_tls_certificate_failing":                  "only with --tls-cert",
 }
 
-// selector is a metric as an expression uses it: the labels, and the values that one of them
-// is said to have word for word.
+// selector is a metric as used in an expression: its labels, and the literal values of one of them.
 type selector struct {
 	metric string
 	labels map[string][]string
@@ -58,10 +57,10 @@ var (
 	plainValues  = regexp.MustCompile(`^[a-z_]+(\|[a-z_]+)*$`)
 )
 
-// promWords are what stands in an expression and is no metric.
+// promWords are the words in expressions that are not metrics.
 var promWords = []string{"and", "or", "unless", "bool", "offset", "sum", "rate", "increase", "time", "topk", "histogram_quantile"}
 
-// selectorsOf gives the metrics that a PromQL expression uses, and the labels by which it groups.
+// selectorsOf returns the metrics that a PromQL expression uses, and the labels by which it groups.
 func selectorsOf(expr string) (all []selector, grouped []string) {
 	for _, m := range promLabels.FindAllStringSubmatch(expr, -1) {
 		for label := range strings.SplitSeq(m[2], ",") {
@@ -109,7 +108,7 @@ func TestSelectorsOfAnExpression(t *testing.T) {
 	}
 }
 
-// alertExpressions gives the expressions of the alert file by their alerts.
+// alertExpressions returns the expressions of the alert file by alert.
 func alertExpressions(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(alertsFile)
@@ -154,7 +153,7 @@ func alertExpressions(t *testing.T) map[string]string {
 	return all
 }
 
-// dashboardExpressions gives the expressions of the dashboard by their panels.
+// dashboardExpressions returns the expressions of the dashboard by panel.
 func dashboardExpressions(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(dashboardFile)
@@ -189,10 +188,10 @@ func dashboardExpressions(t *testing.T) map[string]string {
 	return all
 }
 
-// exposition is what a scrape gave: the labels of every sample's name, with their values.
+// exposition is the result of a scrape: by name of the samples, their labels with the values.
 type exposition map[string]map[string]map[string]bool
 
-// lacks says what of an expression is not in the exposition.
+// lacks returns what an expression uses and the exposition does not have.
 func (e exposition) lacks(expr string) (missing []string) {
 	all, grouped := selectorsOf(expr)
 	for _, s := range all {
@@ -223,7 +222,7 @@ func (e exposition) lacks(expr string) (missing []string) {
 	return missing
 }
 
-// parseExposition reads what a scrape gave.
+// parseExposition parses the result of a scrape.
 func parseExposition(t *testing.T, text string) exposition {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
@@ -262,8 +261,8 @@ func parseExposition(t *testing.T, text string) exposition {
 	return e
 }
 
-// followingServer serves the sample venue, follows a played one beside it, and gives the address
-// of its metrics. It stops with the test.
+// followingServer serves the sample venue, also follows a simulated one, and returns the address of
+// its metrics. It stops with the test.
 func followingServer(t *testing.T) string {
 	t.Helper()
 	keepUmask(t)
@@ -337,7 +336,7 @@ func followingServer(t *testing.T) string {
 	}
 }
 
-// Alerts and panels on what is not there show nothing, and nobody notices.
+// Alerts and panels with metrics that do not exist would show nothing, unnoticed.
 func TestAlertsAndDashboardUseWhatIsExposed(t *testing.T) {
 	testfiles.InLong(t, "TestMetricsOfTheDocumentsExist finds every metric that they name in the code")
 	expressions := alertExpressions(t)
@@ -386,7 +385,7 @@ func TestAlertsAndDashboardUseWhatIsExposed(t *testing.T) {
 	}
 }
 
-// An expression that Prometheus does not read makes it refuse the whole file.
+// Prometheus refuses the whole file if it cannot parse one expression.
 func TestPromtoolReadsTheAlerts(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// A pipe in the place of a file that a command reads is refused at once: no signal
-// would end the waiting for its writer.
+// A pipe instead of a file is refused at once: no signal would end waiting for its writer.
 func TestPipesAreRefused(t *testing.T) {
 	keepUmask(t)
 	dir := t.TempDir()

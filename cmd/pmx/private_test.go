@@ -39,7 +39,8 @@ func cmdPrivate(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// The name of a file may hold anything but a slash: nothing of it reaches a terminal raw.
+// The name of a file may contain anything except a slash: nothing of it is sent to a terminal
+// unescaped.
 func TestNamesOfFilesAreShownVisibly(t *testing.T) {
 	name := "/tmp/a\x1b[31m\nb\u202egnp.csv\x9b\xff"
 	var out, errOut bytes.Buffer

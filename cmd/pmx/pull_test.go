@@ -141,7 +141,7 @@ func TestAPulledServerReadsShards(t *testing.T) {
 	b.shutdown()
 }
 
-// smallVenue imports a few fills, exports their lake and publishes what is computed of it.
+// smallVenue imports a few fills, exports their lake and publishes the rollups computed from it.
 func smallVenue(t *testing.T) (lake, out string) {
 	t.Helper()
 	lake, out = filepath.Join(t.TempDir(), "lake"), t.TempDir()
@@ -153,7 +153,8 @@ func smallVenue(t *testing.T) (lake, out string) {
 	return lake, out
 }
 
-// What is torn, is of other definitions or does not belong together is refused, and nothing is left.
+// Rollups that are incomplete, follow other definitions or do not belong to the lake are refused,
+// and nothing is left behind.
 func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 	lake, out := smallVenue(t)
 	m, err := cluster.ReadRollups(out)
@@ -287,7 +288,7 @@ func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
 	}
 }
 
-// pages gives the data of the first pages of a list.
+// pages returns the data of the first pages of a list.
 func (in *installation) pages(path string, n int) (text string) {
 	in.t.Helper()
 	cursor := ""
@@ -305,7 +306,7 @@ func (in *installation) pages(path string, n int) (text string) {
 	return text
 }
 
-// fails runs pmx, which is to fail, and gives what it said.
+// fails runs pmx, which must fail, and returns its output.
 func (in *installation) fails(args ...string) (string, error) {
 	cmd := exec.Command("pmx", args...)
 	cmd.Dir = in.dir

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestReplayAnswersUntilItIsStopped: the command says where it answers, plays the venue of
-// now, takes orders, and ends with how often each fault was made.
+// TestReplayAnswersUntilItIsStopped checks that the command prints its address, simulates a venue
+// that ends now, accepts changes, and at the end prints how often each fault was drawn.
 func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 	keepUmask(t)
 	ctx, stop := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// What a server publishes is what is committed and what becomes of keys, without anybody asking for a backup.
+// A server publishes what is committed and changes of keys, without a request for a backup.
 func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows backups")
 	w := newReplicaWriter(t)
@@ -49,7 +49,7 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 	}
 }
 
-// A replica that is killed while it takes a backup serves a whole one after the next start.
+// A replica that is killed while it copies a backup serves a complete one after the next start.
 func TestAKilledReplicaServesAWholeBackup(t *testing.T) {
 	if !testfiles.Long() { // TestACopyThatWasKilledIsMadeWhole stops a copy at every block
 		t.Skip("processes are killed in a long run")

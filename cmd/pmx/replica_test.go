@@ -29,7 +29,7 @@ import (
 // replicaTrader has one more fill with each import of replicaWriter.
 const replicaTrader = "0x00000000000000000000000000000000000000aa"
 
-// replicaWriter is a venue whose backups are carried to where they are followed, as rclone does.
+// replicaWriter is a venue whose backups are copied to where they are followed, as by rclone.
 type replicaWriter struct {
 	t       *testing.T
 	dir     string // the data directory
@@ -62,14 +62,14 @@ func (w *replicaWriter) must(args ...string) string {
 	return out
 }
 
-// trade imports one fill more and backs up.
+// trade imports one more fill and backs up.
 func (w *replicaWriter) trade() {
 	w.t.Helper()
 	w.importOne()
 	w.must("backup", w.backups)
 }
 
-// importOne imports one fill more.
+// importOne imports one more fill.
 func (w *replicaWriter) importOne() {
 	w.t.Helper()
 	w.fills++
@@ -82,7 +82,8 @@ func (w *replicaWriter) importOne() {
 	w.must("import", path)
 }
 
-// carry copies the backups, but for the files that skip names, and gives the blocks that are new there.
+// carry copies the backups, except for files for which skip returns true, and returns the new
+// blocks.
 func (w *replicaWriter) carry(skip func(path string) bool) (blocks []string) {
 	w.t.Helper()
 	for _, part := range []string{"pmx-backup.json", "blocks", "manifests", "CURRENT"} {
@@ -118,7 +119,7 @@ type replicaServer struct {
 	base string
 }
 
-// follow starts a server that follows what was carried.
+// follow starts a server that follows the copied backups.
 func (w *replicaWriter) follow() *replicaServer {
 	w.t.Helper()
 	return serveHere(w.t, w.t.TempDir(), "--follow", w.carried)
@@ -178,7 +179,7 @@ func startHere(t *testing.T, dir string, args ...string) (s *replicaServer, read
 	}
 }
 
-// ask gives status and body of a request.
+// ask returns the status and body of a response.
 func ask(base, path, key string) (int, string, error) {
 	req, err := http.NewRequest(http.MethodGet, base+"/api/v3"+path, nil)
 	if err != nil {
@@ -193,7 +194,7 @@ func ask(base, path, key string) (int, string, error) {
 	return res.StatusCode, string(body), errors.Join(err, res.Body.Close())
 }
 
-// becomes waits until a request is answered so.
+// becomes waits until a request gets this response.
 func becomes(t *testing.T, base, path, key string, status int, want string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -211,7 +212,7 @@ const replicaStats = "/trader/" + replicaTrader + "/stats"
 
 func tradesOf(n int) string { return fmt.Sprintf(`"trades":%d,`, n) }
 
-// balanced is a reverse proxy before servers, which takes them in turn.
+// balanced is a reverse proxy that uses the servers in turn.
 func balanced(t *testing.T, servers ...*replicaServer) string {
 	t.Helper()
 	var turn atomic.Int64
@@ -227,7 +228,8 @@ func balanced(t *testing.T, servers ...*replicaServer) string {
 	return web.URL
 }
 
-// readThrough reads through base until stop, and gives how many answers there were and which were none.
+// readThrough sends requests to base until stop, and returns the number of responses and the
+// failures.
 func readThrough(base, key string) (stop func() (answers int, failed []string)) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -321,7 +323,7 @@ func TestTwoReplicasBehindAProxy(t *testing.T) {
 	}
 }
 
-// fieldOf gives a text of a JSON object.
+// fieldOf returns a string member of a JSON object.
 func fieldOf(t *testing.T, text, name string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, `"`+name+`":"`)
@@ -377,7 +379,7 @@ func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
 	told("1 fills", "status")
 }
 
-// What is on its way, and what is damaged, is not taken: the backup before it is served, and the status says why.
+// An incomplete or damaged backup is not served: the previous one is, and the status says why.
 func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	w := newReplicaWriter(t)
 	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")

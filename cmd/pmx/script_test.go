@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// oneThread is what the environment has in a short run: for so few rows a second thread takes processor
+// oneThread is the environment in a short run: with so few rows a second thread takes processor
 // time and saves none.
 func oneThread() []string {
 	if testfiles.Long() {
@@ -134,8 +134,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// watch gives the server's first line, "" where it ended without one, and then
-// waits for its end.
+// watch returns the server's first line, "" if it ended without one, and then waits for its end.
 func (s *background) watch(out io.Reader) <-chan string {
 	first := make(chan string, 1)
 	cmd := s.cmd
@@ -170,7 +169,7 @@ func cmdGet(ts *testscript.TestScript, neg bool, args []string) {
 	answered(ts, "GET "+args[1], args[0], status, body)
 }
 
-// answered makes an answer the script's stdout and holds its status.
+// answered makes a response the script's stdout and checks its status.
 func answered(ts *testscript.TestScript, what, want string, status int, body []byte) {
 	_, err := ts.Stdout().Write(body)
 	ts.Check(err)
@@ -189,7 +188,7 @@ func cmdSend(ts *testscript.TestScript, neg bool, args []string) {
 	answered(ts, args[1]+" "+args[2], args[0], status, text)
 }
 
-// get asks for a path with the key that follows it, if one does.
+// get requests a path, with a key if one follows.
 func get(ts *testscript.TestScript, args []string) (status int, body []byte) {
 	key := ""
 	if len(args) == 2 {
@@ -219,14 +218,15 @@ func request(ts *testscript.TestScript, method, path, key, send string) (status 
 func cmdBecomes(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "becomes WANT PATH [KEY]")
 	var body []byte
-	// Few enough tries that a key not known yet does not use up its address's attempts.
+	// Few enough attempts that a key that is not known yet does not exhaust the limit of failures
+	// of the address.
 	until(ts, 200*time.Millisecond, func() bool {
 		_, body = get(ts, args[1:])
 		return strings.Contains(string(body), args[0])
 	}, func() string { return fmt.Sprintf("GET %s never held %s: %s", args[1], args[0], body) })
 }
 
-// until tries at once and then with every tick; it fails with failure's words.
+// until tries immediately and then at every tick; on failure it reports failure's text.
 func until(ts *testscript.TestScript, every time.Duration, done func() bool, failure func() string) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

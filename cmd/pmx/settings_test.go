@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of docs/settings.md")
 
-// The table is made of the flags, so that none is left out and no default is another.
+// The table is generated from the flags, so that none is missing and no default differs.
 func TestSettingsTableIsThatOfTheFlags(t *testing.T) {
 	const file = "../../docs/settings.md"
 	text, err := os.ReadFile(file)

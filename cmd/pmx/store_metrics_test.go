@@ -16,8 +16,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// gathered gives the values of all metrics without labels, and of those with one under
-// name and label. It fails where promtool would.
+// gathered returns the values of all metrics without labels, and of those with one label by name
+// and label. It fails if promtool would.
 func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -43,7 +43,8 @@ func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
 	return values
 }
 
-// What never happened is absent: 0 would be an alert on an age of decades.
+// A time of something that has never happened is absent: with 0, an alert would see an age of
+// decades.
 func TestMetricsOfTheStore(t *testing.T) {
 	dir := t.TempDir()
 	db, err := engine.Open(context.Background(), enginetest.Options(t, dir, "1GB"))

@@ -20,7 +20,7 @@ import (
 	"pmx/rollups/follow"
 )
 
-// did runs a command, and gives its status and what it wrote.
+// did runs a command, and returns its status and output.
 func did(args ...string) (status int, out, errs string) {
 	var o, e bytes.Buffer
 	status = run(args, stdio{out: &o, err: &e})
@@ -85,7 +85,7 @@ func TestSyncOverTheWireIsTheImport(t *testing.T) {
 	}
 }
 
-// exportedFills are the lines of the fills of a database, in order.
+// exportedFills returns the fills of a database as sorted lines.
 func exportedFills(t *testing.T, dir string) []string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "fills.csv")
@@ -141,7 +141,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// What a terminal shows of the chain, from before the first answer to the tail.
+// What a terminal shows about the chain, from before the first response to the tail.
 func TestWhatATerminalShowsOfTheChain(t *testing.T) {
 	now := time.Date(2026, 11, 7, 0, 10, 0, 0, time.UTC)
 	for _, tc := range []struct {
@@ -182,7 +182,7 @@ func TestSyncThatCannotSucceedEnds(t *testing.T) {
 	}
 }
 
-// The table claims nothing that is not known, and no time that is none.
+// The table claims nothing that is not known, and shows no zero times.
 func TestTheTableOfSources(t *testing.T) {
 	at := time.Date(2026, 11, 7, 1, 2, 3, 0, time.UTC)
 	for name, tc := range map[string]struct {

@@ -67,7 +67,7 @@ func tiedFills(t *testing.T) (out ties) {
 				tx = "0x" + hex.EncodeToString(name("tx", at))
 			}
 			for i := range 30 {
-				// The files share no row: the third each, in turns.
+				// The files have no row in common: each has every third.
 				if n := (i*7 + 11*f) % 30; n%file == f {
 					row(at, at, n, tx)        // one wallet, every token
 					row(at, n, (at*2)%10, tx) // one token, every wallet
@@ -134,7 +134,7 @@ func TestTiesStandInOneOrder(t *testing.T) {
 	}
 }
 
-// tied asks for everything that lists ties.
+// tied requests everything that lists ties.
 func (in *installation) tied(of *ties) map[string]string {
 	in.t.Helper()
 	out := map[string]string{}
@@ -168,7 +168,7 @@ func (in *installation) tied(of *ties) map[string]string {
 	return out
 }
 
-// walk follows a list to its end and gives the rows of all pages.
+// walk reads a list to its end and returns the rows of all pages.
 func (in *installation) walk(path string) string {
 	in.t.Helper()
 	var rows strings.Builder

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// keepUmask gives the process its umask back when the test ends: a command that runs in
-// the test's process changes it for those of all tests behind it.
+// keepUmask restores the process's umask when the test ends: a command that runs in the test's
+// process changes it for all later tests.
 func keepUmask(t *testing.T) {
 	t.Helper()
 	before := syscall.Umask(0o077)

@@ -11,8 +11,8 @@ import (
 	"pmx/http/wire"
 )
 
-// plainCandles are a market's candles of so many hours, written without a look at how pmx does
-// it. ?: hours, condition id.
+// plainCandles are a market's candles for a number of hours, written independently of pmx. ?:
+// hours, condition id.
 const plainCandles = `WITH f AS (
   SELECT f.ts - f.ts % (3600000000 * ?::BIGINT) AS start, t.outcome, f.usd, f.shares, f.ts, coalesce(f.log_index, -1) AS place,
     least(round(f.usd::DECIMAL(38, 0) / f.shares * 1000000)::BIGINT, 1000000) AS price

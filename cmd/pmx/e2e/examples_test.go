@@ -21,15 +21,16 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the examples of the OpenAPI document")
 
-// examplesFile holds the replies that the OpenAPI document shows.
+// examplesFile has the replies that the OpenAPI document shows.
 var examplesFile = filepath.Join(testfiles.Root(), "http", "openapi", "examples.json")
 
-// epoch of a reply counts imports: into how many files the sample was cut is not shown.
+// epoch matches the epoch of a reply, which depends on the number of imported files and is not
+// shown.
 var epoch = regexp.MustCompile(`"epoch":\d+`)
 
-// The examples of the document are what the sample venue answers, with lists cut to
-// what shows their shape. A route that
-// has none because its parameters are not known here needs a value in newPicker.
+// The examples of the document are responses for the sample venue, with lists cut to show their
+// shape. A route without an example, because its parameters have no values here, needs a value in
+// newPicker.
 func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 	if !*update {
 		testfiles.InLong(t, "TestGoldenCopyIsCurrent compares the document with what is kept, and FuzzEveryRoute asks each route")
@@ -69,11 +70,11 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 	}
 }
 
-// shownRows is how many elements of a list an example shows.
+// shownRows is the number of list elements in an example.
 const shownRows = 2
 
-// shortened is a reply whose lists, at any depth, end behind shownRows elements; only
-// those of the envelope stay whole. The members keep their order.
+// shortened cuts lists, at any depth, to shownRows elements, except those of the envelope. Members
+// keep their order.
 func shortened(t *testing.T, reply []byte) []byte {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(reply))
@@ -85,7 +86,7 @@ func shortened(t *testing.T, reply []byte) []byte {
 	return out.Bytes()
 }
 
-// shorten writes the next value of d. depth is in how many objects and lists it is.
+// shorten writes the next value of d. depth is the number of enclosing objects and lists.
 func shorten(out *bytes.Buffer, d *json.Decoder, depth int) error {
 	token, err := d.Token()
 	if err != nil {
@@ -132,7 +133,7 @@ func shorten(out *bytes.Buffer, d *json.Decoder, depth int) error {
 	return err
 }
 
-// plain writes a value that holds no other.
+// plain writes a value that contains no other.
 func plain(out *bytes.Buffer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -143,7 +144,7 @@ func plain(out *bytes.Buffer, v any) error {
 	return nil
 }
 
-// mostExamples bounds all examples together: they are to show shapes.
+// mostExamples is the maximum size of all examples together: they only show shapes.
 const mostExamples = 80_000
 
 func TestExamplesAreShort(t *testing.T) {
@@ -160,7 +161,7 @@ func TestExamplesAreShort(t *testing.T) {
 	}
 }
 
-// oneLineEach writes the examples in the order of their names, each on its line.
+// oneLineEach returns the examples sorted by name, one per line.
 func oneLineEach(examples map[string]openapi.Example) []byte {
 	var b bytes.Buffer
 	for i, id := range slices.Sorted(maps.Keys(examples)) {

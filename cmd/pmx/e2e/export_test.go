@@ -20,8 +20,7 @@ import (
 // object is a JSON object or a record of a CSV file.
 type object = map[string]any
 
-// list asks for path and gives its data, an object as a list of one, and the
-// next cursor.
+// list requests path and returns its data, an object as a list of one, and the next cursor.
 func (v *venue) list(path string) (rows []object, next string) {
 	v.t.Helper()
 	var reply struct {
@@ -59,8 +58,8 @@ func records(t testing.TB, r io.Reader) (rows []object) {
 	return rows
 }
 
-// agrees tells whether a cell of a file says what a value of the API does: the
-// API has times in whole seconds and no trailing zeros.
+// agrees reports whether a cell of a file equals a value of the API: the API has times in whole
+// seconds and no trailing zeros.
 func agrees(cell string, value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -80,7 +79,7 @@ func agrees(cell string, value any) bool {
 	return true // lists are shown in another form
 }
 
-// sameRows holds every member that the API's rows have in common with the file's.
+// sameRows compares all members that the API's rows and the file's have in common.
 func sameRows(t *testing.T, what string, file, api []object) {
 	t.Helper()
 	if len(file) != len(api) || len(api) == 0 {
@@ -104,7 +103,7 @@ func sameRows(t *testing.T, what string, file, api []object) {
 	}
 }
 
-// The files of a wallet's export hold what the API answers about it, row for row.
+// The files of a wallet's export equal the API's responses about it, row by row.
 func TestTraderExportsAreWhatTheAPIAnswers(t *testing.T) {
 	v := readSample(t)
 	leaderboard, _ := v.list("/leaderboard/traders?period=30d&limit=50")
@@ -171,7 +170,7 @@ func (v *venue) dataset(name string) []object {
 	return records(v.t, v.opened(path))
 }
 
-// The datasets hold what the API answers about each of their rows.
+// The datasets equal the API's responses about each of their rows.
 func TestDatasetsAreWhatTheAPIAnswers(t *testing.T) {
 	v := readSample(t)
 	for _, name := range []string{"wallet_pnl", "trader_leaderboard"} {

@@ -19,7 +19,7 @@ import (
 	"pmx/http/wire"
 )
 
-// withExports lets the venue take export jobs; nobody works on them.
+// withExports makes the venue accept export jobs, but no worker runs them.
 func withExports(v *venue, cfg *api.Config) {
 	v.t.Helper()
 	db, err := control.Open(v.t.Context(), filepath.Join(v.t.TempDir(), "control.db"), v.clock.Now)
@@ -35,7 +35,7 @@ func withExports(v *venue, cfg *api.Config) {
 		Limits: job.Limits{Keep: time.Hour, Quota: 1 << 20, PerKey: 3}})
 }
 
-// attack is a request for a route that is good but for one part.
+// attack is a valid request for a route, except for one part.
 type attack struct {
 	route *api.Route
 	place int    // the parameter that text stands for; beyond the last one: none
@@ -43,8 +43,8 @@ type attack struct {
 	query string // more of the query, as it is
 }
 
-// target is the address of the attack; a parameter without a value is left out
-// or, in the path, made of text too.
+// target returns the address of the attack. A parameter without a value is omitted or, in the path,
+// also made of text.
 func (a *attack) target(pick *picker) string {
 	path, query := a.route.Path, url.Values{}
 	for i, p := range a.route.Params {
@@ -66,9 +66,8 @@ func (a *attack) target(pick *picker) string {
 	return full
 }
 
-// FuzzEveryRoute asks every route of the table for odd values of every parameter,
-// cursor, header and body. None may make the service fail, and every answer is
-// what the document says.
+// FuzzEveryRoute sends unusual values of every parameter, cursor, header and body to every route.
+// None may make the service fail, and every response must conform to the document.
 func FuzzEveryRoute(f *testing.F) {
 	v := readSample(f, withExports)
 	document, err := check.New()
@@ -119,7 +118,7 @@ func FuzzEveryRoute(f *testing.F) {
 	})
 }
 
-// cursor is the cursor behind the first row of route; "" where there is none.
+// cursor returns the cursor after the first row of route; "" if there is none.
 func (p *picker) cursor(route *api.Route) string {
 	path, ok := p.path(route)
 	if !ok {

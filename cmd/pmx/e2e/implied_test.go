@@ -10,8 +10,9 @@ import (
 	"pmx/http/wire"
 )
 
-// plainImplied is what a day's brackets went for at the end of each hour in which one was traded, written without a look
-// at how pmx does it: seconds of the hour, brackets with a price, sum of prices, mean of the middles by price. ?: slug of the event.
+// plainImplied returns the prices of a day's brackets at the end of each hour with a trade, written
+// independently of pmx: seconds of the hour, brackets with a price, sum of prices, mean of the
+// middles weighted by price. ?: slug of the event.
 const plainImplied = `WITH f AS (
   SELECT m.market, m.group_item_title AS label, t.outcome, f.ts // 3600000000 AS hour, f.ts, coalesce(f.log_index, -1) AS place,
     least(round(f.usd::DECIMAL(38, 0) / f.shares * 1000000)::BIGINT, 1000000) AS price

@@ -18,7 +18,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// publishedSQL is the statement of docs/index.md, in lines "name value".
+// publishedSQL returns the result of the statement in docs/index.md, in lines "name value".
 func publishedSQL(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testfiles.Root(), "docs", "index.md"))
@@ -54,7 +54,7 @@ func TestIndexEqualsThePublishedSQLOnTheSampleVenue(t *testing.T) {
 	if strings.Contains(strings.Join(got, " "), "-Volume -") {
 		t.Errorf("the sample has no volume index: %v", got)
 	}
-	// Four hours of the past: the last instant of an hour is its close.
+	// Four past hours: the last value in an hour is its close.
 	h := reply[wire.PMXHistory](v, "/pmx-index/pmx-whale/history?limit=200")
 	if h.Name != "PMX-Whale" || len(h.Data) != 168+32 {
 		t.Fatalf("%s, %d rows", h.Name, len(h.Data))

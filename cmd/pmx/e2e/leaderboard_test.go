@@ -41,7 +41,7 @@ func TestLeaderboardsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// What is read of the database ranks as the snapshot does, and a spark is what the days of a wallet say.
+// What is read from the database ranks like the snapshot, and a spark equals the days of a wallet.
 func TestTheRankedListIsTheLeaderboard(t *testing.T) {
 	v := readSample(t)
 	for _, period := range []string{"1d", "7d", "30d"} {

@@ -56,7 +56,7 @@ SELECT concat_ws(' ', '0x' || lower(hex(w.address)), sum(cash + paid), sum(cash)
   count(*) FILTER (resolved), count(*) FILTER (resolved AND cash + paid > 0))
 FROM worth JOIN wallets AS w USING (wallet) GROUP BY w.address ORDER BY sum(cash + paid) DESC, sum(volume) DESC, w.address`
 
-	// Tokens of both sides, those who are short behind the others.
+	// Tokens of both sides; wallets that are short come last.
 	plainHolders = `WITH held AS (
   SELECT f.wallet, t.outcome, any_value(m.payouts) AS payouts, sum(if(f.side = 0, f.shares - f.fee, -f.shares)) AS net,
     sum(if(f.side = 0, f.usd, 0)) AS bought, sum(if(f.side = 1, f.usd, 0)) AS sold, sum(if(f.side = 1, f.usd - f.fee, -f.usd)) AS cash
@@ -117,7 +117,7 @@ func TestHoldersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// allHolders walks through all holders of a market.
+// allHolders reads all pages of a market's holders.
 func allHolders(v *venue, market, side string) []string {
 	var lines []string
 	for {
@@ -162,7 +162,7 @@ func TestEventsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// allTraders walks through all traders of an event.
+// allTraders reads all pages of an event's traders.
 func allTraders(v *venue, slug string) []string {
 	var lines []string
 	for {

@@ -15,8 +15,8 @@ func near(x, y string) string {
 	return strings.NewReplacer("X", x, "Y", y).Replace("(sign(X)::INT * ((2 * abs(X)::HUGEINT + Y) // (2 * Y)))")
 }
 
-// plainForecasts gives every forecast of the facts, in millionths: p at what the
-// wallet bought, b at what the outcome traded for.
+// plainForecasts computes every forecast from the facts, in millionths: p is the average price that
+// the wallet paid, b the average price of the outcome.
 var plainForecasts = `forecasts AS (
   WITH fill AS (
     SELECT f.*, t.market, t.outcome, m.payouts[t.outcome + 1] AS payout, m.category
@@ -36,8 +36,8 @@ var plainForecasts = `forecasts AS (
   FROM held JOIN average USING (market, outcome) JOIN wallets USING (wallet) WHERE net > 0
 )`
 
-// plainLeaderboard: ? is how many forecasts are needed. Squares of millionths divided by
-// a million are millionths again.
+// plainLeaderboard is the leaderboard; ? is the minimum number of forecasts. Squares of millionths
+// divided by a million are millionths again.
 var plainLeaderboard = `WITH ` + plainForecasts + `, score AS (
   SELECT address, count(*) AS n, sum((p - o) * (p - o)) AS error, sum((b - o) * (b - o)) AS baseline, sum(o - p) AS edge,
     count(*) FILTER (o > 500000) AS came, sum(paid) AS paid
@@ -80,8 +80,7 @@ func TestForecastsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// checkForecaster holds the details of a ranked wallet against its row and the
-// facts.
+// checkForecaster compares the details of a ranked wallet with its row and the facts.
 func checkForecaster(v *venue, row *wire.OracleRow, atLeast int) {
 	v.t.Helper()
 	d := reply[wire.One[wire.OracleTrader]](v, "/oracle/trader/"+row.Address).Data

@@ -21,8 +21,8 @@ import (
 	"pmx/http/wire"
 )
 
-// sampleConfig is what the sample venue is made from that is asked for everything: small enough to be
-// quick, large enough that every endpoint has something to say. The examples of the document are of the larger one.
+// sampleConfig is the configuration of the sample venue that tests use: small enough to be fast,
+// large enough that every endpoint has data. The examples of the document are from a larger one.
 func sampleConfig() sample.Config {
 	cfg := sample.Config{Fills: 60_000}
 	if !testfiles.Long() && !*update {
@@ -32,9 +32,9 @@ func sampleConfig() sample.Config {
 	return cfg
 }
 
-// sampleVenue is the venue with the sample's data. It is imported once: most of it before
-// a restart, so that there are files in wallet and in market order, and the newest fills
-// after it, so that there are fills that these files lack and a snapshot that followed a batch.
+// sampleVenue is the venue with the sample's data. It is imported once: most of it before a
+// restart, so that there are files in the order of wallets and of markets, and the newest fills
+// afterwards, so that there are fills that these files lack and a snapshot that followed a batch.
 var sampleVenue struct {
 	once sync.Once
 	dir  string
@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// readSample is the venue with the sample's data, which all tests that change nothing
-// share. Each has a service and a clock of its own.
+// readSample returns the venue with the sample's data, shared by all tests that change nothing.
+// Each has its own service and clock.
 func readSample(t testing.TB, change ...func(*venue, *api.Config)) *venue {
 	t.Helper()
 	sampleVenue.once.Do(func() { importSample(t) })
@@ -100,7 +100,7 @@ func importSample(t testing.TB) {
 	sampleVenue.open = v
 }
 
-// newSample is a copy of the venue with the sample's data, for a test that changes it.
+// newSample returns a copy of the venue with the sample's data, for a test that changes it.
 func newSample(t testing.TB) *venue {
 	t.Helper()
 	readSample(t)
@@ -133,7 +133,7 @@ func (v *venue) send(tier, method, path, body string) *fasthttp.Response {
 	return apitest.Do(v.handler, req, nil)
 }
 
-// picker knows values of parameters that the venue has something for.
+// picker has values of parameters for which the venue has data.
 type picker struct {
 	v     *venue
 	known map[string]string
@@ -151,8 +151,8 @@ func newPicker(v *venue) *picker {
 	return p
 }
 
-// learn asks path and takes fields of its first row as values of the parameters
-// with their names.
+// learn requests path and takes fields of its first row as values of the parameters with the same
+// names.
 func (p *picker) learn(path string, fields ...string) {
 	p.v.t.Helper()
 	var list struct{ Data []map[string]any }
@@ -167,7 +167,7 @@ func (p *picker) learn(path string, fields ...string) {
 	}
 }
 
-// value is a good value of a parameter; false where none is known.
+// value returns a valid value of a parameter; false if none is known.
 func (p *picker) value(param *api.Param) (string, bool) {
 	if text, ok := p.known[param.Name]; ok {
 		return text, true
@@ -181,9 +181,8 @@ func (p *picker) value(param *api.Param) (string, bool) {
 	return "", false
 }
 
-// path is a request for route that the venue has an answer to: the parameters in
-// the path and those that must be given, and short lists; false where a value is
-// not known.
+// path returns a request for route that the venue can answer, with the parameters in the path, the
+// required ones, and short lists; false if a value is not known.
 func (p *picker) path(route *api.Route) (string, bool) {
 	path, query := route.Path, url.Values{}
 	for _, param := range route.Params {

@@ -16,8 +16,7 @@ import (
 	"pmx/http/api"
 )
 
-// identity names the fields that identify a row of a scan, whatever else of
-// it changes while data arrives.
+// identity has the fields that identify a row of a scan, whatever else changes while data arrives.
 var identity = map[string][]string{
 	"/market/{condition_id}/candles": {"ts", "outcome_index"},
 	"/market/{condition_id}/trades":  {"ts", "transaction_hash", "log_index", "ordinal", "address", "side", "shares", "usd", "token_id"},
@@ -27,12 +26,11 @@ var identity = map[string][]string{
 	"/screener":                      {"condition_id"},
 }
 
-// walkChunks is how many files come in during each scan.
+// walkChunks is the number of files that are imported during each scan.
 var walkChunks = testfiles.Cases(4, 24)
 
-// TestAWalkDuringAnImportShowsEveryRowOfItsStartOnce scans every endpoint with a
-// cursor while files come in: in time order, and with fills older than what the
-// scan has passed.
+// TestScanDuringImportShowsItsRowsOnce scans every endpoint with a cursor while files are imported:
+// in the order of time, and with fills older than what the scan has passed.
 func TestScanDuringImportShowsItsRowsOnce(t *testing.T) {
 	var walked []api.Route
 	cursors := 0
@@ -54,7 +52,7 @@ func TestScanDuringImportShowsItsRowsOnce(t *testing.T) {
 	}
 }
 
-// checkWalk scans an endpoint while the files of rest come in.
+// checkWalk scans an endpoint while the files of rest are imported.
 func (v *venue) checkWalk(route *api.Route, rest []string) {
 	t := v.t
 	t.Helper()
@@ -71,7 +69,7 @@ func (v *venue) checkWalk(route *api.Route, rest []string) {
 	}
 	path, _, _ = strings.Cut(path, "?")
 	before, _ := v.walk(path, fields, 200, func() {})
-	// As many pages as there are files to come.
+	// As many pages as there are remaining files.
 	page := max(1, min(200, len(before)/walkChunks))
 	during, pages := v.walk(path, fields, page, func() {
 		if len(rest) > 0 {
@@ -96,7 +94,7 @@ func (v *venue) checkWalk(route *api.Route, rest []string) {
 	}
 }
 
-// counted says how often each row is there: some fills are alike.
+// counted returns how often each row occurs: some fills are equal.
 func counted(rows []string) map[string]int {
 	n := map[string]int{}
 	for _, row := range rows {
@@ -105,8 +103,8 @@ func counted(rows []string) map[string]int {
 	return n
 }
 
-// halves writes a small venue: its markets with half of its fills, and the other
-// half in so many files, each from all over the time.
+// halves writes a small venue: its markets with half of its fills, and the other half in a number
+// of files, each with fills of the whole period.
 func halves(v *venue, files int) (first, rest []string) {
 	v.t.Helper()
 	out := filepath.Join(v.t.TempDir(), "sample")
@@ -137,8 +135,8 @@ func halves(v *venue, files int) (first, rest []string) {
 	return first, rest
 }
 
-// walk gives the identities of all rows of path, page by page, and how many pages
-// there were. While each page is asked for, meanwhile runs beside it.
+// walk returns the identities of all rows of path, page by page, and the number of pages. meanwhile
+// runs concurrently with the request of each page.
 func (v *venue) walk(path string, fields []string, limit int, meanwhile func()) (rows []string, pages int) {
 	v.t.Helper()
 	for cursor := ""; ; pages++ {

@@ -17,16 +17,17 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestScenarios runs testdata/scenarios/*.txt, which its README explains: what
-// happened at a venue, what is asked, and the answer worked out by hand. Every
-// answer must be the same after a rebuild, and the database must prove itself.
+// TestScenarios runs testdata/scenarios/*.txt, which its README explains: what happened at a venue,
+// the requests, and the responses worked out by hand. Every response must be the same after a
+// rebuild, and the database must verify.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob(testfiles.Path("scenarios", "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
 	for nth, file := range files {
-		// A short run proves every sixth venue, and rebuilds it: that the rollups are those of the facts is no matter of the scenario.
+		// A short run verifies and rebuilds every sixth venue: whether the rollups follow from the
+		// facts does not depend on the scenario.
 		rebuild := testfiles.Long() || nth%6 == 0
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScenario(t, file, rebuild) })
 	}
@@ -72,7 +73,7 @@ type scenario struct {
 	asked   []question
 }
 
-// question is a request and what is expected of the answer.
+// question is a request and the expected response.
 type question struct {
 	line, status int
 	tier, path   string
@@ -112,8 +113,8 @@ func (s *scenario) run(text string) {
 	}
 }
 
-// wallet gives the address of a name: they ascend in order of first mention, but
-// for the venue's own, exchange.
+// wallet returns the address of a name: addresses ascend in the order of first use, except for the
+// venue's own, exchange.
 func (s *scenario) wallet(name string) string {
 	if s.names["@"+name] == "" {
 		s.counts[0]++
@@ -193,8 +194,8 @@ func (s *scenario) trade(match bool, w []string) {
 	}
 }
 
-// resolve takes: MARKET PAYOUT,PAYOUT… TIME [VERSION], with a later version a
-// correction; the time is - where it is not known.
+// resolve takes: MARKET PAYOUT,PAYOUT… TIME [VERSION]; a later version is a correction; the time is
+// - if it is not known.
 func (s *scenario) resolve(w []string) {
 	if len(w) < 3 || s.names["@"+w[0]] == "" {
 		s.failf("want MARKET PAYOUT,PAYOUT TIME [VERSION]")
@@ -208,8 +209,8 @@ func (s *scenario) resolve(w []string) {
 		s.names["@"+w[0]], w[1], at, said)
 }
 
-// sky takes a row of one of pmx's own files of the weather as JSON: the member that
-// only one kind of row has says which.
+// sky takes a row of one of pmx's own weather files as JSON. The kind of row is recognised by a
+// member that only it has.
 func (s *scenario) sky(text string) {
 	for i, member := range []string{"target", "kind", "ts", "month_day"} {
 		if strings.Contains(text, fmt.Sprintf("%q:", member)) {
@@ -220,8 +221,7 @@ func (s *scenario) sky(text string) {
 	s.failf("want a row with target, kind, ts or month_day")
 }
 
-// load imports what was said since the last import: markets, fills, resolutions, the
-// weather.
+// load imports what was given since the last import: markets, fills, resolutions and weather.
 func (s *scenario) load() {
 	s.imports++
 	var files []string
@@ -266,7 +266,7 @@ func (s *scenario) get(w []string, lines *bufio.Scanner) {
 
 var mention = regexp.MustCompile(`@[\w.-]*\w`)
 
-// named puts addresses, condition ids and token ids in the place of their names.
+// named replaces names with addresses, condition ids and token ids.
 func (s *scenario) named(text string) string {
 	return mention.ReplaceAllStringFunc(text, func(name string) string {
 		if known := s.names[name]; known != "" {
@@ -291,8 +291,8 @@ func (s *scenario) ask(q question, when string) {
 	}
 }
 
-// differences lists where got lacks what want says: every member of an object,
-// every element of a list and their number.
+// differences returns where got lacks what is in want: every member of an object, every element of
+// a list and their number.
 func differences(at string, want, got any) []string {
 	switch w := want.(type) {
 	case map[string]any:

@@ -13,8 +13,8 @@ import (
 	"pmx/http/wire"
 )
 
-// shopSQL works out, from facts and descriptions alone, what the screener knows of
-// every market: one statement, whole scans, no look at how pmx does it.
+// shopSQL computes the screener's figures of every market from facts and descriptions alone: one
+// statement, full scans, written independently of pmx.
 const shopSQL = `WITH newest AS (SELECT max(ts) AS t FROM fills),
 f AS (SELECT t.market, t.outcome, f.token, f.wallet, f.role = 1 AS maker, f.side, f.shares, f.usd, f.ts, f.tx, f.log_index, newest.t - f.ts AS age
   FROM fills AS f JOIN tokens AS t USING (token), newest WHERE t.market IS NOT NULL),
@@ -41,7 +41,7 @@ const shopRow = `concat_ws(' ', id, status, volume, volume_24h, volume_7d, volum
   coalesce(price::VARCHAR, '-'), coalesce(liquidity::VARCHAR, '-'), coalesce(spread::VARCHAR, '-'),
   coalesce(created_at // 1000000, 0), coalesce(end_at // 1000000, 0), coalesce(resolved_at // 1000000, 0), coalesce(last // 1000000, 0)) FROM shop`
 
-// shelfRow is a row of the API in the form of shopRow.
+// shelfRow formats a row of the API like shopRow.
 func shelfRow(r *wire.ScreenerRow) string {
 	parts := []any{r.ConditionID, r.Status, int64(r.Volume), int64(r.Volume24h), int64(r.Volume7d), int64(r.Volume30d), r.Trades, r.Traders, r.Traders24h, int64(r.WhaleFlow24h),
 		known(r.Price), known(r.Liquidity), known(r.Spread), second(r.CreatedAt), second(r.EndDate), second(r.ResolvedAt), second(r.LastTradeAt)}
@@ -73,8 +73,8 @@ var shopCases = []struct{ query, where, order string }{
 	{"q=tokyo&status=open", "regexp_matches(texts, '\\btokyo') AND status = 'open'", "volume_24h DESC"},
 }
 
-// TestScreenerGivesWhatPlainSQLGives holds every row of every case, and the
-// summary of its filters, against statements over the facts.
+// TestScreenerGivesWhatPlainSQLGives compares every row of every case, and the summary of its
+// filters, with statements over the facts.
 func TestScreenerGivesWhatPlainSQLGives(t *testing.T) {
 	v := readSample(t)
 	events := v.table(`SELECT event_slug FROM markets GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 2`)
@@ -128,7 +128,7 @@ func firstDifference(got, want []string) string {
 	return ""
 }
 
-// checkShopSummary holds the summary of a filter against the facts.
+// checkShopSummary compares the summary of a filter with the facts.
 func checkShopSummary(v *venue, query, where string) {
 	v.t.Helper()
 	var filters []string

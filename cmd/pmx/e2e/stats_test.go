@@ -67,7 +67,7 @@ SELECT concat_ws(' ', bucket, coalesce(sum(usd) FILTER (role <> 1), 0), count(*)
 FROM f GROUP BY bucket ORDER BY bucket`
 )
 
-// asPlain is the figures of one line, as a plain statement gives them.
+// asPlain formats figures as one line, like a plain statement.
 func asPlain(figures ...any) string {
 	for i, f := range figures {
 		if m, ok := f.(data.Micro); ok {
@@ -124,7 +124,8 @@ func TestStatsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	checkStats(v)
 }
 
-// Open at an instant is what was listed by then, and neither closed nor resolved: a scheduled end says nothing of that.
+// A market is open at an instant if it was listed, and neither closed nor resolved; a scheduled end
+// does not matter.
 const plainOpen = `WITH newest AS (SELECT max(ts) AS ts FROM fills),
 m AS (SELECT coalesce(start_at, created_at) AS lo, CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN 9223372036854775807
   ELSE least(closed_at, CASE WHEN resolved_at_source > 1 THEN resolved_at END) END AS hi FROM markets)

@@ -23,7 +23,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// venue is the whole service but for its sockets, over a database of its own.
+// venue is the whole service without sockets, with its own database.
 type venue struct {
 	t       testing.TB
 	dir     string
@@ -42,7 +42,7 @@ func newVenue(t testing.TB) *venue {
 	return openVenue(t, t.TempDir())
 }
 
-// newVenueOver is a venue over an open database, without the service.
+// newVenueOver returns a venue over an open database, without the service.
 func newVenueOver(t testing.TB, k *keeper.Keeper) *venue {
 	return &venue{t: t, keeper: k, keys: map[string]string{}, clock: apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
 }
@@ -70,8 +70,8 @@ func keep(t testing.TB, dir string) *venue {
 	return v
 }
 
-// openVenue starts the service over the database in dir, with what change makes
-// of its API.
+// openVenue starts the service over the database in dir; change may modify the configuration of its
+// API.
 func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *venue {
 	t.Helper()
 	v := keep(t, dir)
@@ -84,7 +84,7 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 	return v
 }
 
-// serve starts the service, with what change makes of its API.
+// serve starts the service; change may modify the configuration of its API.
 func (v *venue) serve(change ...func(*venue, *api.Config)) {
 	v.t.Helper()
 	t := v.t
@@ -116,7 +116,7 @@ func (v *venue) serve(change ...func(*venue, *api.Config)) {
 	}
 }
 
-// load imports files, each of which must be read to its last row.
+// load imports files, which must be read completely.
 func (v *venue) load(paths ...string) {
 	v.t.Helper()
 	res, err := v.keeper.Import(context.Background(), keeper.Request{Paths: paths}, nil)
@@ -140,8 +140,8 @@ func (v *venue) write(name, text string) string {
 	return path
 }
 
-// get asks for path below the API's base as tier ("" without a key) and gives
-// the status and the decoded body.
+// get requests path below the API's base as tier ("" without a key) and returns the status and the
+// decoded body.
 func (v *venue) get(tier, path string) (int, any) {
 	v.t.Helper()
 	req := &fasthttp.Request{}

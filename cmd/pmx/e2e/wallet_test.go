@@ -147,7 +147,7 @@ func tradeLine(r wire.Trade) string {
 		" ", r.Side, " ", orDash(r.Role), " ", micros(r.Shares), " ", micros(r.USD), " ", micros(r.Fee), " ", payout)
 }
 
-// everyTrade walks through all trades of a wallet.
+// everyTrade reads all pages of a wallet's trades.
 func everyTrade(v *venue, wallet string, limit int) []string {
 	var lines []string
 	cursor := ""
@@ -163,7 +163,7 @@ func everyTrade(v *venue, wallet string, limit int) []string {
 	}
 }
 
-// checkWallet compares all that is shown of a wallet with plain statements.
+// checkWallet compares everything shown about a wallet with plain statements.
 func checkWallet(v *venue, wallet string) {
 	v.t.Helper()
 	same := func(what string, want, got []string) {
@@ -205,7 +205,7 @@ func checkWallet(v *venue, wallet string) {
 	same("days", v.table(plainDays, wallet), got)
 }
 
-// checkPages walks through all markets of a wallet by profit, page by page.
+// checkPages reads all markets of a wallet by profit, page by page.
 func checkPages(v *venue, wallet string, total int) {
 	v.t.Helper()
 	seen := map[string]bool{}
@@ -228,7 +228,7 @@ func checkPages(v *venue, wallet string, total int) {
 	}
 }
 
-// categories are a wallet's categories, whose columns must add up to its stats.
+// categories returns a wallet's categories, whose columns must add up to its stats.
 func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
 	v.t.Helper()
 	var sum wire.WalletCategory

@@ -12,7 +12,7 @@ import (
 	"pmx/http/wire"
 )
 
-// bundleMost is what no bundle is longer than, its envelope among it.
+// bundleMost is the maximum size of a bundle, including its envelope.
 const bundleMost = 200_000
 
 // largeDesk makes a desk of two events a day of every city, highs and lows of that many
@@ -58,7 +58,7 @@ func (v *venue) largeDesk(days int) map[string]bool {
 	return slugs
 }
 
-// bundle asks for a bundle, which must fit, on every plan.
+// bundle requests a bundle, which must fit, on every plan.
 func (v *venue) bundle(query string) wire.WeatherBundle {
 	v.t.Helper()
 	v.clock.Set(v.clock.Now().Add(time.Minute)) // no plan's requests are used up
@@ -97,8 +97,8 @@ func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events in
 	return events
 }
 
-// TestTheBundleFitsWhateverTheDeskHolds: 440 events of 4,840 brackets are cut to 200 KB,
-// counted, and found by asking by date and by city.
+// TestTheBundleFitsWhateverTheDeskHolds checks that 440 events with 4,840 brackets are cut to 200
+// KB, that the rest is counted, and that it can be requested by date and by city.
 func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
 	testfiles.InLong(t, "TestTheBundleIsTheDeskInShort holds the bundle of the sample venue to its size")
 	const days = 4

@@ -31,8 +31,8 @@ ORDER BY 1`
 // normal is the distribution function of the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// settles is how much of a normal distribution settles in a bracket of whole degrees, rounded
-// half up or cut.
+// settles returns the share of a normal distribution that settles in a bracket of whole degrees,
+// rounded half up or truncated.
 func settles(b *wire.WeatherBracket, e *wire.WeatherEvent) float64 {
 	below := 0.5
 	if e.Rounding == "floor" {
@@ -98,8 +98,8 @@ func TestTheDeskEqualsPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// checkModel computes an event's probabilities and edges again from what it shows, and
-// gives how many brackets are dead.
+// checkModel recomputes an event's probabilities and edges from what it shows, and returns the
+// number of dead brackets.
 func checkModel(t *testing.T, e *wire.WeatherEvent, rows []wire.WeatherBracket) (dead int) {
 	t.Helper()
 	alive := 0.0
@@ -140,8 +140,8 @@ func sum(all []data.Micro) (total data.Micro) {
 	return total
 }
 
-// The bundle says what the brackets of every city say, in at most 200 KB, and its tag
-// stays while nothing of it changes, however the venue moves on.
+// The bundle equals the brackets of every city, in at most 200 KB, and its tag does not change
+// while its content does not, however the venue changes.
 func TestTheBundleIsTheDeskInShort(t *testing.T) {
 	v := newSample(t)
 	res := v.ask("GET", "/weather/bot-bundle", "")
@@ -194,7 +194,8 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 		t.Errorf("as_of is %s, was %s", now, asOf)
 	}
 
-	// However many sources there are, all cities fit: then those of single sources are left out, and said to be.
+	// All cities fit, however many sources there are: forecasts of single sources are left out, and
+	// the bundle says so.
 	var more strings.Builder
 	for _, c := range bundle.Data {
 		for _, e := range c.Events {

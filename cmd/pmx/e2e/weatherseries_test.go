@@ -123,10 +123,10 @@ func TestForecastsAndSkillEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// sameLines passes over their order.
+// sameLines ignores the order of lines.
 var sameLines = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 
-// tenths prints hundredths of a degree in tenths.
+// tenths formats hundredths of a degree as tenths.
 func tenths(d wire.Degrees) string { return fmt.Sprint((int64(d) + 5) / 10) }
 
 func TestWeatherSeriesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
@@ -211,7 +211,7 @@ func TestEvolutionOfKeptForecasts(t *testing.T) {
 	}
 }
 
-// evolution gives a day's forecasts as the API tells them, and its steps as time and value.
+// evolution returns a day's forecasts from the API, and its steps as time and value.
 func evolution(v *venue, city, day, metric string) (e wire.ForecastEvolution, steps []string) {
 	e = reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/"+city+"/"+day+"?metric="+metric)
 	for _, s := range e.Data {

@@ -42,8 +42,7 @@ SELECT concat_ws(' ', rank() OVER (ORDER BY @first DESC), lower(hex(w.address)),
 FROM figure JOIN wallets AS w USING (wallet)
 ORDER BY @first DESC, @second DESC, w.address`
 
-// checkDeskTraders holds every row against the facts and gives how many wallets
-// there are.
+// checkDeskTraders compares every row with the facts and returns the number of wallets.
 func checkDeskTraders(v *venue, when string) int {
 	v.t.Helper()
 	orders := []string{"real_pnl", "volume"}
