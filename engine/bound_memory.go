@@ -16,13 +16,15 @@ import (
 type memoryBound struct {
 	mu      sync.Mutex
 	limit   string // "": the usual one
+	usual   string // as DuckDB takes it
 	readers int    // that need the usual one
 }
 
-func (b *memoryBound) is() string {
+// inForce returns the limit that DuckDB should have, and whether it is lower than the usual one.
+func (b *memoryBound) inForce() (limit string, lowered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.limit
+	return cmp.Or(b.limit, b.usual), b.limit != ""
 }
 
 // add counts readers in and out.
@@ -50,17 +52,17 @@ func Lean(ctx context.Context) context.Context { return context.WithValue(ctx, l
 // UnboundMemory, when the database is reopened, and by the first Read whose context is not Lean: a query must not fail because somebody else works in little memory. During such reads
 // BoundMemory does nothing. If more than most is in use, it fails and changes nothing.
 func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error {
-	to := ""
-	if usual, err := humanize.ParseBytes(db.opts.memoryLimit()); err == nil && most > 0 && uint64(most) < usual {
-		to = strconv.FormatInt(most>>10, 10) + "KiB"
-	}
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()
+	to := ""
+	if usual, err := humanize.ParseBytes(db.bound.usual); err == nil && most > 0 && uint64(most) < usual {
+		to = strconv.FormatInt(most>>10, 10) + "KiB"
+	}
 	if to == db.bound.limit || db.bound.readers > 0 {
 		return nil
 	}
-	if err := setLimit(ctx, conn, cmp.Or(to, db.opts.memoryLimit())); err != nil {
-		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.opts.memoryLimit()))) // DuckDB says that it has the new one
+	if err := setLimit(ctx, conn, cmp.Or(to, db.bound.usual)); err != nil {
+		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.bound.usual))) // DuckDB says that it has the new one
 	}
 	db.bound.limit = to
 	return nil
@@ -68,7 +70,7 @@ func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error
 
 // UnboundMemory restores the usual limit. It can fail with ErrLimitLow.
 func (db *DB) UnboundMemory(ctx context.Context) error {
-	if db.bound.is() == "" {
+	if _, lowered := db.bound.inForce(); !lowered {
 		return nil
 	}
 	return db.Read(ctx, func(*sql.Conn) error { return nil }) // which begins with it
@@ -81,7 +83,7 @@ func (db *DB) unbound(ctx context.Context, conn *sql.Conn) error {
 	if db.bound.limit == "" {
 		return nil
 	}
-	if err := setLimit(ctx, conn, db.opts.memoryLimit()); err != nil {
+	if err := setLimit(ctx, conn, db.bound.usual); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.bound.limit = ""

@@ -60,7 +60,11 @@ func (k *Keeper) load(ctx context.Context) error {
 			return err
 		}
 		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
-		return k.live.LoadBeside(ctx, conn, k.db.Beside)
+		if err := k.live.LoadBeside(ctx, conn, k.db.Beside); err != nil {
+			return err
+		}
+		k.notShared(ctx, k.db.ShareMemory(ctx, conn))
+		return nil
 	})
 }
 
