@@ -16,15 +16,13 @@ import (
 type memoryBound struct {
 	mu      sync.Mutex
 	limit   string // "": the usual one
-	usual   string // as DuckDB takes it
 	readers int    // that need the usual one
 }
 
-// inForce returns the limit that DuckDB should have, and whether it is lower than the usual one.
-func (b *memoryBound) inForce() (limit string, lowered bool) {
+func (b *memoryBound) is() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return cmp.Or(b.limit, b.usual), b.limit != ""
+	return b.limit
 }
 
 // add counts readers in and out.
@@ -52,17 +50,17 @@ func Lean(ctx context.Context) context.Context { return context.WithValue(ctx, l
 // UnboundMemory, when the database is reopened, and by the first Read whose context is not Lean: a query must not fail because somebody else works in little memory. During such reads
 // BoundMemory does nothing. If more than most is in use, it fails and changes nothing.
 func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error {
-	db.bound.mu.Lock()
-	defer db.bound.mu.Unlock()
 	to := ""
-	if usual, err := humanize.ParseBytes(db.bound.usual); err == nil && most > 0 && uint64(most) < usual {
+	if usual, err := humanize.ParseBytes(db.opts.memoryLimit()); err == nil && most > 0 && uint64(most) < usual {
 		to = strconv.FormatInt(most>>10, 10) + "KiB"
 	}
+	db.bound.mu.Lock()
+	defer db.bound.mu.Unlock()
 	if to == db.bound.limit || db.bound.readers > 0 {
 		return nil
 	}
-	if err := setLimit(ctx, conn, cmp.Or(to, db.bound.usual)); err != nil {
-		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.bound.usual))) // DuckDB says that it has the new one
+	if err := setLimit(ctx, conn, cmp.Or(to, db.opts.memoryLimit())); err != nil {
+		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.opts.memoryLimit()))) // DuckDB says that it has the new one
 	}
 	db.bound.limit = to
 	return nil
@@ -70,7 +68,7 @@ func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error
 
 // UnboundMemory restores the usual limit. It can fail with ErrLimitLow.
 func (db *DB) UnboundMemory(ctx context.Context) error {
-	if _, lowered := db.bound.inForce(); !lowered {
+	if db.bound.is() == "" {
 		return nil
 	}
 	return db.Read(ctx, func(*sql.Conn) error { return nil }) // which begins with it
@@ -83,7 +81,7 @@ func (db *DB) unbound(ctx context.Context, conn *sql.Conn) error {
 	if db.bound.limit == "" {
 		return nil
 	}
-	if err := setLimit(ctx, conn, db.bound.usual); err != nil {
+	if err := setLimit(ctx, conn, db.opts.memoryLimit()); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.bound.limit = ""

@@ -27,9 +27,7 @@ import (
 type Options struct {
 	Dir         Dir
 	MemoryLimit string // DuckDB syntax, "" = DefaultMemory
-	// Memory is what ShareMemory divides, with MemoryLimit for DuckDB's part at first; nil: nothing is divided.
-	Memory  *Memory
-	Threads int // 0 = one per core
+	Threads     int    // 0 = one per core
 	// Reads is a folder that DuckDB may read besides that of Dir, "" for none.
 	Reads string
 	// OnFault is called with every fault; recovered is false when the database could
@@ -107,7 +105,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}, named: named{dir: string(dir), sync: data.SyncFolder}, bound: memoryBound{usual: opts.memoryLimit()}}
+	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}, named: named{dir: string(dir), sync: data.SyncFolder}}
 	if err := errors.Join(db.prepare(ctx), db.named.last()); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -246,15 +244,6 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 }
 
 func (o Options) memoryLimit() string { return cmp.Or(o.MemoryLimit, DefaultMemory) }
-
-// reopening returns the options of opening the database again, with the usual memory limit of now.
-func (db *DB) reopening() Options {
-	opts := db.opts
-	db.bound.mu.Lock()
-	defer db.bound.mu.Unlock()
-	opts.MemoryLimit = db.bound.usual
-	return opts
-}
 
 func (p *pools) close() error {
 	err := errors.Join(p.readers.Close(), p.writer.Close())
@@ -414,7 +403,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	}
 	_ = db.pools.close() // a poisoned instance cannot close cleanly; the file is what counts
 	db.pools = nil
-	p, err := openPools(context.WithoutCancel(ctx), db.reopening())
+	p, err := openPools(context.WithoutCancel(ctx), db.opts)
 	if err != nil {
 		db.closedByFullDisk = full
 		db.report(errors.Join(fault, err), full)
@@ -434,7 +423,7 @@ func (db *DB) reopenAfterFullDisk(ctx context.Context) bool {
 	if db.pools != nil || !db.closedByFullDisk {
 		return db.pools != nil
 	}
-	p, err := openPools(context.WithoutCancel(ctx), db.reopening())
+	p, err := openPools(context.WithoutCancel(ctx), db.opts)
 	if err != nil {
 		return false
 	}

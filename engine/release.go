@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -86,8 +87,7 @@ func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
 	if !db.release.lowered {
 		return nil
 	}
-	limit, _ := db.bound.inForce()
-	if err := setLimit(ctx, conn, limit); err != nil {
+	if err := setLimit(ctx, conn, cmp.Or(db.bound.is(), db.opts.memoryLimit())); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.release.lowered = false

@@ -24,9 +24,6 @@ func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 		return err
 	}
 	defer k.work.Unlock()
-	if k.live != nil {
-		defer k.shareMemory(ctx)
-	}
 	return k.cycleDone(k.timed(workRefresh, func() error { return k.refresh(ctx, step) }))
 }
 

@@ -52,22 +52,9 @@ func (k *Keeper) boundMemory(ctx context.Context) {
 	if now.Sub(k.garbageAt) >= memoryLooks {
 		k.garbageAt = now
 		engine.BoundGarbage(followedGarbage)
-		k.shareMemory(ctx)
 	}
 	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
 		k.releasedAt = now // else after the next batch
-	}
-}
-
-// shareMemory divides memory between DuckDB and Go by what the live heap needs.
-func (k *Keeper) shareMemory(ctx context.Context) {
-	k.notShared(ctx, k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.ShareMemory(ctx, conn) }))
-}
-
-// notShared notes that the division of memory is unchanged, if err is not nil.
-func (k *Keeper) notShared(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		k.cfg.Log.Debug().Err(err).Msg("memory is divided as before")
 	}
 }
 

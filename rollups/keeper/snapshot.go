@@ -60,11 +60,7 @@ func (k *Keeper) load(ctx context.Context) error {
 			return err
 		}
 		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
-		if err := k.live.LoadBeside(ctx, conn, k.db.Beside); err != nil {
-			return err
-		}
-		k.notShared(ctx, k.db.ShareMemory(ctx, conn))
-		return nil
+		return k.live.LoadBeside(ctx, conn, k.db.Beside)
 	})
 }
 
