@@ -352,7 +352,7 @@ func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
 			}
 		}
 	}
-	told("waits for a first backup", "status")
+	told("waiting for a first backup", "status")
 	told("there is nothing to serve yet", "status")
 	told("has nothing to serve yet", "verify")
 	told("is refused", "refresh")

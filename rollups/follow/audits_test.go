@@ -220,7 +220,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	}
 	a.until(first.Add(72*time.Hour + 20*time.Minute))
 	s = a.look(audits)
-	if s.Last.Unexplained == 0 || s.Last.Unexplained > s.Last.Differ || s.Waiting != 0 || !strings.Contains(strings.Join(s.Problems(), ""), "other volumes") {
+	if s.Last.Unexplained == 0 || s.Last.Unexplained > s.Last.Differ || s.Waiting != 0 || !strings.Contains(strings.Join(s.Problems(), ""), "different volumes") {
 		t.Errorf("the third day: %+v %+v", s, s.Last)
 	}
 	stored, err := follow.StoredAudits(t.Context(), a.k)
@@ -255,7 +255,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := audits.Status()
-	if s.Last == nil || s.Last.VenueOnly == 0 || s.Last.OursOnly == 0 || s.Waiting == 0 || s.Phase != follow.Quarantine || !strings.Contains(s.Problems()[0], "are not in") {
+	if s.Last == nil || s.Last.VenueOnly == 0 || s.Last.OursOnly == 0 || s.Waiting == 0 || s.Phase != follow.Quarantine || !strings.Contains(s.Problems()[0], "are missing") {
 		t.Fatalf("%+v %+v", s, s.Last)
 	}
 	if err := a.server.SetFaults("rpc", replay.Faults{}); err != nil {
