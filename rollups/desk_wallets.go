@@ -43,8 +43,7 @@ func deskInputs(b *rebuilder) error {
 	}
 	return b.eachWallets("position"+b.suffix, func(wallets keyRange, positions string) error {
 		held := statements.Get("RowsInRange", "@rows", "FROM desk_held", "@which", wallets.of("wallet"))
-		return b.exec(statements.Get("DeskWalletAll", "@figures", statements.Get("DeskWalletOf", "@positions", positions,
-			"@which", statements.Get("DeskTokensNow"), "@span", wallets.of("wallet"), "@held", held)))
+		return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures(positions, wallets.of("wallet"), held)))
 	})
 }
 
@@ -54,10 +53,9 @@ func deskWalletTable() table {
 }
 
 // deskFigures is the definition: the figures of every wallet over all markets of the
-// desk, from positions and the facts that meet a condition.
-func deskFigures(positions, facts string) string {
-	which := statements.Get("DeskTokensNow")
-	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", facts, "@held", heldOf(positions, which))
+// desk, from positions, the facts that meet a condition, and held, what the positions are worth.
+func deskFigures(positions, facts, held string) string {
+	return statements.Get("DeskWalletOf", "@positions", positions, "@which", statements.Get("DeskTokensNow"), "@span", facts, "@held", held)
 }
 
 // heldOf values the holdings of some tokens: which is a list or a subquery.
@@ -71,7 +69,9 @@ func heldOf(positions, which string) string {
 // wallet's first and last trade cannot be subtracted.
 func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	t := deskWalletTable()
-	err := t.replace(ctx, conn, []piece{{wholeRange, t.counting(t.typed(deskFigures(statements.Get("PositionsNow"), "true")))}})
+	positions := statements.Get("PositionsNow")
+	figures := deskFigures(positions, "true", heldOf(positions, statements.Get("DeskTokensNow")))
+	err := t.replace(ctx, conn, []piece{{wholeRange, t.counting(t.typed(figures))}})
 	if err != nil {
 		return fmt.Errorf("traders of the weather desk: %w", err)
 	}

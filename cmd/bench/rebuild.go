@@ -93,13 +93,13 @@ func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
 	switch {
 	case errors.Is(err, errNoClickHouse):
 		b.add(what, tables.String(), err.Error(), "", "≤ 1")
-		err = nil
-	case err == nil:
+	case err != nil:
+		return err
+	default:
 		theirs := rebuildTime{time.Duration(answer.Seconds * float64(time.Second)), time.Duration(answer.Processor * float64(time.Second))}
 		b.add(what, tables.String(), "the tables of bare SQL in ClickHouse "+answer.Version+" "+theirs.String(), ratios(tables, theirs), "≤ 1")
-		err = nil
 	}
-	return err
+	return nil
 }
 
 // rivalDatabase is an empty database beside that of pmx, which is attached as p, and the time of the newest fill there.

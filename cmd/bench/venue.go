@@ -134,7 +134,7 @@ func (b *bench) fillInPieces(k *keeper.Keeper, files string, n int64) error {
 	return nil
 }
 
-// importVenue imports a venue, and removes each file of fills once it is imported.
+// importVenue imports the files of a venue in a folder, and then removes the folder.
 func (b *bench) importVenue(k *keeper.Keeper, files string) error {
 	paths, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What users wrote about themselves cannot control the terminal of whoever lists it.
+// What users wrote about themselves cannot control the terminal that lists it.
 func TestListsPrintNoControlCharacters(t *testing.T) {
 	keepUmask(t)
 	dir := t.TempDir()

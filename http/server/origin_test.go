@@ -133,7 +133,7 @@ func TestAnswersSayThatTheyDependOnTheOrigin(t *testing.T) {
 	}
 }
 
-// The OpenAPI document is for everyone, whoever may read the rest.
+// The OpenAPI document is for everyone, even if the rest is not.
 func TestTheDocumentIsForPagesOfAllSites(t *testing.T) {
 	for _, r := range []*rig{serve(t, nil, nil), allow(t, "https://other.example"), allow(t, dash)} {
 		res, _ := ask(t, http.DefaultClient, "GET", r.URL()+"/openapi.json", "Origin: "+dash)

@@ -87,7 +87,7 @@ const (
 	inside  moment = "inside" // when the commit begins
 	within  moment = "within" // after all statements of its transaction
 	behind  moment = "behind" // after the commit
-	ending  moment = "ending" // when the process is told to end after the commit
+	ending  moment = "ending" // when the process gets the signal to end, after the commit
 	cleanly moment = "clean"  // never: it ends after the commit
 	never   moment = "never"
 )
