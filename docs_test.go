@@ -62,10 +62,10 @@ func TestReadmeNamesEveryPackage(t *testing.T) {
 var endpointCell = regexp.MustCompile("`((?:[A-Z]+ )?)(/[^`?]*)[^`]*`")
 
 func TestReadmeNamesEveryEndpoint(t *testing.T) {
-	_, text, found := strings.Cut(read(t, "README.md"), "\n## What the API answers\n")
+	_, text, found := strings.Cut(read(t, "README.md"), "\n## API endpoints\n")
 	text, _, ended := strings.Cut(text, "\n## ")
 	if !found || !ended {
-		t.Fatal("README.md has no section on what the API answers")
+		t.Fatal("README.md has no section \"API endpoints\"")
 	}
 	named := map[string]bool{}
 	for line := range strings.Lines(text) {
