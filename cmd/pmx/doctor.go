@@ -81,7 +81,7 @@ type DoctorCmd struct {
 
 // Help is the longer help.
 func (DoctorCmd) Help() string {
-	return `Checks the data directory and its permissions, who has the database open, the disk, the limit of open files, the clock, the
+	return `Checks the data directory and its permissions, which process has the database open, the disk, the limit of open files, the clock, the
 settings, the certificate, the file of keys, the version of the database, and the status of a running server: old data, refreshes and
 verifications that fail, faults. Says what to do about each problem. Changes nothing. Takes the flags of pmx serve, and reads the
 environment and the config file as it would.

@@ -23,7 +23,7 @@ type ExportCmd struct {
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	Check       bool   `help:"With lake: read every existing file and compare its checksum; by default only sizes are compared."`
-	Shards      bool   `help:"With lake: write the fills two more times, by the first digits of the wallet's address and by the last digits of the token id, for servers that read single fills there."`
+	Shards      bool   `help:"With lake: also write the fills by wallet and by token, so that servers can read single fills from the lake."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
@@ -44,10 +44,10 @@ Facts in canonical columns, exact to the last digit; pmx import reads them back:
   observations        temperatures reported by stations
   normals             climate normals, without those pmx derives itself
 
-The file appears under its name only once it is complete.
+The file gets its name only when it is complete.
 
-Everything for other engines, as a folder of files that never change:
-  lake                fills by day, tokens, conditions, resolutions, wallets; a later run adds what changed
+All facts for other engines, as a folder of files that never change:
+  lake                fills by day, tokens, conditions, resolutions, wallets; a later run writes only what changed
 
   pmx export wallet_pnl --out wallets.parquet
   pmx export trader_leaderboard --out leaderboard.csv

@@ -76,6 +76,14 @@ type KeysIssueCmd struct {
 	JSON  bool   `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (KeysIssueCmd) Help() string {
+	return `The tier decides how many requests a minute, rows and days of history a key gets. A running server accepts the key at once.
+
+  pmx keys issue --tier trader --label "dashboard of Ann"
+  pmx keys issue --tier free --label trial --expires 30d`
+}
+
 type issued struct {
 	Key       string     `json:"key"`
 	ID        string     `json:"id"`
@@ -149,6 +157,14 @@ type KeysListCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (KeysListCmd) Help() string {
+	return `Shows the id, tier, label, use, limit and validity of every key. The keys themselves are not stored and cannot be shown.
+
+  pmx keys list
+  pmx keys list --json | jq '.keys[] | select(.tier == "alpha")'`
+}
+
 // Run lists.
 func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return cli.lookControl(ctx, func(db *control.DB) error {
@@ -190,6 +206,12 @@ type KeysLimitCmd struct {
 	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
 	Rate string `arg:"" name:"requests" help:"Requests a minute, more or fewer than its tier allows, or tier for the limit of its tier."`
 	JSON bool   `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (KeysLimitCmd) Help() string {
+	return `  pmx keys limit fbe8dec5 5000
+  pmx keys limit fbe8dec5 tier`
 }
 
 // Run sets the limit.
@@ -238,6 +260,13 @@ type KeysSetTierCmd struct {
 	JSON bool   `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (KeysSetTierCmd) Help() string {
+	return `A running server applies the new tier at once.
+
+  pmx keys set-tier fbe8dec5 alpha`
+}
+
 // Run changes the tier.
 func (c *KeysSetTierCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -251,6 +280,13 @@ type KeysExpireCmd struct {
 	ID    string `arg:"" help:"Public id of the key, as shown by keys list."`
 	Until string `arg:"" name:"when" help:"90d, 12h, the last day on which it is valid, UTC, or never. A key that has expired becomes valid again."`
 	JSON  bool   `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (KeysExpireCmd) Help() string {
+	return `  pmx keys expire fbe8dec5 30d
+  pmx keys expire fbe8dec5 2027-03-31
+  pmx keys expire fbe8dec5 never`
 }
 
 // Run sets the expiry.
@@ -277,6 +313,14 @@ type KeysRotateCmd struct {
 	Overlap string `help:"How long the replaced key stays valid, such as 7d or 12h; 0: not at all. It never extends the validity of the old key." default:"1d" placeholder:"DURATION"`
 	Until   string `name:"expires" help:"When the new key expires, as for keys issue. By default it expires when the replaced one would have." placeholder:"WHEN"`
 	JSON    bool   `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (KeysRotateCmd) Help() string {
+	return `Issues a new key with the tier, label and limit of the old one.
+
+  pmx keys rotate fbe8dec5
+  pmx keys rotate fbe8dec5 --overlap 7d`
 }
 
 // Run rotates.
@@ -312,6 +356,13 @@ func (c *KeysRotateCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 type KeysRevokeCmd struct {
 	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
 	JSON bool   `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (KeysRevokeCmd) Help() string {
+	return `A running server refuses the key at once. Revoking cannot be undone.
+
+  pmx keys revoke fbe8dec5`
 }
 
 // Run revokes.

@@ -35,7 +35,7 @@ type CLI struct {
 	Serve    ServeCmd    `cmd:"" help:"Run the server until it is stopped."`
 	Import   ImportCmd   `cmd:"" help:"Import trades, markets, resolutions and weather."`
 	Sync     SyncCmd     `cmd:"" help:"Follow the venue as it trades, without serving."`
-	Refresh  RefreshCmd  `cmd:"" help:"Merge imported data now instead of on schedule."`
+	Refresh  RefreshCmd  `cmd:"" help:"Bring the rollups up to date now instead of on schedule."`
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
 	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
@@ -50,7 +50,7 @@ type CLI struct {
 	Doctor   DoctorCmd   `cmd:"" help:"Report what is wrong, and what to do."`
 	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
-	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
+	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx, DuckDB and Go."`
 
 	Completion CompletionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the possible words at the end of a command."`

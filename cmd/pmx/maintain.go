@@ -18,6 +18,14 @@ type RefreshCmd struct {
 	JSON bool `help:"End with one JSON object instead of text."`
 }
 
+// Help is the longer help.
+func (RefreshCmd) Help() string {
+	return `A large import leaves the rollups to a rebuild, which the server runs on schedule. This command runs it now. If the rollups are
+up to date, nothing is rebuilt. With a running server, the work is done by the server.
+
+  pmx refresh`
+}
+
 // Run refreshes.
 func (c RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return runMaintenance(ctx, cli, std, refreshing, c.JSON, none{})
@@ -32,7 +40,10 @@ type RebuildCmd struct {
 // Help is the longer help.
 func (RebuildCmd) Help() string {
 	return `A rebuild loses nothing, because every rollup is derived from the facts. A running server keeps answering
-from the previous snapshot until the new one is ready.`
+from the previous snapshot until the new one is ready.
+
+  pmx rebuild
+  pmx rebuild --whale-threshold 25000`
 }
 
 // Run rebuilds.
@@ -75,10 +86,14 @@ func (VerifyCmd) Help() string {
 day and market must agree. In a resolved market that has both sides of each match and no fees, the profits
 and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.
 
-With --against, the rollups of the database are compared with those that rollups/cluster published, all columns
-and both ways, after every file was checked against its manifest. With --lake as well, no database is needed: sums of days
-must be those of the lake, profits and losses of complete markets must cancel out, and everything about the wallets
-of --prefix is recomputed.`
+With --against, every file that rollups/cluster published is checked against its manifest, and then all rows and columns are
+compared with the rollups of the database. With --lake as well, no database is needed: sums by day must equal those of the
+lake, profits and losses of complete markets must add up to zero, and the rollups of the wallets of --prefix are recomputed.
+
+  pmx verify
+  pmx verify --json > checks.json
+  pmx verify --against out
+  pmx verify --against out --lake lake --prefix 0x00`
 }
 
 // Run verifies.

@@ -29,7 +29,7 @@ type ReplayCmd struct {
 	Finality  int64     `help:"Blocks between the newest and the newest final one." default:"16"`
 	MaxRange  int64     `help:"Maximum number of blocks in eth_getLogs." default:"10000"`
 	MaxLogs   int       `help:"Maximum number of logs in eth_getLogs." default:"20000"`
-	Faults    []string  `help:"Faults to make: all, none, or names of the list below, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME"`
+	Faults    []string  `help:"Faults to make: all, none, or names of the list above, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME"`
 	FaultRate float64   `help:"Share of the requests that have a fault, 0 to 1." default:"0.1"`
 	Seed      uint64    `help:"Seed of the faults." default:"0"`
 	WriteLogs string    `help:"Write all logs of the venue as NDJSON, for pmx import, and exit." type:"path" placeholder:"FILE"`
@@ -38,24 +38,27 @@ type ReplayCmd struct {
 // Help is the longer help.
 func (ReplayCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Serves the interfaces of all sources that pmx sync follows, with one made-up venue behind them:
+	b.WriteString(`Serves the APIs of all sources that pmx sync follows. The data of all of them is one made-up venue:
 
-  /rpc, /rpc/NAME           nodes of the chain; each name is one of its own
+  /rpc, /rpc/NAME           nodes of the chain; each name is a separate node
   /gamma, /clob, /data      the venue's catalogue, order books and data API
   /ws/market, /rtds         its websockets
-  /openmeteo, /metar, /nws  the weather; /openmeteo/ensemble, /archive and /previous are services of their own
+  /openmeteo, /metar, /nws  the weather; /openmeteo/ensemble, /archive and /previous are separate services
   /replay                   GET: the clock and the faults so far; POST: change them
 
-Blocks, trades and model runs appear as its clock passes them. The clock starts in the middle of the venue's time and runs
-at --speed. A day in a quarter of an hour, with two nodes, one of which loses logs:
+Blocks, trades and model runs appear as the clock passes them. The clock starts at --start and runs at --speed. A day in a
+quarter of an hour, with two nodes, one of which loses logs:
 
   pmx replay --speed 96 --faults rpc/2=lost-logs,rpc/2=lagging-node --fault-rate 0.3
   curl -X POST 'localhost:8091/replay?source=gamma&faults=503&rate=1'
 
-The same venue as files: pmx replay --end TIME --write-logs logs.ndjson, and pmx sample --chain --end TIME --out DIR.
-The same flags make the same venue; give --end if it has to be the same tomorrow.
+The same flags give the same venue, but --end depends on the current time: set it to get the same venue on another day. To get
+the same venue as files:
 
-Faults, with the source that has them (none: every one), and the number that may follow the name:
+  pmx replay --end 2027-01-01T00:00:00Z --write-logs logs.ndjson
+  pmx sample --chain --end 2027-01-01T00:00:00Z --out venue
+
+Faults, each with its source (without one: all sources) and the number that it takes, if any:
 
 `)
 	for _, k := range replay.Kinds() {
@@ -65,7 +68,7 @@ Faults, with the source that has them (none: every one), and the number that may
 		}
 		_, _ = fmt.Fprintf(&b, "  %-10s %-24s %s\n", k.Of, name, k.About)
 	}
-	b.WriteString("\nLater names override earlier ones: all,stalled:200,-closed. \"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
+	b.WriteString("\nLater names override earlier ones: all,stalled:200,-closed. \"all\" is every fault that does not change the venue\nitself: what is followed is then equal to an import of the files.\n")
 	return b.String()
 }
 

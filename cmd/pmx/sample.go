@@ -16,7 +16,7 @@ type SampleCmd struct {
 	End   time.Time `help:"Time of the newest data, RFC 3339." placeholder:"TIME"`
 	Days  int       `help:"Days of trading, 7 to 2000; 0 chooses by the number of fills: 30 to 400." default:"0" placeholder:"N"`
 	Out   string    `help:"Folder to write into; created if it does not exist." required:"" type:"path" placeholder:"DIR"`
-	Chain bool      `help:"Make a venue as on the chain, like that of pmx replay: times of blocks, the exchange of each day, protocol V2."`
+	Chain bool      `help:"Generate the venue as it would be on the chain, as pmx replay does: block times, the exchange contract of each day, protocol V2."`
 	JSON  bool      `help:"End with the manifest as one JSON object."`
 }
 

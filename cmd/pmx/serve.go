@@ -67,13 +67,14 @@ func (ServeCmd) Help() string {
 Files that are moved into <data-dir>/inbox are imported.
 
   pmx serve --sample
+  pmx serve --sync polymarket --sync-contact you@example.org
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
   pmx serve --listen 0.0.0.0:443 --acme-domain api.example.org
   pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8
   pmx serve --follow /mnt/backup/pmx --data-dir replica1 --listen 127.0.0.1:8081
 
-Browsers keep pages of other sites from reading answers, unless the site is allowed by its origin,
-which is scheme, host and port as the browser's address bar shows them:
+By default, browsers do not let pages of other sites read responses. Allow a site by its origin: scheme, host and port, as the
+address bar of the browser shows them:
 
   pmx serve --cors-origin https://dash.example --cors-origin http://localhost:3000
   pmx serve --cors-origin '*'            pages of every site; they still need a key`

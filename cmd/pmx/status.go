@@ -38,8 +38,8 @@ type StatusCmd struct {
 
 // Help is the longer help.
 func (StatusCmd) Help() string {
-	return `Asks the running server of the data directory; without one it shows what can be told from the files, and opens no
-database. The last lines say what is wrong and what to do; pmx doctor checks more. The exit status is 0 whatever is shown.
+	return `Asks the server that runs on the data directory. Without one, shows what can be read from the files without opening the
+database. The last lines say what is wrong and what to do; pmx doctor checks more. The exit status is 0 even if something is wrong.
 
   pmx status
   pmx status --json`

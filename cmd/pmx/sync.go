@@ -27,7 +27,7 @@ type SyncCmd struct {
 
 // Help is the longer help.
 func (SyncCmd) Help() string {
-	return `Without a command it follows, and takes the flags of pmx sync follow: see pmx sync follow --help.
+	return `Without a subcommand, it is pmx sync follow and takes the same flags: see pmx sync follow --help.
 
   pmx sync --rpc https://one.example,https://two.example --contact you@example.org
   pmx sync status`
@@ -42,7 +42,7 @@ type SyncFollowCmd struct {
 // Help is the longer help.
 func (SyncFollowCmd) Help() string {
 	return `Asks the sources for what is new, checks that it is complete, and commits it together with its position, so it
-can be stopped at any moment. Files may be imported meanwhile. A server follows by itself with pmx serve --sync polymarket.
+can be stopped at any time. Files may be imported meanwhile. A server follows by itself with pmx serve --sync polymarket.
 
   PMX_RPC=https://one.example/KEY,https://two.example pmx sync --contact you@example.org
   pmx sync --rpc http://127.0.0.1:8091/rpc --contact me --only chain --once
@@ -170,6 +170,14 @@ func registerFollower(s *admin.Server, f *follower) {
 // SyncStatusCmd shows the status of the sources.
 type SyncStatusCmd struct {
 	JSON bool `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (SyncStatusCmd) Help() string {
+	return `Asks the running server or pmx sync of the data directory. Without one, shows the status that was stored last.
+
+  pmx sync status
+  pmx sync status --json`
 }
 
 // Run shows the status.

@@ -10,6 +10,11 @@ import (
 // VersionCmd shows versions.
 type VersionCmd struct{}
 
+// Help is the longer help.
+func (VersionCmd) Help() string {
+	return `  pmx version`
+}
+
 // Run prints the versions of pmx, DuckDB and Go.
 func (VersionCmd) Run(ctx context.Context, std stdio) error {
 	db, err := sql.Open("duckdb", "")

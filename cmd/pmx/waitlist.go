@@ -28,6 +28,11 @@ type WaitlistAddCmd struct {
 	JSON    bool   `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (WaitlistAddCmd) Help() string {
+	return `  pmx waitlist add ann@example.org --use-case "a dashboard of weather markets"`
+}
+
 // Run adds.
 func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -63,6 +68,12 @@ type WaitlistListCmd struct {
 	JSON  bool   `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (WaitlistListCmd) Help() string {
+	return `  pmx waitlist list
+  pmx waitlist list --state all`
+}
+
 // Run lists.
 func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return cli.lookControl(ctx, func(db *control.DB) error {
@@ -93,6 +104,13 @@ type WaitlistApproveCmd struct {
 	JSON bool   `help:"Print one JSON object."`
 }
 
+// Help is the longer help.
+func (WaitlistApproveCmd) Help() string {
+	return `Prints the new key. Send it to the contact: pmx sends no messages.
+
+  pmx waitlist approve 3 --tier explorer`
+}
+
 // Run approves and issues the key.
 func (c *WaitlistApproveCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -112,6 +130,11 @@ func (c *WaitlistApproveCmd) Run(ctx context.Context, cli *CLI, std stdio) error
 type WaitlistDeclineCmd struct {
 	ID   int64 `arg:"" help:"Number of the request."`
 	JSON bool  `help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (WaitlistDeclineCmd) Help() string {
+	return `  pmx waitlist decline 3`
 }
 
 // Run declines.
