@@ -16,7 +16,7 @@ func Trader() []Fact {
 // the name of the file of a table.
 func TraderReadme(file func(id string) string) string {
 	var b strings.Builder
-	b.WriteString("# Everything about one wallet\n\nmanifest.json has the time of the export, and the rows and the checksum of each file. An empty cell of CSV is null: unknown.\n")
+	b.WriteString("# Everything about one wallet\n\nmanifest.json has the time of the export, and the number of rows and the checksum of each file. An empty CSV cell is null: the value is unknown.\n")
 	for _, f := range Trader() {
 		fmt.Fprintf(&b, "\n## %s\n\n| column | type | meaning |\n|---|---|---|\n", file(f.ID))
 		for _, c := range f.Columns {
@@ -35,17 +35,17 @@ func (c Column) meaning() string {
 }
 
 const (
-	ofTrades        = "own fills, of either role"
-	ofVolume        = "buys plus sells"
-	ofBuys          = "paid on buys, before fees"
-	ofSells         = "received on sells, before fees"
-	ofFees          = "fees taken in dollars"
-	ofCash          = "sells less buys less fees_usd"
+	ofTrades        = "number of the wallet's own fills, of any role"
+	ofVolume        = "USD traded: buys plus sells"
+	ofBuys          = "USD paid for buys, before fees"
+	ofSells         = "USD received for sells, before fees"
+	ofFees          = "fees paid in USD"
+	ofCash          = "sells minus buys minus fees_usd"
 	ofPnL           = "net_cash + redemption_value"
-	ofNegative      = "outcomes of resolved markets of which more was sold than was bought in the fills seen"
-	ofResolvedAt    = "when the market was resolved; null where it is not, or the time is not known"
-	ofResolvedFrom  = "what resolved_at comes from: chain, oracle, closed_time or end_date"
-	ofFirst, ofLast = "first own fill", "last own fill"
+	ofNegative      = "number of outcomes of resolved markets of which the wallet sold more than it bought, according to its fills"
+	ofResolvedAt    = "when the market was resolved; null if it is not resolved or the time is unknown"
+	ofResolvedFrom  = "where resolved_at comes from: chain, oracle, closed_time or end_date"
+	ofFirst, ofLast = "time of the wallet's first fill", "time of the wallet's last fill"
 )
 
 func traded() []Column {
@@ -54,52 +54,52 @@ func traded() []Column {
 }
 
 func ofMarket() []Column {
-	return []Column{{"condition_id", Text, "", conditionMeaning + "; null where it is not known yet"}, {"question", Text, "", "as the newest source gave it"},
-		{"slug", Text, "", "readable id out of the venue's web address"}, {"event_id", Text, "", "id of the event it belongs to"},
+	return []Column{{"condition_id", Text, "", conditionMeaning + "; null if not yet known"}, {"question", Text, "", "question of the market, from the newest record"},
+		{"slug", Text, "", "readable id, as in the URL of the venue's web page"}, {"event_id", Text, "", "id of the event that the market belongs to"},
 		{"event_slug", Text, "", "readable id of the event"}}
 }
 
 func traderStats() Fact {
 	return Fact{"trader_stats", slices.Concat([]Column{{"address", Text, "", addressMeaning}, {"username", Text, "", nameMeaning}}, traded(), []Column{
-		{"maker_trades", Integer, Count, "fills as maker; fills of unknown role are in neither"}, {"taker_trades", Integer, Count, "fills as taker"},
-		{"active_days", Integer, Count, "distinct UTC days with a fill"}, {"unique_markets", Integer, Count, "distinct markets traded"},
+		{"maker_trades", Integer, Count, "number of fills as maker; fills of unknown role count neither here nor in taker_trades"}, {"taker_trades", Integer, Count, "number of fills as taker"},
+		{"active_days", Integer, Count, "number of distinct UTC days with a fill"}, {"unique_markets", Integer, Count, "number of distinct markets traded"},
 		{"first_trade_at", Timestamp, UTC, ofFirst}, {"last_trade_at", Timestamp, UTC, ofLast}, {"fees_usd", Decimal, USD, ofFees},
-		{"realized_pnl", Decimal, USD, "the same as real_pnl"}, {"real_pnl", Decimal, USD, ofPnL + ", over all time"},
-		{"roi", Decimal, Ratio, "real_pnl over buy_volume_usd; null where nothing was bought"},
-		{"win_rate", Decimal, Ratio, "winning_markets over resolved_markets; null where none is resolved"},
-		{"resolved_markets", Integer, Count, "of the markets traded, the resolved ones"}, {"winning_markets", Integer, Count, "of these, the ones with a profit above 0"},
-		{"net_cash", Decimal, USD, ofCash}, {"redemption_value", Decimal, USD, "net tokens times payout, over resolved markets"},
+		{"realized_pnl", Decimal, USD, "always equals real_pnl"}, {"real_pnl", Decimal, USD, ofPnL + ", over all time"},
+		{"roi", Decimal, Ratio, "real_pnl ÷ buy_volume_usd; null if nothing was bought"},
+		{"win_rate", Decimal, Ratio, "winning_markets ÷ resolved_markets; null if there are no resolved markets"},
+		{"resolved_markets", Integer, Count, "number of those markets that are resolved"}, {"winning_markets", Integer, Count, "number of resolved markets with a profit above 0"},
+		{"net_cash", Decimal, USD, ofCash}, {"redemption_value", Decimal, USD, "net tokens × payout, over resolved markets"},
 		{"unresolved_cash", Decimal, USD, "the part of net_cash in markets that are not resolved"}, {"negative_legs", Integer, Count, ofNegative},
-		{"unmapped_fills", Integer, Count, "fills whose market is not known yet"}, {"pnl_method", Text, "", "the definition behind every profit"},
-		{"unrealized_pnl", Decimal, USD, "reserved: always null"}})}
+		{"unmapped_fills", Integer, Count, "number of fills whose market is not yet known"}, {"pnl_method", Text, "", "name of the definition of real_pnl"},
+		{"unrealized_pnl", Decimal, USD, "reserved, always null"}})}
 }
 
 func traderDaily() Fact {
-	return Fact{"trader_daily", slices.Concat([]Column{{"date", Date, "", "UTC day with a fill, or on which a market of the wallet was resolved"}}, traded(), []Column{
+	return Fact{"trader_daily", slices.Concat([]Column{{"date", Date, "", "UTC day with a fill, or on which a market that the wallet holds was resolved"}}, traded(), []Column{
 		{"fees_usd", Decimal, USD, ofFees}, {"net_cash", Decimal, USD, ofCash},
-		{"redemption_value", Decimal, USD, "net tokens times payout, over markets resolved on this day"}, {"real_pnl", Decimal, USD, ofPnL},
-		{"cumulative_pnl", Decimal, USD, "real_pnl of this day and of all before it"},
-		{"undated_redemption", Decimal, USD, "what tokens pay in markets that were traded last on this day and resolved at an unknown time; not in real_pnl"},
-		{"undated_markets", Integer, Count, "how many such markets there are"}})}
+		{"redemption_value", Decimal, USD, "net tokens × payout, over markets resolved on the day"}, {"real_pnl", Decimal, USD, ofPnL},
+		{"cumulative_pnl", Decimal, USD, "sum of real_pnl over all days up to and including this one"},
+		{"undated_redemption", Decimal, USD, "USD that the wallet's tokens pay in markets that were resolved at an unknown time and that the wallet last traded on the day; not part of real_pnl"},
+		{"undated_markets", Integer, Count, "number of such markets"}})}
 }
 
 func traderMarkets() Fact {
-	return Fact{"trader_markets", slices.Concat(ofMarket(), []Column{{"category", Text, "", "one of a fixed list, derived from tags"},
-		{"status", Text, "", "resolved where the payouts are known, else closed where a source said that trading ended, else open"},
+	return Fact{"trader_markets", slices.Concat(ofMarket(), []Column{{"category", Text, "", "category from a fixed list, derived from the tags, or the category that the source gave; null if there is neither"},
+		{"status", Text, "", "resolved if the payouts are known, otherwise closed if a source reports that trading has ended, otherwise open"},
 		{"resolved_at", Timestamp, UTC, ofResolvedAt}, {"resolved_at_source", Text, "", ofResolvedFrom}}, traded(), []Column{
-		{"fees_usd", Decimal, USD, ofFees}, {"net_cash", Decimal, USD, ofCash}, {"redemption_value", Decimal, USD, "net tokens times payout; 0 where the market is not resolved"},
-		{"real_pnl", Decimal, USD, ofPnL}, {"roi", Decimal, Ratio, "real_pnl over buy_volume_usd; null where nothing was bought"},
+		{"fees_usd", Decimal, USD, ofFees}, {"net_cash", Decimal, USD, ofCash}, {"redemption_value", Decimal, USD, "net tokens × payout; 0 if the market is not resolved"},
+		{"real_pnl", Decimal, USD, ofPnL}, {"roi", Decimal, Ratio, "real_pnl ÷ buy_volume_usd; null if nothing was bought"},
 		{"negative_legs", Integer, Count, ofNegative}, {"first_trade_at", Timestamp, UTC, ofFirst}, {"last_trade_at", Timestamp, UTC, ofLast}})}
 }
 
 func traderTrades() Fact {
-	return Fact{"trader_trades", slices.Concat([]Column{{"ts", Timestamp, UTC, "when it was filled"},
-		{"transaction_hash", Text, "", "0x and 64 hexadecimal digits; null where it is not known"}, {"log_index", Integer, "", "place in the block's log; null where it is not known"},
-		{"ordinal", Integer, "", "numbers fills that are equal in everything else, from 1"}}, ofMarket(), []Column{
-		{"outcome", Text, "", "label of the outcome"}, {"outcome_index", Integer, "", "place of the outcome in the order of the payouts, from 0"},
-		{"token_id", Text, "", "id of the outcome token, decimal"}, {"side", Text, "", "BUY or SELL, the wallet's own"},
-		{"role", Text, "", "maker or taker; null where it is not known"}, {"price", Decimal, USD, "usd over shares"},
-		{"shares", Decimal, Shares, "tokens, before fees"}, {"usd", Decimal, USD, "paid or received, before fees"},
-		{"fee", Decimal, "", "in fee_asset"}, {"fee_asset", Text, "", "what the fee is counted in: usd on a sale; on a buy shares, or usd on top of usd"},
-		{"resolved", Boolean, "", "whether the payouts of the market are known"}, {"payout", Decimal, USD, "what a token of the outcome pays; null where the market is not resolved"}})}
+	return Fact{"trader_trades", slices.Concat([]Column{{"ts", Timestamp, UTC, "time of the fill"},
+		{"transaction_hash", Text, "", "hash of the transaction, 0x and 64 hexadecimal digits; null if unknown"}, {"log_index", Integer, "", "index of the fill's log event in its block; null if unknown"},
+		{"ordinal", Integer, "", "number that distinguishes otherwise equal fills, counted from 1"}}, ofMarket(), []Column{
+		{"outcome", Text, "", "name of the outcome"}, {"outcome_index", Integer, "", "position of the outcome in the market, counted from 0"},
+		{"token_id", Text, "", "id of the outcome token, in decimal"}, {"side", Text, "", "the wallet's side: BUY or SELL"},
+		{"role", Text, "", "the wallet's role: maker or taker; null if unknown"}, {"price", Decimal, USD, "USD per token: usd ÷ shares"},
+		{"shares", Decimal, Shares, "outcome tokens, before fees"}, {"usd", Decimal, USD, "USD paid or received, before fees"},
+		{"fee", Decimal, "", "fee in units of fee_asset"}, {"fee_asset", Text, "", "unit of the fee. For a sell: usd. For a buy: shares, or usd, paid in addition to the price"},
+		{"resolved", Boolean, "", "whether the payouts of the market are known"}, {"payout", Decimal, USD, "payout in USD per token of the outcome; null if the market is not resolved"}})}
 }

@@ -19,8 +19,8 @@ func accountRoutes() []Route {
 		Method: fiber.MethodGet, Path: "/me", Section: wire.Status,
 		Summary: "Your key: plan, limits, remaining requests, and usage", serve: (*API).account, Reply: wire.Undated[wire.Account]{},
 		Doc: "Usage is counted when a request arrives and is saved every few seconds; requests just before midnight may count for " +
-			"the next day. Details by endpoint are kept for 90 days. If the operator opened the pages of the server to everybody, a " +
-			"page of it is answered without a key too: with the limits that it then has, per client address, and no usage.",
+			"the next day. Details by endpoint are kept for 90 days. If the operator opened the pages of the server to everybody, they " +
+			"may send the request without a key: the response then has the limits per client address, and no usage.",
 	}}
 }
 

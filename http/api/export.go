@@ -53,9 +53,9 @@ func idempotencyParam() *Param {
 }
 
 const (
-	createDoc = "The job is queued: the key that was served longest ago is served next. If a file of the same request on the same " +
+	createDoc = "The job is queued. Keys take turns: the next job is of the key that was served longest ago. If a file of the same request on the same " +
 		"data still exists, the job is `done` at once and shares that file. Plans without export get `data: null` and no job."
-	cancelDoc = "A queued or running job becomes `canceled`. The file of a job that is done is deleted, and the job becomes `expired`. Any other job stays as it is."
+	cancelDoc = "A queued or running job becomes `canceled`. The file of a job that is done is deleted, and the job becomes `expired`. Any other job is left unchanged."
 	fileDoc   = "`ETag` is the file's SHA-256; `Repr-Digest` is the same in base64. `Range` and `If-Range` are supported, so " +
 		"`curl -C -` and similar tools can resume an interrupted download."
 )
@@ -71,7 +71,7 @@ func exportRoutes() []Route {
 			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export everything about a wallet as a zip",
 			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []*Param{traderAddress, traderExportRepeat},
 			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused", "fills_elsewhere"},
-			Doc: "The zip contains `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades go back as far " +
+			Doc: "The zip contains `stats`, `daily`, `markets`, `trades` and a `manifest.json`. Days and trades go back as far " +
 				"as the plan's history; lifetime figures always cover the whole lifetime. " + createDoc,
 		},
 	}
@@ -84,7 +84,7 @@ func exportRoutes() []Route {
 		base, params := k.base+"/{job_id}", []*Param{exportJob}
 		routes = append(routes,
 			Route{
-				Method: fiber.MethodGet, Path: base, Section: wire.Export, Summary: "State of an export job", Params: params,
+				Method: fiber.MethodGet, Path: base, Section: wire.Export, Summary: "Status of an export job", Params: params,
 				Reply: wire.One[wire.ExportJob]{}, Codes: []string{"job_not_found"}, serve: exportHandler(k.kind, (*API).exportStatus),
 				Doc: "Poll, at most once per second, until `status` is `done`, `failed` or `canceled`.",
 			},

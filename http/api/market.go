@@ -46,7 +46,7 @@ func marketRoutes() []Route {
 			Params: []*Param{marketID}, Reply: wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found", "fills_elsewhere"},
 			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
 				"`price` is that of the first outcome; `outcomes` has the price of each outcome. `recent_fills` contains both " +
-				"parties' sides, as far back as the plan's history goes; `truncated` is true if older ones were left out.",
+				"sides of each match, as far back as the plan's history goes; `truncated` is true if older ones were left out.",
 		},
 		candlesRoute(),
 		holdersRoute(),

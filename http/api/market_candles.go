@@ -32,7 +32,7 @@ func candlesRoute() Route {
 		Doc: "One row per interval and outcome in which takers traded; other intervals are left out. Intervals are aligned to UTC and " +
 			"include their start but not their end; the one that contains `as_of` is not over, and its `is_partial` is true. Rows are " +
 			"sorted by time, newest first, then by outcome. Prices and volume are those of takers' fills, in order of time and log " +
-			"index, so the volumes of all rows add up to the market's `volume` where its `volume_basis` is `taker_usd`. The plan's history " +
+			"index, so the volumes of all rows add up to the market's `volume` if its `volume_basis` is `taker_usd`. The plan's history " +
 			"limit may end the scan early; `truncated` is true on the page where it does.",
 	}
 }

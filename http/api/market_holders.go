@@ -29,10 +29,10 @@ func holdersRoute() Route {
 		Method: fiber.MethodGet, Path: "/market/{condition_id}/holders", Section: wire.Market, MaxRows: holderRows,
 		Summary: "Largest holders of a market, by outcome tokens", serve: (*API).holders, Reply: wire.Holders{},
 		Params: []*Param{marketID, holdersOutcome, holdersSide, holdersLimit, holdersOffset}, Codes: []string{"market_not_found"},
-		Doc: "What wallets hold according to their fills: tokens bought, minus tokens sold and tokens paid as fees, lifetime. Tokens that " +
-			"are split, merged, redeemed or sent from wallet to wallet are not seen; a wallet that sold what it got in such a way is `short`. A " +
-			"resolution does not change the list. Sorted by tokens, most first, ties by address, then by outcome. The sums in `outcomes` " +
-			"are of all wallets on every plan, whatever the filters are.",
+		Doc: "What wallets hold according to their fills: tokens bought, minus tokens sold and tokens paid as fees, lifetime. Splits, merges, " +
+			"redemptions and transfers of tokens are not included, so a wallet that sold tokens from one of these is `short`. A resolution " +
+			"does not change the list. Sorted by tokens, most first, ties by address, then by outcome. The sums in `outcomes` always cover " +
+			"all wallets, on every plan and with any filter.",
 	}
 }
 

@@ -24,8 +24,8 @@ func marketTradesRoute() Route {
 		Method: fiber.MethodGet, Path: "/market/{condition_id}/trades", Section: wire.Market, MaxRows: marketTradeRows,
 		Summary: "Fills of a market, newest first", serve: (*API).marketTrades, Reply: wire.Page[wire.MarketFill]{},
 		Params: []*Param{marketID, marketTradesLimit, marketTradesCursor}, Codes: []string{"market_not_found", "invalid_cursor", "fills_elsewhere"},
-		Doc: "One row per fill, so each match has a row of its taker and one of each maker. Rows are sorted by time, log index, transaction " +
-			"hash, all descending, then buys before sells, then shares and USD, descending; they begin with `recent_fills` of the overview. " +
+		Doc: "One row per fill: each match has a row of its taker and one of each maker. Rows are sorted by time, log index and transaction " +
+			"hash, all descending, then buys before sells, then by shares and USD, descending. The first rows are the `recent_fills` of the overview. " +
 			"Continue with `next_cursor`: fills that arrive in the meantime neither shift nor repeat a page. `ts`, `transaction_hash`, " +
 			"`log_index`, `address`, `side`, `shares`, `usd`, `token_id` and `ordinal` together identify a row permanently. The plan's " +
 			"history limit may end the scan early; `truncated` is true on the page where it does.",

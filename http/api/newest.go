@@ -17,7 +17,7 @@ const newestAge = 1
 // The parameters of GET /trades/newest.
 var (
 	newestLimit  = limitParam("50", newestRows)
-	newestMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only trades in this market, which need not be known yet"}
+	newestMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only trades in this market; it may be a market that is not known yet"}
 )
 
 // newestRoutes serve trades that are not final, which no import has.
@@ -26,9 +26,9 @@ func newestRoutes() []Route {
 		Method: fiber.MethodGet, Path: "/trades/newest", Section: wire.Market, MaxRows: newestRows,
 		Summary: "Trades of the last seconds, not final", serve: (*API).newestTrades, Reply: wire.NewestTrades{},
 		Params: []*Param{newestLimit, newestMarket},
-		Doc: "For display only. Rows come from the venue's live feeds before the chain is final. They are in no other response, in no figure and " +
-			"in no export; a row may never become final, and trades may be missing, so do not add rows up. Only trades later than `as_of` " +
-			"are shown: up to it the data has them all. An empty list means that there are no newer trades only while `feed` is `live` or `polled`.",
+		Doc: "For display only. Rows come from the venue's live feeds before the chain is final. They are not part of any other " +
+			"response, figure or export. A row may never become final, and trades may be missing, so do not add rows up. Only trades later than " +
+			"`as_of` are shown: up to then, the data is complete. Only if `feed` is `live` or `polled` does an empty list mean that there are no newer trades.",
 	}}
 }
 

@@ -40,7 +40,7 @@ func oracleRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/oracle/trader/{address}", Section: wire.Oracle,
 			Summary: "Forecasting accuracy of a wallet", serve: (*API).oracleTrader, Reply: wire.One[wire.OracleTrader]{},
 			Params: []*Param{traderAddress}, Codes: []string{"trader_not_found"},
-			Doc: "The score of all the wallet's forecasts, also by tenth of probability and by category. `murphy` decomposes the " +
+			Doc: "The score of all the wallet's forecasts, also in ten bins of probability and by category. `murphy` decomposes the " +
 				"Brier score into `reliability` − `resolution` + `uncertainty` + `within_bins`.",
 		},
 	}

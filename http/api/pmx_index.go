@@ -35,7 +35,7 @@ func indexRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/pmx-index", Section: wire.Index, Summary: "The PMX index now",
 			serve: (*API).pmxIndex, Reply: wire.One[wire.PMXIndex]{},
 			Doc: "A composite and five indices at the latest multiple of five minutes up to `as_of`, available on every plan. 100 " +
-				"is the venue's own normal day. docs/index.md describes the method and has the SQL that recomputes every number.",
+				"is a normal day of the venue itself. docs/index.md describes the method and has the SQL that recomputes every number.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/pmx-index/{name}/history", Section: wire.Index, MaxRows: indexRows,

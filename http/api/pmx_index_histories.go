@@ -32,7 +32,7 @@ func indexHistoriesRoute() Route {
 		Method: fiber.MethodGet, Path: "/pmx-index/histories", Section: wire.Index, MaxRows: indexRows, MaxItems: int(index.Names),
 		Summary: "Histories of several indices at once", serve: (*API).indexHistories, Reply: wire.PMXHistories{},
 		Params: []*Param{indicesName, indicesInterval, indicesFrom, indicesLimit},
-		Doc: "The closing values that `/pmx-index/{name}/history` gives for one index, for several of them in one reply: " +
+		Doc: "The closing values of `/pmx-index/{name}/history` for several indices in one response, " +
 			"always in the order of `/pmx-index`, the composite first. All indices have points at the same times. The plan's history " +
 			"limit may leave out old points.",
 	}

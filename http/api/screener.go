@@ -44,9 +44,8 @@ func screenerRoutes() []Route {
 			Doc: "A market must match all filters. If one of its figures is unknown, it matches no minimum or maximum of that " +
 				"figure, and it sorts last in both orders. Ties are broken by `volume`, largest first, then by `condition_id`. " +
 				"Continue with `next_cursor`: all pages of a scan show the data of the first page, with the same `as_of`, so no row " +
-				"is missed or repeated even though figures change. That data is kept for 10 minutes after the last page that was " +
-				"read, for a shorter time if memory is short, and not across a restart; a scan that has expired fails with " +
-				"`invalid_cursor`.",
+				"is missed or repeated even though figures change. The data is kept for 10 minutes after the last page was " +
+				"read, or less if memory is low, and is lost at a restart. A scan that has expired fails with `invalid_cursor`.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/screener/summary", Section: wire.Screener,

@@ -51,9 +51,9 @@ func searchAllRoute() Route {
 		Summary: "Search for events, markets, wallets and cities at once", serve: (*API).searchAll, Reply: wire.Series[wire.Found]{},
 		Params: []*Param{foundQ, foundOf, foundLimit},
 		Doc: "Short rows of every kind, in the order event, market, trader, city. Markets are those that `/markets/search` finds, in its " +
-			"order; events are those with several markets, by the first of the 200 best markets that belongs to them. Wallets are " +
-			"found by address or by username and sorted by volume, largest first, then by address; of more than 200 that match, the " +
-			"first 200 by address or username are looked at. Cities are those of the weather desk, in the order of `/weather/cities`.",
+			"order; events are those with several markets, in the order of their best market among the first 200 found. Wallets are " +
+			"found by address or by username and sorted by volume, largest first, then by address; if more than 200 match, only the " +
+			"first 200 by address or username are considered. Cities are those of the weather desk, in the order of `/weather/cities`.",
 	}
 }
 

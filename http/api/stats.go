@@ -27,16 +27,16 @@ var statsDays = &Param{Name: "days", Kind: Integer, Default: "30", Min: 1, Max: 
 
 // growthWithDays is the parameter of GET /stats/growth.
 var growthWithDays = &Param{Name: "days", Kind: Choice, Choices: yesNo(), Default: "true",
-	Doc: "false: `days` is empty, which makes the reply much shorter"}
+	Doc: "false: `days` is empty, which makes the response much shorter"}
 
 func statsRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/stats", Section: wire.Stats, Summary: "Figures of the whole venue",
 			serve: (*API).stats, Reply: wire.One[wire.StatsOverview]{},
-			Doc: "Volume and trades count each match once: they add up the fills of takers, or those of makers if no taker's fill " +
+			Doc: "Volume and trades count each match once: they are sums over the fills of takers, or of makers if no taker's fill " +
 				"is known at all (`volume_basis`). Windows are rolling: the last 24, 168 and 720 hours up to `as_of`. The venue's " +
-				"own wallets do not count as traders. `reconciliation` adds up all wallets.",
+				"own wallets do not count as traders. `reconciliation` has sums over all wallets.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/stats/hourly", Section: wire.Stats, MaxRows: hourlyRows,

@@ -18,18 +18,18 @@ const (
 )
 
 // historyDays is the parameter of GET /status/history.
-var historyDays = &Param{Name: "days", Kind: Integer, Default: "90", Min: 1, Max: StatusDays, Doc: "number of UTC days, the present one included"}
+var historyDays = &Param{Name: "days", Kind: Integer, Default: "90", Min: 1, Max: StatusDays, Doc: "number of UTC days, including today"}
 
 func statusHistoryRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/status/history", Section: wire.Status, Public: true, Params: []*Param{historyDays},
 		Summary: "Grades of every subsystem by day, and what happened", serve: (*API).statusHistory, Reply: wire.StatusHistory{},
-		Doc: "A sample is taken every minute. `seconds` has how long each grade was sampled on a day, and in `none` how long nothing was: " +
-			"the server did not run, or did not exist yet. That is not counted as up: `current_pct` is the share of the sampled seconds " +
-			"with the grade A or B. `data` has the subsystems, then the sources that were followed in these days; every part has a row for each " +
-			"day, oldest first. `events` are newest first, at most 1,000: grades of C or worse, imports of files, failed refreshes, " +
-			"verifications, starts and stops. What sources bring in that are followed is not among the imports. A server that " +
-			"follows another shows the history of that server, up to the newest state that it took from it.",
+		Doc: "A sample is taken every minute. `seconds` says how long each grade was sampled on a day; `none` is the time without samples, " +
+			"because the server did not run or did not exist yet. That time does not count as up: `current_pct` is the share of the sampled " +
+			"seconds with the grade A or B. `data` has the subsystems, then the sources that were followed on these days; every one has a row " +
+			"for each day, oldest first. `events` are newest first, at most 1,000: grades of C or worse, imports of files, failed refreshes, " +
+			"verifications, starts and stops. Data from followed sources is not listed as an import. A server that follows another one " +
+			"shows the history of that server, up to the newest state that it has fetched from it.",
 	}
 }
 

@@ -19,9 +19,9 @@ var (
 	comparedWallets = &Param{Name: "address", Kind: WalletArg, Many: maxCompared, Required: true,
 		Doc: "wallet address; repeat the parameter for each wallet"}
 	comparedSeries = &Param{Name: "series", Kind: Choice, Choices: []string{"none", "daily"}, Default: "none",
-		Doc: "daily: each row has `days` too"}
+		Doc: "daily: each row also has `days`"}
 	comparedDays = &Param{Name: "days", Kind: Integer, Default: "90", Min: 1, Max: dailyRows,
-		Doc: "number of UTC days of `days`, up to that of as_of; the plan's history limit may reduce it"}
+		Doc: "number of UTC days in `days`, ending with the day of as_of; the plan's history limit may reduce it"}
 )
 
 func compareRoute() Route {
@@ -31,8 +31,8 @@ func compareRoute() Route {
 		Params: []*Param{comparedWallets, comparedSeries, comparedDays},
 		Doc: "One row per wallet in the order given; a wallet given twice is one row. The plan determines how many are shown: free " +
 			"1, explorer 2, trader 3, alpha 10. Further wallets are left out, and `truncated` is then true. A wallet that never " +
-			"traded is a row with `found: false` and null figures. With `series=daily`, `days` has what `/trader/{address}/activity/daily` says of " +
-			"each day on which the wallet traded or a market of it was resolved, oldest first: what a plot of several wallets needs.",
+			"traded is a row with `found: false` and null figures. With `series=daily`, `days` has the profits of " +
+			"`/trader/{address}/activity/daily`, oldest first, to plot several wallets together.",
 	}
 }
 

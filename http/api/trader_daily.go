@@ -25,8 +25,8 @@ func dailyRoute() Route {
 		Codes:  []string{"trader_not_found"},
 		Doc: "One row per UTC day on which the wallet traded or a market that it holds was resolved; other days are left out. A " +
 			"resolution counts on its own day, no matter when the market was traded; it does not count yet if it is later than " +
-			"`as_of`. A resolution whose time is unknown counts in no `real_pnl`: what it pays is the `undated_redemption` of the " +
-			"day of the wallet's last trade in the market. `cumulative_pnl` adds up all days from the first one; together with " +
+			"`as_of`. A resolution whose time is unknown is not part of any `real_pnl`: what it pays is the `undated_redemption` " +
+			"of the day of the wallet's last trade in the market. `cumulative_pnl` adds up all days from the first one; together with " +
 			"every `undated_redemption` it equals the lifetime `real_pnl`.",
 	}
 }

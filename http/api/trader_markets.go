@@ -17,13 +17,13 @@ import (
 // The parameters of GET /trader/{address}/markets.
 var (
 	holdingsSort = &Param{Name: "sort", Kind: Choice, Default: "volume", Choices: holdingFigures(),
-		Doc: "figure or time to sort by; abs_real_pnl is `real_pnl` without its sign"}
+		Doc: "figure or time to sort by; abs_real_pnl is the absolute value of `real_pnl`"}
 	holdingsOrder = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc",
 		Doc: "desc: largest first; asc: smallest first; unknown values come last in both"}
 	holdingsStatus    = statusParam()
 	holdingsCategory  = categoryParam()
 	holdingsPositions = &Param{Name: "positions", Kind: Choice, Choices: yesNo(), Default: "true",
-		Doc: "false: `positions` is null in every row, which makes them much shorter"}
+		Doc: "false: `positions` is null in every row, which makes the response much shorter"}
 	holdingsLimit, holdingsCursor = limitParam("50", walletRows), cursorParam()
 )
 
@@ -44,8 +44,8 @@ func holdingsRoute() Route {
 			"`condition_id`. Fills whose market is unknown are one row with a null `condition_id`. `total` is the number of all rows " +
 			"that match the filters and `totals` their sums; without a filter these equal the figures of `/trader/{address}/stats`. " +
 			"Continue with `next_cursor`: all pages of a scan show the data of the first page, with the same `as_of`, so no row is " +
-			"missed or repeated. That data is kept for 10 minutes after the last page that was read, for a shorter time if memory " +
-			"is short, and not across a restart; a scan that has expired fails with `invalid_cursor`.",
+			"missed or repeated. The data is kept for 10 minutes after the last page was read, or less if memory is low, " +
+			"and is lost at a restart. A scan that has expired fails with `invalid_cursor`.",
 	}
 }
 

@@ -39,8 +39,8 @@ func weatherRoutes() []Route {
 			Summary: "Brackets that can be traded", serve: (*API).weatherMarkets, Reply: wire.WeatherMarkets{}, Aliases: true,
 			Codes: []string{"city_not_found"}, Params: []*Param{deskCity, laddersDate, laddersMetric, laddersLimit},
 			Doc: "`volume` is the bracket's lifetime volume in USD. `p_model` is the probability according to `estimate`: a normal " +
-				"distribution whose mean is the consensus of the sources minus its bias, and whose width is the past error of the " +
-				"consensus in this city at this lead. It is cut off at what the station has already measured today. `edge` is the " +
+				"distribution whose mean is the consensus of the sources minus its bias, and whose standard deviation comes from the " +
+				"past errors of the consensus in this city at this lead. It is cut off at what the station has already measured today. `edge` is the " +
 				"gap between a model and a market, not advice. docs/weather.md describes the method.",
 		},
 		{

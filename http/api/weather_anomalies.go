@@ -43,7 +43,7 @@ func anomaliesRoute() Route {
 			"that station, a reanalysis with the normal computed from it. If that normal is unknown, the anomaly is null and " +
 			"`null_reasons` says `no_normal`. If the value is based on fewer than 12 single reports, which are too few to give a " +
 			"day's high or low, the anomaly is null with `few_observations`. Forecasts have no normals of their own: forecasts for " +
-			"today and the days to come, and their `consensus`, are compared with the normal of a station, or of a reanalysis if no " +
+			"today and the following days, and their `consensus`, are compared with the normal of a station, or of a reanalysis if no " +
 			"station's is known; `cross_dataset` is then true.",
 	}
 }

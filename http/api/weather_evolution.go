@@ -32,7 +32,7 @@ func evolutionRoute() Route {
 		Doc: "A row for each source's first forecast of the day and for each change of it; how often the source was polled in " +
 			"between does not matter. Values issued after the end of the local day are not forecasts and are left out. All " +
 			"temperatures are in the unit of the day's event. A source's `total_drift` is its latest value minus its first; the " +
-			"overall one is the mean over the sources. If the plan's history limit excludes the day, the response is empty and " +
+			"overall `total_drift` is the mean over the sources. If the plan's history limit excludes the day, the response is empty and " +
 			"`truncated`.",
 	}
 }

@@ -24,17 +24,17 @@ var (
 	forecastSource = sourceParam()
 )
 
-const skillBasis = "of every source, day and lead day the newest forecast, of the day itself before noon; against the settling station's " +
-	"reports, its daily summary, or the middle of the closed bracket that won"
+const skillBasis = "the newest forecast of every source for each day and lead day, for lead day 0 the newest before noon, compared with the settling " +
+	"station's reports, its daily summary, or the midpoint of the bracket that won if it is bounded on both sides"
 
 func forecastRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/forecast", Section: wire.Weather, MaxRows: forecastRows, Aliases: true,
 		Summary: "Multi-source TMAX/TMIN forecast time series", serve: (*API).cityForecast, Reply: wire.CityForecast{}, Codes: []string{"city_not_found"},
 		Params: []*Param{deskCity, forecastDate, forecastDays, forecastMetric, forecastSource},
-		Doc: "The latest forecast of every source for the city's today and the days to come, with the `consensus` of the sources " +
+		Doc: "The latest forecast of every source for the city's today and the following days, with the `consensus` of the sources " +
 			"that issued or confirmed theirs within 24 hours, and the `skill` of the sources and the consensus by lead day. For a " +
-			"past day, the latest forecast before it ended. `/weather/forecast-evolution` shows how a forecast changed. `consensus` " +
+			"past day, it is the latest forecast before the day ended. `/weather/forecast-evolution` shows how a forecast changed. `consensus` " +
 			"always covers all sources, even if one is requested.",
 	}
 }

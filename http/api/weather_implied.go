@@ -23,10 +23,10 @@ const (
 
 // The parameters of GET /weather/city/{city}/implied.
 var (
-	impliedDate   = &Param{Name: "date", Kind: DayArg, Doc: "a local day of the city, YYYY-MM-DD; if omitted, the city's present day"}
+	impliedDate   = &Param{Name: "date", Kind: DayArg, Doc: "a local day of the city, YYYY-MM-DD; if omitted, the city's current day"}
 	impliedMetric = metricParam("tmax", "the event on the day's highest or lowest temperature")
-	impliedLimit  = limitParam("1000", impliedRows).about("number of newest hours to return; prices of earlier ones count")
-	impliedInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"prices"}, Doc: "prices: rows have the price of each bracket too"}
+	impliedLimit  = limitParam("1000", impliedRows).about("number of newest hours to return; earlier prices are still used")
+	impliedInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"prices"}, Doc: "prices: rows also have the price of each bracket"}
 )
 
 // Why a row has no implied mean.
@@ -43,13 +43,13 @@ func impliedRoute() Route {
 		Codes:  []string{"city_not_found"},
 		Params: []*Param{deskCity, impliedDate, impliedMetric, impliedLimit, impliedInc},
 		Doc: "The temperature that the prices of a day's brackets implied at the end of each hour in which takers traded any of them, oldest " +
-			"first; in between, prices stand as they are. A bracket's price is the `close` of its newest hourly candle up to then, as " +
-			"`/market/{condition_id}/candles` has it: that of the first outcome, or in an hour in which only the second outcome was " +
-			"traded, 1 minus that. `implied_mean` is the mean of the middles of the brackets, weighted by these prices; an open-ended bracket counts " +
-			"as one more bracket of the ladder's width. A bracket that nobody has traded yet has no price, which is not a price of 0: then " +
-			"`implied_mean` is null, and `priced_mean` is that of the `priced` brackets alone. " +
-			"Past bids and asks are not kept, so the newest row may differ from the event's present `implied_mean`, which prefers " +
-			"them. If the plan's history limit excludes the day, the response is empty and `truncated`.",
+			"first; in the hours between, prices do not change. A bracket's price is the `close` of its newest hourly candle up to then, as in " +
+			"`/market/{condition_id}/candles`: the close of the first outcome or, in an hour in which only the second outcome was " +
+			"traded, 1 minus the close of the second. `implied_mean` is the mean of the midpoints of the brackets, weighted by these " +
+			"prices; an open-ended bracket counts as one more bracket of the same width as the others. A bracket that nobody has traded " +
+			"yet has no price, which is not the same as a price of 0: `implied_mean` is then null, and `priced_mean` is the mean over " +
+			"the `priced` brackets only. Past bids and asks are not kept, so the newest row may differ from the event's current `implied_mean`, which " +
+			"uses them first. If the plan's history limit excludes the day, the response is empty and `truncated`.",
 	}
 }
 

@@ -16,7 +16,7 @@ const observationRows = 2000
 
 // The parameters of GET /weather/city/{city}/observations.
 var (
-	observedDate   = &Param{Name: "date", Kind: DayArg, Doc: "a local day of the city, YYYY-MM-DD; if omitted, the city's present day"}
+	observedDate   = &Param{Name: "date", Kind: DayArg, Doc: "a local day of the city, YYYY-MM-DD; if omitted, the city's current day"}
 	observedSource = sourceParam()
 	observedLimit  = limitParam("1000", observationRows).about("number of newest observations to return; running values cover all")
 )
@@ -27,9 +27,9 @@ func observationsRoute() Route {
 		Summary: "Single temperatures of a day, as stations reported them", serve: (*API).observations, Reply: wire.Observations{},
 		Codes:  []string{"city_not_found"},
 		Params: []*Param{deskCity, observedDate, observedSource, observedLimit},
-		Doc: "Every temperature that a source passed on of the local day, oldest first, then by source, station and kind. All are in the " +
-			"unit of the day's event; how an event rounds is up to its rules. The same report may come from several sources, " +
-			"which do not always agree: running values are of one station and source each. If the plan's history limit excludes the " +
+		Doc: "Every temperature that a source reported for the local day, oldest first, then by source, station and kind. All are in the " +
+			"unit of the day's event, without the rounding of the event's rules. The same report may come from several sources, " +
+			"which do not always agree, so running values are per station and source. If the plan's history limit excludes the " +
 			"day, the response is empty and `truncated`.",
 	}
 }

@@ -33,7 +33,7 @@ func weatherTraderRoutes() []Route {
 		Doc: "Wallets ranked by their profit or volume in the weather desk's markets: the events on the highest or lowest " +
 			"temperature of one city's local day. All figures are lifetime figures of these markets only; open positions have no " +
 			"value in `real_pnl`, as everywhere in this API. Other weather markets do not count (see `scope`), so the figures " +
-			"differ from Polymarket's own WEATHER leaderboard, which covers all of them. Ties are ranked by the other of the two " +
+			"differ from Polymarket's own WEATHER leaderboard, which covers all of them. Ties are broken by the other of the two " +
 			"figures, then by address. The venue's own wallets are left out.",
 	}}
 }

@@ -16,7 +16,7 @@ import (
 var (
 	flowMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only this market"}
 	flowPeriod = periodParam()
-	flowStep   = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Doc: "length of the intervals of `series`; if omitted, `1h` of a period of 1d, `6h` of 7d, `1d` of 30d"}
+	flowStep   = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Doc: "length of the intervals of `series`; if omitted, `1h` for a period of 1d, `6h` for 7d, `1d` for 30d"}
 	flowLimit  = limitParam("50", whaleRows)
 )
 

@@ -38,7 +38,7 @@ func (c *Client) CreateTraderExportJobs(ctx context.Context, address string, bod
 	return call[wire.One[*wire.ExportJob]](ctx, c, r)
 }
 
-// ResearchExportJobs sends GET /research/export-jobs/{job_id}. State of an export job.
+// ResearchExportJobs sends GET /research/export-jobs/{job_id}. Status of an export job.
 func (c *Client) ResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "GET", path: join("/research/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
@@ -56,7 +56,7 @@ func (c *Client) ResearchExportJobsDownload(ctx context.Context, jobID string) (
 	return download(ctx, c, r)
 }
 
-// TraderExportJobs sends GET /trader/export-jobs/{job_id}. State of an export job.
+// TraderExportJobs sends GET /trader/export-jobs/{job_id}. Status of an export job.
 func (c *Client) TraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "GET", path: join("/trader/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)

@@ -88,7 +88,7 @@ func (c *Client) AllMarketTrades(ctx context.Context, conditionID string, params
 // TradesNewestParams are the optional parameters of TradesNewest; zero values are not sent.
 type TradesNewestParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
-	MarketID string // condition id: only trades in this market, which need not be known yet
+	MarketID string // condition id: only trades in this market; it may be a market that is not known yet
 }
 
 // TradesNewest sends GET /trades/newest. Trades of the last seconds, not final.

@@ -36,7 +36,7 @@ func (c *Client) StatsDaily(ctx context.Context, params StatsDailyParams) (*wire
 
 // StatsGrowthParams are the optional parameters of StatsGrowth; zero values are not sent.
 type StatsGrowthParams struct {
-	Days string // false: `days` is empty, which makes the reply much shorter
+	Days string // false: `days` is empty, which makes the response much shorter
 }
 
 // StatsGrowth sends GET /stats/growth. Growth and trends.

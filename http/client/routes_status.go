@@ -30,7 +30,7 @@ func (c *Client) StatusPublic(ctx context.Context) (*wire.One[wire.PublicStatus]
 
 // StatusHistoryParams are the optional parameters of StatusHistory; zero values are not sent.
 type StatusHistoryParams struct {
-	Days int64 // number of UTC days, the present one included
+	Days int64 // number of UTC days, including today
 }
 
 // StatusHistory sends GET /status/history. Grades of every subsystem by day, and what happened.

@@ -31,11 +31,11 @@ func (c *Client) TraderActivityDaily(ctx context.Context, address string, params
 
 // TraderMarketsParams are the optional parameters of TraderMarkets; zero values are not sent.
 type TraderMarketsParams struct {
-	Sort      string   // figure or time to sort by; abs_real_pnl is `real_pnl` without its sign
+	Sort      string   // figure or time to sort by; abs_real_pnl is the absolute value of `real_pnl`
 	Order     string   // desc: largest first; asc: smallest first; unknown values come last in both
 	Status    []string // markets with this status; if repeated, with any of them
 	Category  []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
-	Positions string   // false: `positions` is null in every row, which makes them much shorter
+	Positions string   // false: `positions` is null in every row, which makes the response much shorter
 	Limit     int64    // maximum number of rows; the plan's row limit may reduce it
 	Cursor    string   // `next_cursor` of the previous page; all other parameters must stay the same
 }
@@ -93,8 +93,8 @@ func (c *Client) AllTraderTrades(ctx context.Context, address string, params Tra
 
 // TraderCompareParams are the optional parameters of TraderCompare; zero values are not sent.
 type TraderCompareParams struct {
-	Series string // daily: each row has `days` too
-	Days   int64  // number of UTC days of `days`, up to that of as_of; the plan's history limit may reduce it
+	Series string // daily: each row also has `days`
+	Days   int64  // number of UTC days in `days`, ending with the day of as_of; the plan's history limit may reduce it
 }
 
 // TraderCompare sends GET /trader/compare. Lifetime summaries of wallets side by side.

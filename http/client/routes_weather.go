@@ -133,7 +133,7 @@ func (c *Client) WeatherForecastEvolution(ctx context.Context, city string, date
 
 // WeatherCityObservationsParams are the optional parameters of WeatherCityObservations; zero values are not sent.
 type WeatherCityObservationsParams struct {
-	Date   string // a local day of the city, YYYY-MM-DD; if omitted, the city's present day
+	Date   string // a local day of the city, YYYY-MM-DD; if omitted, the city's current day
 	Source string // only this source, given by its name
 	Limit  int64  // number of newest observations to return; running values cover all
 }
@@ -149,10 +149,10 @@ func (c *Client) WeatherCityObservations(ctx context.Context, city string, param
 
 // WeatherCityImpliedParams are the optional parameters of WeatherCityImplied; zero values are not sent.
 type WeatherCityImpliedParams struct {
-	Date    string // a local day of the city, YYYY-MM-DD; if omitted, the city's present day
+	Date    string // a local day of the city, YYYY-MM-DD; if omitted, the city's current day
 	Metric  string // the event on the day's highest or lowest temperature
-	Limit   int64  // number of newest hours to return; prices of earlier ones count
-	Include string // prices: rows have the price of each bracket too
+	Limit   int64  // number of newest hours to return; earlier prices are still used
+	Include string // prices: rows also have the price of each bracket
 }
 
 // WeatherCityImplied sends GET /weather/city/{city}/implied. What the market expected of a day, over time.

@@ -63,7 +63,7 @@ func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) i
 type WhalesFlowParams struct {
 	MarketID string // condition id: only this market
 	Period   string // length of the rolling window, which ends at as_of
-	Interval string // length of the intervals of `series`; if omitted, `1h` of a period of 1d, `6h` of 7d, `1d` of 30d
+	Interval string // length of the intervals of `series`; if omitted, `1h` for a period of 1d, `6h` for 7d, `1d` for 30d
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
 }
 

@@ -26,7 +26,7 @@ import (
 // only wording changes, the middle one when something is added, and the first one when clients
 // could break. Names of schemas may change without a new first number: only generated code uses
 // them. A test fails if the document changes and the version does not.
-const DocVersion = "3.57.1"
+const DocVersion = "3.57.2"
 
 // overview is the introduction of the document, in Markdown.
 //
@@ -210,7 +210,7 @@ func tags() []Tag {
 		wire.Market:      "One market, and market search",
 		wire.Event:       "An event, its markets and its traders",
 		wire.Stats:       "The whole venue, by hour and by day",
-		wire.Index:       "The PMX index and its parts",
+		wire.Index:       "The PMX index and its five component indices",
 		wire.Oracle:      "Which wallets forecast well",
 		wire.Whales:      "Large orders, who places them and where the money goes",
 		wire.Screener:    "Markets, filtered and sorted by their figures",

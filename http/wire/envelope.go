@@ -51,7 +51,7 @@ type Envelope struct {
 	UpgradeHint       *string   `json:"upgrade_hint" enum:"free,explorer,trader,alpha"` // lowest plan that returns what was requested; null if there is none or the result is not truncated
 	AvailableSections []Section `json:"available_sections"`                             // sections that the plan includes
 	LockedSections    []Section `json:"locked_sections"`                                // sections that the plan does not include
-	MaxHistoryDays    *int      `json:"max_history_days"`                               // how many days of history rows may go back; null if all of it
+	MaxHistoryDays    *int      `json:"max_history_days"`                               // how many days before as_of rows may go back; null if there is no limit
 	MaxRows           *int      `json:"max_rows"`                                       // row limit of this call; null for single objects
 }
 
@@ -88,8 +88,8 @@ type Problem struct {
 	Status   int    `json:"status"`          // HTTP status
 	Detail   string `json:"detail"`          // what went wrong and what to do about it
 	Instance string `json:"instance"`        // request id
-	Code     string `json:"code"`            // stable code: programs should decide on this one
-	Param    string `json:"param,omitempty"` // the parameter or body member at fault; omitted if none is
+	Code     string `json:"code"`            // stable code, for programs to test
+	Param    string `json:"param,omitempty"` // the invalid parameter or body member; omitted if there is none
 	Envelope
 }
 

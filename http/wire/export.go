@@ -26,7 +26,7 @@ type ExportJob struct {
 	Address     *string      `json:"address"`                                                   // wallet address, `0x` and 40 hexadecimal digits in lower case; null for a dataset
 	Format      string       `json:"format" enum:"parquet,csv"`                                 // format of the file, or of the files in the zip
 	Period      string       `json:"period" enum:"all"`                                         // period that the data covers
-	Status      string       `json:"status" enum:"queued,running,done,failed,canceled,expired"` // queued, then running, then done, failed or canceled; a job that is done becomes expired
+	Status      string       `json:"status" enum:"queued,running,done,failed,canceled,expired"` // queued, then running, then done, failed or canceled; a done job becomes expired when its file is removed
 	Progress    data.Micro   `json:"progress"`                                                  // share of the work that is done, 0 to 1
 	Rows        *int64       `json:"rows"`                                                      // rows in the file, or in all files of the zip; null until done
 	Bytes       *int64       `json:"bytes"`                                                     // size of the file in bytes; null until done

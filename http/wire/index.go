@@ -49,7 +49,7 @@ type PMXInputs struct {
 	Windows *int        `json:"base_windows"` // how many of the 30 preceding windows contain data; null for PMX-Sentiment
 }
 
-// PMXHistory is the reply of GET /pmx-index/{name}/history.
+// PMXHistory is the response of GET /pmx-index/{name}/history.
 type PMXHistory struct {
 	Envelope
 	AsOf               *time.Time `json:"as_of"`
@@ -70,7 +70,7 @@ type PMXBar struct {
 	IsPartial bool        `json:"is_partial"` // whether the interval is still in progress
 }
 
-// PMXHistories is the reply of GET /pmx-index/histories.
+// PMXHistories is the response of GET /pmx-index/histories.
 type PMXHistories struct {
 	Envelope
 	AsOf               *time.Time `json:"as_of"`

@@ -6,7 +6,7 @@ import (
 	"pmx/data"
 )
 
-// Ranked is a part of a list whose whole length is known.
+// Ranked is a page of a list whose total length is known.
 type Ranked[T any] struct {
 	Envelope
 	AsOf  *time.Time `json:"as_of"` // time up to which the data is complete; null if the database is empty
@@ -20,7 +20,7 @@ type MarketOverview struct {
 	Question         *string           `json:"question"`
 	Slug             *string           `json:"slug"`
 	Description      *string           `json:"description"`       // rules of resolution, in the venue's words
-	ResolutionSource *string           `json:"resolution_source"` // where the outcome will be looked up, according to the venue
+	ResolutionSource *string           `json:"resolution_source"` // where the result is looked up, according to the venue
 	GroupItemTitle   *string           `json:"group_item_title"`  // what distinguishes the market from the others of its event
 	EventID          *string           `json:"event_id"`
 	EventSlug        *string           `json:"event_slug"`
@@ -38,16 +38,16 @@ type MarketOverview struct {
 	UpdatedAt        *time.Time        `json:"updated_at"` // when the market's description was last updated at its source; null if unknown
 	Volume           data.Micro        `json:"volume"`     // USD traded since the first fill
 	VolumeShares     data.Micro        `json:"volume_shares"`
-	VolumeBasis      *string           `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volumes and trades count; null if there is no trade
+	VolumeBasis      *string           `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volumes and trades; null if there are no trades
 	Volume24h        data.Micro        `json:"volume_24h"`
 	Volume7d         data.Micro        `json:"volume_7d"`
 	Volume30d        data.Micro        `json:"volume_30d"`
-	Trades           int64             `json:"trades"` // number of fills that volume adds up: one per match
+	Trades           int64             `json:"trades"` // number of fills counted in volume: one per match
 	Traders          int64             `json:"traders"`
 	Traders24h       int64             `json:"traders_24h"`
 	FirstTradeAt     *time.Time        `json:"first_trade_at"`
 	LastTradeAt      *time.Time        `json:"last_trade_at"`
-	Price            *data.Micro       `json:"price"` // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
+	Price            *data.Micro       `json:"price"` // price of the first outcome: its payout once resolved, otherwise the price of its last trade; null if there is neither
 	PriceChange24h   *data.Micro       `json:"price_change_24h"`
 	BestBid          *data.Micro       `json:"best_bid"`  // best bid for the first outcome, from the newest record; null if there is no bid or the market is not open
 	BestAsk          *data.Micro       `json:"best_ask"`  // best ask for the first outcome, from the newest record; null if there is no ask or the market is not open
@@ -57,7 +57,7 @@ type MarketOverview struct {
 	ReportedVolume   *data.Micro       `json:"reported_volume"` // volume that the venue reports; it is not part of any other figure; null if not reported
 	Outcomes         []MarketOutcome   `json:"outcomes"`        // outcomes in the order of the payouts; empty if none is known
 	Resolution       *MarketResolution `json:"resolution"`      // the resolution; null until resolved
-	RecentFills      []MarketFill      `json:"recent_fills"`    // newest fills, both parties' sides of each match, at most 20, newest first
+	RecentFills      []MarketFill      `json:"recent_fills"`    // newest fills, with both sides of each match; at most 20, newest first
 }
 
 // MarketOutcome is one outcome of a market.
@@ -83,7 +83,7 @@ type MarketFill struct {
 	TS              time.Time   `json:"ts"`
 	TransactionHash *string     `json:"transaction_hash"`
 	LogIndex        *int32      `json:"log_index"`
-	Ordinal         int16       `json:"ordinal"` // distinguishes fills that are equal in everything else, counting from 1; always 1 for fills with a log_index
+	Ordinal         int16       `json:"ordinal"` // number that distinguishes otherwise equal fills, counted from 1; always 1 for fills with a log_index
 	Address         string      `json:"address"`
 	Username        *string     `json:"username"`
 	Outcome         *string     `json:"outcome"`
@@ -109,17 +109,17 @@ type MarketSummary struct {
 	Status           string       `json:"status" enum:"open,closed,resolved"`
 	Outcomes         []string     `json:"outcomes" null:"true"` // names of the outcomes; null if unknown
 	Payouts          []data.Micro `json:"payouts" null:"true"`  // payouts in USD per token, in the order of the outcomes; null until resolved
-	Price            *data.Micro  `json:"price"`                // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
+	Price            *data.Micro  `json:"price"`                // price of the first outcome: its payout once resolved, otherwise the price of its last trade; null if there is neither
 	PriceChange24h   *data.Micro  `json:"price_change_24h"`
 	Spread           *data.Micro  `json:"spread"`
 	Liquidity        *data.Micro  `json:"liquidity"`
 	Volume           data.Micro   `json:"volume"` // USD traded since the first fill
 	VolumeShares     data.Micro   `json:"volume_shares"`
-	VolumeBasis      *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volumes and trades count; null if there is no trade
+	VolumeBasis      *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volumes and trades; null if there are no trades
 	Volume24h        data.Micro   `json:"volume_24h"`
 	Volume7d         data.Micro   `json:"volume_7d"`
 	Volume30d        data.Micro   `json:"volume_30d"`
-	Trades           int64        `json:"trades"` // number of fills that volume adds up: one per match
+	Trades           int64        `json:"trades"` // number of fills counted in volume: one per match
 	Traders          int64        `json:"traders"`
 	Traders24h       int64        `json:"traders_24h"`
 	FirstTradeAt     *time.Time   `json:"first_trade_at"`
@@ -146,11 +146,11 @@ type EventOverview struct {
 	ResolvedMarkets int         `json:"resolved_markets"`
 	Volume          data.Micro  `json:"volume"` // USD traded since the first fill
 	VolumeShares    data.Micro  `json:"volume_shares"`
-	VolumeBasis     *string     `json:"volume_basis" enum:"taker_usd,maker_usd,mixed"` // whose fills volumes and trades count; mixed if the markets differ; null if there is no trade
+	VolumeBasis     *string     `json:"volume_basis" enum:"taker_usd,maker_usd,mixed"` // whose fills are counted in volumes and trades; mixed if the markets differ; null if there are no trades
 	Volume24h       data.Micro  `json:"volume_24h"`
 	Volume7d        data.Micro  `json:"volume_7d"`
 	Volume30d       data.Micro  `json:"volume_30d"`
-	Trades          int64       `json:"trades"` // number of fills that volume adds up: one per match
+	Trades          int64       `json:"trades"` // number of fills counted in volume: one per match
 	Traders         int64       `json:"traders"`
 	Liquidity       *data.Micro `json:"liquidity"` // sum over the markets that report their liquidity; null if none does
 	FirstTradeAt    *time.Time  `json:"first_trade_at"`
@@ -169,18 +169,18 @@ type EventTrader struct {
 	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
 	Trades          int64       `json:"trades"`
-	ROI             *data.Micro `json:"roi"`     // null when nothing was bought
+	ROI             *data.Micro `json:"roi"`     // null if nothing was bought
 	Markets         int64       `json:"markets"` // number of markets of the event that the wallet traded
 	ResolvedMarkets int64       `json:"resolved_markets"`
 	WinningMarkets  int64       `json:"winning_markets"`
 }
 
-// NewestTrades are trades that the data does not have yet: a reply of GET /trades/newest.
+// NewestTrades are trades that are not in the data yet: the response of GET /trades/newest.
 type NewestTrades struct {
 	Envelope
-	AsOf        *time.Time    `json:"as_of"`                              // time up to which the data is complete; the rows are later; null if the database is empty
-	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades are received as they happen; polled: the venue's list is read every few seconds; silent: nothing is received, so rows are missing; off: this server does not follow newest trades
-	SilentSince *time.Time    `json:"silent_since"`                       // when something was last received; null unless `feed` is silent, and if nothing was ever received
+	AsOf        *time.Time    `json:"as_of"`                              // time up to which the data is complete; all rows are later; null if the database is empty
+	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades are received as they happen; polled: the venue's list is read every few seconds; silent: nothing is received, so rows are missing; off: this server does not follow the newest trades
+	SilentSince *time.Time    `json:"silent_since"`                       // when something was last received; null unless `feed` is silent, and also null if nothing was ever received
 	Data        []NewestTrade `json:"data"`                               // rows, newest first
 }
 
@@ -243,9 +243,9 @@ type Holders struct {
 	Envelope
 	AsOf     *time.Time       `json:"as_of"`
 	Total    int              `json:"total"`                  // number of rows, including those not shown
-	Side     string           `json:"side" enum:"long,short"` // which wallets the rows are: long hold tokens, short sold more than they bought
-	Basis    string           `json:"basis" enum:"fills"`     // what the shares are computed from: the fills of the wallets, so transfers of tokens are not included
-	Outcomes []OutcomeHolders `json:"outcomes"`               // outcomes of the market, with the sums of all wallets
+	Side     string           `json:"side" enum:"long,short"` // which wallets are listed. long: those that hold tokens; short: those that sold more tokens than they bought
+	Basis    string           `json:"basis" enum:"fills"`     // what the shares are computed from: the wallets' fills; transfers of tokens are not included
+	Outcomes []OutcomeHolders `json:"outcomes"`               // outcomes of the market, with sums over all wallets
 	Data     []Holder         `json:"data"`
 }
 
@@ -255,12 +255,12 @@ type OutcomeHolders struct {
 	Outcome      *string    `json:"outcome"`
 	OutcomeIndex int8       `json:"outcome_index"`
 	Holders      int        `json:"holders"`      // number of wallets whose net_shares are positive
-	LongShares   data.Micro `json:"long_shares"`  // their net_shares, added up
+	LongShares   data.Micro `json:"long_shares"`  // sum of their net_shares
 	Shorts       int        `json:"shorts"`       // number of wallets whose net_shares are negative
-	ShortShares  data.Micro `json:"short_shares"` // their net_shares without the sign, added up
+	ShortShares  data.Micro `json:"short_shares"` // sum of the absolute values of their net_shares
 }
 
-// Holder is a row of GET /market/{condition_id}/holders: a wallet and an outcome of which it holds tokens, or is short.
+// Holder is a row of GET /market/{condition_id}/holders: a wallet's long or short position in one outcome.
 type Holder struct {
 	Rank          int         `json:"rank"` // competition rank by net_shares (1, 1, 3)
 	Address       string      `json:"address"`
@@ -269,9 +269,9 @@ type Holder struct {
 	OutcomeIndex  int8        `json:"outcome_index"`
 	NetShares     data.Micro  `json:"net_shares"`    // buy_shares − sell_shares − fee_shares of the outcome; negative if `side` is short
 	SharePct      data.Micro  `json:"share_pct"`     // percentage of the outcome's `long_shares`, or of its `short_shares` if `side` is short
-	AvgBuyPrice   *data.Micro `json:"avg_buy_price"` // USD paid per token of the outcome that was bought; null when none was
+	AvgBuyPrice   *data.Micro `json:"avg_buy_price"` // average USD paid per token of the outcome; null if none was bought
 	BuyVolumeUSD  data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD data.Micro  `json:"sell_volume_usd"`
-	NetCash       data.Micro  `json:"net_cash"` // of the outcome
-	RealPnL       data.Micro  `json:"real_pnl"` // of the wallet in the whole market, as in `/trader/{address}/markets`
+	NetCash       data.Micro  `json:"net_cash"` // `net_cash` of the fills of the outcome
+	RealPnL       data.Micro  `json:"real_pnl"` // `real_pnl` of the wallet in the whole market, as in `/trader/{address}/markets`
 }

@@ -6,7 +6,7 @@ import (
 	"pmx/data"
 )
 
-// OracleLeaderboard is the reply of GET /oracle/leaderboard.
+// OracleLeaderboard is the response of GET /oracle/leaderboard.
 type OracleLeaderboard struct {
 	Envelope
 	AsOf        *time.Time  `json:"as_of"`        // time up to which the data is complete; null if the database is empty
@@ -33,8 +33,8 @@ type OracleRow struct {
 	RealPnL           data.Micro  `json:"real_pnl"`           // lifetime `net_cash` + `redemption_value`; open positions are left out
 }
 
-// OracleScore is how accurate a set of forecasts was. All members but the first and the last are null if there are no
-// forecasts.
+// OracleScore is how accurate a set of forecasts was. All members except resolved_forecasts and forecast_volume are null
+// if there are no forecasts.
 type OracleScore struct {
 	ResolvedForecasts int64       `json:"resolved_forecasts"` // number of outcomes of resolved markets in which the wallet held tokens at resolution
 	Brier             *data.Micro `json:"brier"`              // mean of (p − payout)²; 0 is best, 1 is worst; null if there are no forecasts
@@ -59,7 +59,7 @@ type OracleTrader struct {
 	MinResolved   int              `json:"min_resolved"`   // minimum number of forecasts for a wallet to be ranked
 	Calibration   []OracleBin      `json:"calibration"`    // ten bins of equal width from probability 0 to 1
 	Murphy        OracleMurphy     `json:"murphy"`         // components of the Brier score
-	Categories    []OracleCategory `json:"categories"`     // score by category of the market, the category with the most forecasts first
+	Categories    []OracleCategory `json:"categories"`     // score by category of the market, most forecasts first
 }
 
 // OracleBin is the forecasts whose probability is in one of ten bins.

@@ -37,7 +37,7 @@ func ProblemKinds() []ProblemKind {
 			"`detail` says which member is wrong, or which members are allowed."},
 		{"invalid_request", 400, "The request is not well-formed HTTP/1.1.",
 			"Use a current HTTP library, and percent-encode the values in the URL."},
-		{"missing_api_key", 401, "The request carries no API key.",
+		{"missing_api_key", 401, "The request has no API key.",
 			"Send your key in the header `X-API-Key`. You can request a key through the waitlist. `/health`, `/status` and `/status/public` need no key."},
 		{"invalid_api_key", 401, "The API key is unknown.",
 			"Check that it was copied in full: `pmx_` and 43 characters. A lost key cannot be recovered; ask for a new one."},
@@ -46,7 +46,7 @@ func ProblemKinds() []ProblemKind {
 		{"https_required", 403, "The request was sent over plain HTTP.",
 			"Use `https://`. The key was sent unencrypted, so have it replaced."},
 		{"origin_not_allowed", 403, "A browser asked whether a page of another site may call the API, and the server does not allow that site.",
-			"The operator of the server allows a site with `--cors-origin` and its origin: scheme, host and port, as in `https://dash.example`. Until then, call the API from a server of your own."},
+			"The operator of the server allows a site with `--cors-origin` and its origin: scheme, host and port, as in `https://dash.example`. Until then, call the API from your own server."},
 		{"not_found", 404, "There is nothing at this path.",
 			"Compare the path with the reference. Endpoints are below `/api/v3`, in lower case and without a trailing slash."},
 		{"trader_not_found", 404, "No trade of this wallet is known.",
@@ -74,8 +74,8 @@ func ProblemKinds() []ProblemKind {
 		{"too_many_jobs", 429, "The key already has the maximum number of export jobs waiting and running.",
 			"Wait until one is done, or cancel one. The jobs of one key do not delay those of another."},
 		{"internal", 500, "An internal error occurred.", "Try again. If the error persists, report the request id in `instance`: it identifies the entry in the server's log."},
-		{"fills_elsewhere", 501, "The answer needs single trades, and this server has only what was computed of them elsewhere.",
-			"Ask another server of the venue. The operator can give this one the lake that the figures are of: `pmx serve --lake`."},
+		{"fills_elsewhere", 501, "The response needs individual trades, and this server has only the figures that another server computed from them.",
+			"Send the request to another server of the venue. The operator can give this server access to the trades: `pmx serve --lake`."},
 		{"not_ready", 503, "The server has no data to serve yet, or the database is not responding.", "Wait for the number of seconds in `Retry-After`."},
 	}
 }

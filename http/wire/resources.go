@@ -26,7 +26,7 @@ type TraderStats struct {
 	FeesUSD         data.Micro  `json:"fees_usd"`
 	RealizedPnL     data.Micro  `json:"realized_pnl"` // always equals `real_pnl`
 	RealPnL         data.Micro  `json:"real_pnl"`     // `net_cash` + `redemption_value`; open positions are left out
-	ROI             *data.Micro `json:"roi"`          // null when nothing was bought
+	ROI             *data.Micro `json:"roi"`          // null if nothing was bought
 	WinRate         *data.Micro `json:"win_rate"`     // null without resolved markets
 	ResolvedMarkets int64       `json:"resolved_markets"`
 	WinningMarkets  int64       `json:"winning_markets"`
@@ -41,7 +41,7 @@ type TraderStats struct {
 
 // TraderRow is a row of GET /leaderboard/traders.
 type TraderRow struct {
-	Rank                   int          `json:"rank"` // competition rank by the figure that is sorted by (1, 1, 3)
+	Rank                   int          `json:"rank"` // competition rank by the figure that the rows are sorted by (1, 1, 3)
 	Address                string       `json:"address"`
 	Username               *string      `json:"username"`
 	RealPnL                data.Micro   `json:"real_pnl"`          // `net_cash` + `redemption_value` of the period; wallets are ranked by this unless `sort` says otherwise
@@ -61,8 +61,8 @@ type TraderRow struct {
 	LastTradeAt            *time.Time   `json:"last_trade_at"`
 	ResolvedPnL            *data.Micro  `json:"resolved_pnl"`      // the part of the period's `real_pnl` in markets that are resolved by now: `real_pnl` − `unresolved_cash`; null unless `include` has split
 	UnresolvedCash         *data.Micro  `json:"unresolved_cash"`   // the part of the period's `net_cash` in markets that are not resolved yet, whose tokens are not valued; null unless `include` has split
-	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, if `include` does not have previous_rank, and for a period of 30 days if the server has too little memory for the 30 days before
-	Spark                  []data.Micro `json:"spark" null:"true"` // profit of the wallet since the start of the first of the last 30 UTC days, at the end of each day, the last one being the day of as_of; null unless `include` has spark
+	PreviousRank           *int         `json:"previous_rank"`     // rank in the preceding window of the same length; null if the wallet is not in it, if `include` does not have previous_rank, and for a period of 30 days if the server has too little memory for the 30 days before
+	Spark                  []data.Micro `json:"spark" null:"true"` // cumulative profit of the wallet at the end of each of the last 30 UTC days, counted from the start of the first; the last day is that of as_of; null unless `include` has spark
 }
 
 // MarketRow is a row of GET /leaderboard/markets.
@@ -76,9 +76,9 @@ type MarketRow struct {
 	Category      *string    `json:"category"`
 	Volume        data.Micro `json:"volume"`                                  // USD traded in the period
 	VolumeShares  data.Micro `json:"volume_shares"`                           // outcome tokens traded in the period
-	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume and trades count; null if there are no fills
+	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volume and trades; null if there are no fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
-	Trades        int64      `json:"trades"`                             // number of fills that volume adds up: one per match
+	Trades        int64      `json:"trades"`                             // number of fills counted in volume: one per match
 	Traders       int64      `json:"traders"`                            // number of distinct wallets, lifetime
 	Outcomes      []string   `json:"outcomes" null:"true"`               // names of the outcomes in the order of the payouts; null if unknown
 	Status        string     `json:"status" enum:"open,closed,resolved"` // open, closed (trading has ended) or resolved (payouts are known); open if no source says that trading has ended
@@ -112,20 +112,20 @@ type PublicStatus struct {
 	ServingTables Subsystem        `json:"serving_tables"`         // the data that requests are answered from
 	Trades        Subsystem        `json:"trades"`                 // the fills
 	Markets       Subsystem        `json:"markets"`                // the markets and their resolutions
-	Sources       []FollowedSource `json:"sources"`                // the sources that are followed; empty if none is, and data comes from imports only
+	Sources       []FollowedSource `json:"sources"`                // the sources that are followed; empty if data comes from imports only
 }
 
 // FollowedSource is the freshness of one source that is followed.
 type FollowedSource struct {
 	Name             string             `json:"name"`                                                         // the source: chain, trades, markets, quotes, audits, weather or a part of it
 	Grade            string             `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
-	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because responses disagree
+	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing. waiting: it pauses after a failure; quarantine: data is held back because responses disagree
 	LagSeconds       *int64             `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null
 	AsOf             *time.Time         `json:"as_of"`                                                        // time up to which everything the source gives is stored, without a gap; null if there is nothing yet
 	UpdatedAt        *time.Time         `json:"updated_at"`                                                   // wall-clock time of the last change; null if there was none
-	Quiet            bool               `json:"quiet"`                                                        // whether less than a fifth of the usual amount for this hour is coming in
+	Quiet            bool               `json:"quiet"`                                                        // whether less data arrives than a fifth of the usual amount for this hour
 	CatchingUp       bool               `json:"catching_up"`                                                  // whether history is still being fetched
-	Progress         *float64           `json:"progress"`                                                     // share of the history that was fetched, 0 to 1; null unless catching_up
+	Progress         *float64           `json:"progress"`                                                     // share of the history fetched so far, 0 to 1; null unless catching_up
 	RemainingSeconds *int64             `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
 	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are final but not stored yet; 0 for other sources
 	Rows             int64              `json:"rows"`                                                         // new rows since the server started
@@ -140,16 +140,16 @@ type FollowedSource struct {
 	Rule             string             `json:"rule"`                                                         // how grade is computed from the fields above
 }
 
-// SourceDifference is what one comparison of the data with the venue's own counts finds now.
+// SourceDifference is the current result of one comparison of the data with the venue's own counts.
 type SourceDifference struct {
-	Audit string `json:"audit" enum:"blocks,resolutions,tokens,trades,volume"` // what is compared: the newest block; markets that are resolved and called open; tokens that belong to no known market; transactions; traded volume
-	Count int64  `json:"count"`                                                // how many differ: blocks, markets, tokens, transactions, markets; 0 if none does
+	Audit string `json:"audit" enum:"blocks,resolutions,tokens,trades,volume"` // what is compared. blocks: the newest block; resolutions: markets that the chain has resolved and the venue reports as open; tokens: tokens of no known market; trades: transactions; volume: traded volume of markets
+	Count int64  `json:"count"`                                                // number of blocks, markets, tokens, transactions or markets, in the order above, that differ; 0 if none differ
 }
 
 // SourceHost is the state of one host that serves a source.
 type SourceHost struct {
-	Name       string     `json:"name"`                                                 // the host's name in the log and in metrics, such as rpc 1; not its address
-	State      string     `json:"state" enum:"unasked,answers,fails,throttled,blocked"` // result of the last request: throttled means that the host limited the rate and said when to retry, blocked that something in front of it refuses the server
+	Name       string     `json:"name"`                                                 // name of the host in the log and in metrics, such as rpc 1; not its address
+	State      string     `json:"state" enum:"unasked,answers,fails,throttled,blocked"` // result of the last request. throttled: the host limits the rate and said when to retry; blocked: something in front of the host refuses this server's requests
 	AnsweredAt *time.Time `json:"answered_at"`                                          // time of its last response; null if there was none
 	Requests   int64      `json:"requests"`                                             // requests to it since the server started
 }

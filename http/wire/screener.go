@@ -20,7 +20,7 @@ type ScreenerRow struct {
 	Status           string      `json:"status" enum:"open,closed,resolved" optional:"true"`      // open, closed (trading has ended) or resolved (payouts are known); open if no source says that trading has ended
 	NegRisk          *bool       `json:"neg_risk" optional:"true"`                                // whether at most one market of the event can win; null if no source says
 	Outcomes         []string    `json:"outcomes" null:"true" optional:"true"`                    // names of the outcomes in the order of the payouts; null if unknown
-	Price            *data.Micro `json:"price" optional:"true"`                                   // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
+	Price            *data.Micro `json:"price" optional:"true"`                                   // price of the first outcome: its payout once resolved, otherwise the price of its last trade; null if there is neither
 	PriceChange24h   *data.Micro `json:"price_change_24h" optional:"true"`                        // `price` minus the price 24 hours before `as_of`; null if there was none
 	Spread           *data.Micro `json:"spread" optional:"true"`                                  // best ask minus best bid, as last reported by the venue; null if not reported
 	Liquidity        *data.Micro `json:"liquidity" optional:"true"`                               // liquidity in USD, as last reported by the venue; null if not reported
@@ -28,10 +28,10 @@ type ScreenerRow struct {
 	Volume7d         data.Micro  `json:"volume_7d" optional:"true"`                               // USD traded in the last 168 hours
 	Volume30d        data.Micro  `json:"volume_30d" optional:"true"`                              // USD traded in the last 720 hours
 	Volume           data.Micro  `json:"volume" optional:"true"`                                  // USD traded since the first fill
-	VolumeBasis      *string     `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"` // whose fills volumes and trades count; null if there is no trade
+	VolumeBasis      *string     `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"` // whose fills are counted in volumes and trades; null if there are no trades
 	Traders24h       int64       `json:"traders_24h" optional:"true"`                             // distinct wallets that traded in the last 24 hours
 	Traders          int64       `json:"traders" optional:"true"`
-	Trades           int64       `json:"trades" optional:"true"`         // number of fills that volume adds up: one per match
+	Trades           int64       `json:"trades" optional:"true"`         // number of fills counted in volume: one per match
 	WhaleFlow24h     data.Micro  `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it; 0 if there are none
 	CreatedAt        *time.Time  `json:"created_at" optional:"true"`     // when the market was created; null if unknown
 	EndDate          *time.Time  `json:"end_date" optional:"true"`

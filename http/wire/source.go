@@ -2,12 +2,11 @@ package wire
 
 import "embed"
 
-// source is this package's own text: the comments on its fields are what the
-// OpenAPI document says of them.
+// source is the Go source of this package. The comments on its fields are the field descriptions
+// of the OpenAPI document.
 //
 //go:embed *.go
 var source embed.FS
 
-// Source is the Go text of this package, tests included, for callers that want to
-// read the comments.
+// Source returns the Go source of this package, tests included, for callers that read the comments.
 func Source() embed.FS { return source }

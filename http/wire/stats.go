@@ -6,19 +6,19 @@ import (
 	"pmx/data"
 )
 
-// StatsOverview is the payload of GET /stats. Volume is in the basis that volume_basis names; numbers of traders
-// exclude the venue's own wallets.
+// StatsOverview is the payload of GET /stats. volume_basis says whose fills volume counts. Numbers of
+// traders exclude the venue's own wallets.
 type StatsOverview struct {
-	VolumeBasis      string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
+	VolumeBasis      string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volume: those of takers, or those of makers if no taker's fill is known
 	Volume           data.Micro  `json:"volume"`                                  // USD traded since the first fill
 	Volume24h        data.Micro  `json:"volume_24h"`                              // USD traded in the last 24 hours up to `as_of`
 	Volume7d         data.Micro  `json:"volume_7d"`                               // USD traded in the last 168 hours up to `as_of`
 	Volume30d        data.Micro  `json:"volume_30d"`                              // USD traded in the last 720 hours up to `as_of`
 	VolumeShares     data.Micro  `json:"volume_shares"`                           // outcome tokens traded since the first fill
-	Trades           int64       `json:"trades"`                                  // number of fills that volume adds up: one per match
-	Trades24h        int64       `json:"trades_24h"`                              // fills of the last 24 hours that volume_24h adds up
-	Trades7d         int64       `json:"trades_7d"`                               // fills of the last 7 days that volume_7d adds up
-	Trades30d        int64       `json:"trades_30d"`                              // fills of the last 30 days that volume_30d adds up
+	Trades           int64       `json:"trades"`                                  // number of fills counted in volume: one per match
+	Trades24h        int64       `json:"trades_24h"`                              // fills counted in volume_24h
+	Trades7d         int64       `json:"trades_7d"`                               // fills counted in volume_7d
+	Trades30d        int64       `json:"trades_30d"`                              // fills counted in volume_30d
 	Traders          int64       `json:"traders"`                                 // distinct wallets with a fill
 	ActiveTraders24h int64       `json:"active_traders_24h"`                      // distinct wallets with a fill in the last 24 hours
 	ActiveTraders7d  int64       `json:"active_traders_7d"`                       // distinct wallets with a fill in the last 7 days
@@ -60,7 +60,7 @@ type VenueCounts struct {
 type StatsSeries[T any] struct {
 	Envelope
 	AsOf        *time.Time `json:"as_of"`                                   // null if the database is empty
-	VolumeBasis string     `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
+	VolumeBasis string     `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volume: those of takers, or those of makers if no taker's fill is known
 	Data        []T        `json:"data"`
 }
 
@@ -89,9 +89,9 @@ type StatsDay struct {
 
 // StatsGrowth is the payload of GET /stats/growth.
 type StatsGrowth struct {
-	VolumeBasis    string         `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
-	WeekOverWeek   StatsRolling   `json:"week_over_week"`                          // the last 168 hours compared with the 168 before
-	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours compared with the 720 before
+	VolumeBasis    string         `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills are counted in volume: those of takers, or those of makers if no taker's fill is known
+	WeekOverWeek   StatsRolling   `json:"week_over_week"`                          // the last 168 hours compared with the 168 hours before
+	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours compared with the 720 hours before
 	Average7d      StatsAverage   `json:"average_7d"`                              // daily means of the last seven finished days
 	ActiveWallets  StatsActive    `json:"active_wallets"`                          // active wallets in rolling windows
 	OpenMarkets    StatsOpen      `json:"open_markets"`                            // markets that were open, by their recorded times
@@ -102,10 +102,10 @@ type StatsGrowth struct {
 
 // StatsOpen counts the markets that were open at as_of and a week before: listed by then, and neither closed nor resolved yet.
 type StatsOpen struct {
-	Count      int64       `json:"count"`       // at as_of
-	WeekBefore int64       `json:"week_before"` // 168 hours before as_of
-	ChangePct  *data.Micro `json:"change_pct"`  // change from the week before, in percent; null if none was open
-	Unknown    int64       `json:"unknown"`     // markets in neither count: no source says when they were listed, or, of ended ones, when they ended
+	Count      int64       `json:"count"`       // markets open at as_of
+	WeekBefore int64       `json:"week_before"` // markets open 168 hours before as_of
+	ChangePct  *data.Micro `json:"change_pct"`  // change from week_before to count, in percent; null if week_before is 0
+	Unknown    int64       `json:"unknown"`     // markets in neither count, because no source says when they were listed or, if they have ended, when
 }
 
 // StatsRolling is a comparison of a rolling window with the window of equal length before it.

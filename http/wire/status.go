@@ -10,7 +10,7 @@ import (
 type StatusHistory struct {
 	Envelope
 	AsOf          *time.Time     `json:"as_of"`
-	SampleSeconds int64          `json:"sample_seconds"` // how long a sample stands for
+	SampleSeconds int64          `json:"sample_seconds"` // number of seconds that one sample covers
 	Days          int            `json:"days"`           // number of days of each subsystem and source
 	Events        []StatusEvent  `json:"events"`         // what happened, newest first
 	Data          []GradeHistory `json:"data"`
@@ -18,7 +18,7 @@ type StatusHistory struct {
 
 // GradeHistory is the grades of a subsystem or a source, day by day.
 type GradeHistory struct {
-	Part       string      `json:"part"`        // serving_tables, trades, markets, or a source that is followed, its name behind `source:`
+	Part       string      `json:"part"`        // serving_tables, trades, markets, or `source:` and the name of a source that is followed
 	CurrentPct *data.Micro `json:"current_pct"` // percentage of the sampled seconds with the grade A or B; null if nothing was sampled
 	Days       []StatusDay `json:"days"`        // UTC days, oldest first
 }
@@ -38,15 +38,15 @@ type StatusSeconds struct {
 	C    int64 `json:"C"`    // seconds with the grade C
 	D    int64 `json:"D"`    // seconds with the grade D
 	F    int64 `json:"F"`    // seconds with the grade F
-	None int64 `json:"none"` // seconds of the day so far without a sample
+	None int64 `json:"none"` // seconds of the day so far that no sample covers
 }
 
 // StatusEvent is something that happened to the service.
 type StatusEvent struct {
 	At    time.Time  `json:"at"`                                                 // when it began
-	Until *time.Time `json:"until"`                                              // when it ended; null if it goes on, or took no time
+	Until *time.Time `json:"until"`                                              // when it ended; null if it has not ended or took no time
 	Part  *string    `json:"part"`                                               // the part that had the grade, as in `data`; null for other kinds
 	Kind  string     `json:"kind" enum:"grade,import,refresh,verify,start,stop"` // grade: the part had the grade C or worse; refresh: refreshes failed
-	Grade *string    `json:"grade" enum:"C,D,F"`                                 // worst grade meanwhile; null for other kinds
+	Grade *string    `json:"grade" enum:"C,D,F"`                                 // worst grade in that time; null for other kinds
 	Text  string     `json:"text"`                                               // what happened, in words
 }

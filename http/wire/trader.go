@@ -26,7 +26,7 @@ type Trade struct {
 	TS              time.Time   `json:"ts"`
 	TransactionHash *string     `json:"transaction_hash"`
 	LogIndex        *int32      `json:"log_index"`
-	Ordinal         int16       `json:"ordinal"`      // distinguishes fills that are equal in everything else, counting from 1; always 1 for fills with a log_index
+	Ordinal         int16       `json:"ordinal"`      // number that distinguishes otherwise equal fills, counted from 1; always 1 for fills with a log_index
 	ConditionID     *string     `json:"condition_id"` // condition id of the market, `0x` and 64 hexadecimal digits in lower case; null if the token's market is unknown
 	Question        *string     `json:"question"`
 	Slug            *string     `json:"slug"`
@@ -41,7 +41,7 @@ type Trade struct {
 	Shares          data.Micro  `json:"shares"`                  // outcome tokens, before the fee
 	USD             data.Micro  `json:"usd"`                     // USD, before the fee
 	Fee             data.Micro  `json:"fee"`
-	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee: usd for a sell; for a buy shares, or usd paid on top
+	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee. For a sell, usd; for a buy, shares, or usd in addition to the price
 	Resolved        *bool       `json:"resolved"`                    // whether the market is resolved; null if the market is unknown
 	Payout          *data.Micro `json:"payout"`                      // payout of this outcome in USD per token; null until resolved
 }
@@ -156,7 +156,7 @@ type WalletDay struct {
 	CumulativePnL     data.Micro `json:"cumulative_pnl"`     // sum of `real_pnl` over all days up to and including this one
 }
 
-// ProfitDay is what a wallet made on one day: of GET /trader/{address}/activity/daily.
+// ProfitDay is a wallet's profit on one day, as in GET /trader/{address}/activity/daily.
 type ProfitDay struct {
 	Date          string     `json:"date" format:"date"`
 	IsPartial     bool       `json:"is_partial"`     // whether the day is still in progress: it contains as_of

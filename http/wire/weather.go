@@ -156,11 +156,11 @@ type WeatherEvent struct {
 	TargetDate         string            `json:"target_date" format:"date"`                            // the city's local day
 	DayStart           time.Time         `json:"day_start"`                                            // start of the local day: local midnight
 	DayEnd             time.Time         `json:"day_end"`                                              // end of the local day: the next local midnight, 23 to 25 hours later
-	Canonical          bool              `json:"canonical"`                                            // false if another event represents this day and metric
+	Canonical          bool              `json:"canonical"`                                            // false if another event is the one used for this day and metric
 	Unit               string            `json:"unit" enum:"C,F"`                                      // unit of all temperatures of the event
 	Station            string            `json:"station"`                                              // station by which the event settles
 	ResolutionSource   *string           `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"`   // where the settling temperature is read; null if unknown
-	ResolutionFallback *string           `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // source that counts if resolution_source has no data; null if there is none
+	ResolutionFallback *string           `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // source used if resolution_source has no data; null if there is none
 	Rounding           string            `json:"rounding" enum:"half_up,floor"`                        // how a measured value is rounded to whole degrees
 	Volume             data.Micro        `json:"volume"`                                               // USD traded in the event's brackets since the first fill
 	Brackets           int               `json:"brackets"`                                             // number of brackets
@@ -243,19 +243,19 @@ type WeatherBundle struct {
 type BundleBody struct {
 	SchemaVersion int            `json:"schema_version"`                                                    // version of the bundle's format
 	EmptyReason   *string        `json:"empty_reason" enum:"no_events,no_open_events,no_match,bundle_size"` // why there are no cities; null if there are any
-	LeftOut       *BundleLeftOut `json:"left_out"`                                                          // what was left out because it did not fit into 200 KB; null if nothing was
+	LeftOut       *BundleLeftOut `json:"left_out"`                                                          // what was left out to keep the bundle within 200 KB; null if nothing was
 	Data          []BundleCity   `json:"data"`
 }
 
 // BundleLeftOut is what was left out of a bundle because it did not fit into 200 KB: first the forecasts of single
-// sources, then last and vol, then whole events, those of the furthest days first and within a day the least traded
-// first. To get everything, request part of the desk with cities or date.
+// sources, then last and vol, then whole events, starting with the latest days and, within a
+// day, with the least traded. To get everything, request part of the desk with cities or date.
 type BundleLeftOut struct {
 	Forecast int      `json:"forecast"`                // number of events in the bundle without forecast
 	Trades   int      `json:"trades"`                  // number of events in the bundle without last and vol
 	Events   int      `json:"events"`                  // number of events that were left out
 	Brackets int      `json:"brackets"`                // number of brackets of these events
-	FromDate *string  `json:"from_date" format:"date"` // first day from which an event was left out; all events of later days were left out too; null if no event was left out
+	FromDate *string  `json:"from_date" format:"date"` // first day with events left out; all events of later days were left out too; null if no event was left out
 	Cities   []string `json:"cities"`                  // slugs of cities with events that were left out, at most 200
 	Hint     string   `json:"hint"`                    // how to request what was left out
 }
@@ -280,7 +280,7 @@ type BundleEvent struct {
 	DayEnd           time.Time                 `json:"day_end"`                                            // local midnight at the end of target_date; nothing measured after it counts
 	Unit             string                    `json:"unit" enum:"C,F"`                                    // unit of the event's temperatures
 	Station          string                    `json:"station"`                                            // station by which the event settles
-	Canonical        bool                      `json:"canonical"`                                          // false if another event represents this day and metric
+	Canonical        bool                      `json:"canonical"`                                          // false if another event is the one used for this day and metric
 	QuotedAt         *time.Time                `json:"quoted_at"`                                          // time of the oldest bid and ask of its brackets; null if there are none
 	ResolutionSource *string                   `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"` // where the settling temperature is read; null if unknown
 	Rounding         string                    `json:"rounding" enum:"half_up,floor"`                      // how a measured value is rounded to whole degrees
@@ -334,7 +334,7 @@ type BundleMarket struct {
 }
 
 // BundleBrackets are the brackets of an event, the coldest first, column by column: the i-th value of every list
-// belongs to the i-th bracket. Row by row, a desk of 1,500 brackets would take three times as many bytes. condition_id
+// belongs to the i-th bracket. This takes a third of the bytes that rows would take for a desk of 1,500 brackets. condition_id
 // and yes_token never change and are included only with include=ids.
 type BundleBrackets struct {
 	Lo          []*int        `json:"lo"`                  // lowest whole degree of each bracket, inclusive; null if it is open below

@@ -54,7 +54,7 @@ type SettledBracket struct {
 	Rounding           string     `json:"rounding" enum:"half_up,floor"`                        // how the measured value was rounded to whole degrees
 	Station            *string    `json:"station"`                                              // station that settled the event; null if unknown
 	ResolutionSource   *string    `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"`   // where the temperature was read; null if unknown
-	ResolutionFallback *string    `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // source that counts if resolution_source has no data; null if there is none
+	ResolutionFallback *string    `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // source used if resolution_source has no data; null if there is none
 	ResolvedAt         *time.Time `json:"resolved_at"`
 	ResolvedAtSource   *string    `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
 }
@@ -161,7 +161,7 @@ type ActualRow struct {
 	Unit         string            `json:"unit" enum:"C,F"`                        // unit of the row; for settled, that of the event
 	FirstTMax    *Degrees          `json:"first_tmax"`                             // the first value that the source gave for the high; null if tmax is null
 	FirstTMin    *Degrees          `json:"first_tmin"`                             // the first value that the source gave for the low; null if tmin is null
-	Provisional  *bool             `json:"provisional"`                            // whether the row may still change, because the day is not over or the source may revise it, or is based on fewer than 12 reports, too few to give a day's high and low; null if the source does not say
+	Provisional  *bool             `json:"provisional"`                            // whether the row may still change, because the day is not over or the source may revise it, or is based on fewer than 12 reports, which are too few to give a day's high and low; null if the source does not say
 	RevisedAt    *time.Time        `json:"revised_at"`                             // when the source last revised the value; null if it never did
 	Revisions    int64             `json:"revisions"`                              // how often tmax and tmin were revised, added up
 	Observations *int64            `json:"observations"`                           // number of single temperature reports; null for a daily summary, a grid and settled
@@ -253,7 +253,7 @@ type ForecastConsensus struct {
 	Unit       string      `json:"unit" enum:"C,F"`  // unit of the row: that of the day's event
 	Mean       Degrees     `json:"mean"`             // mean of the sources
 	Std        *data.Micro `json:"std"`              // standard deviation of the sources; null if there is only one source
-	P10        Degrees     `json:"p10"`              // tenth percentile of the sources; an ensemble enters with its members
+	P10        Degrees     `json:"p10"`              // tenth percentile of the sources; an ensemble contributes each of its members
 	P50        Degrees     `json:"p50"`              // median, computed in the same way
 	P90        Degrees     `json:"p90"`              // ninetieth percentile, computed in the same way
 	Spread     data.Micro  `json:"spread"`           // highest source minus lowest source
@@ -271,9 +271,9 @@ type ForecastSkill struct {
 	Bias        data.Micro  `json:"bias"`            // mean of forecast minus truth; positive if forecasts were too warm
 	MAE         data.Micro  `json:"mae"`             // mean absolute error
 	RMSE        data.Micro  `json:"rmse"`            // root mean square error
-	N           int64       `json:"n"`               // number of days; fewer than five mean little
+	N           int64       `json:"n"`               // number of days; figures of fewer than five days mean little
 	HitPct      *data.Micro `json:"hit_pct"`         // percentage of settled_days whose forecast, rounded as the event rounds, fell into the bracket that won; null if there are none
-	SettledDays int64       `json:"settled_days"`    // number of those of the n days whose event has a bracket that won
+	SettledDays int64       `json:"settled_days"`    // how many of the n days have an event with a bracket that won
 }
 
 // Observations is the response of GET /weather/city/{city}/observations.
@@ -300,7 +300,7 @@ type ObservationRow struct {
 	TS         time.Time `json:"ts"`                      // when it was measured
 	Station    *string   `json:"station"`                 // code of the station; null if the source does not say
 	Source     string    `json:"source"`                  // name of the source that provided it
-	Kind       *string   `json:"kind" enum:"metar,speci"` // metar: a routine report; speci: one between them, because something changed; null if the source does not say
+	Kind       *string   `json:"kind" enum:"metar,speci"` // metar: a routine report; speci: a special report in between, because the weather changed; null if the source does not say
 	Value      Degrees   `json:"value"`                   // temperature
 	RunningMax Degrees   `json:"running_max"`             // highest value of the day so far, of the same station and source
 	RunningMin Degrees   `json:"running_min"`             // lowest value of the day so far, of the same station and source
@@ -323,9 +323,9 @@ type ImpliedSeries struct {
 	DayStart    time.Time        `json:"day_start"`                                            // start of the local day
 	DayEnd      time.Time        `json:"day_end"`                                              // end of the local day
 	EventID     *string          `json:"event_id"`                                             // decimal id of the day's event; null if there is none
-	EventSlug   *string          `json:"event_slug"`                                           // slug of the day's event, which stands for the day if there are several; null if there is none
+	EventSlug   *string          `json:"event_slug"`                                           // slug of the day's event, or of the canonical one if there are several; null if there is none
 	Interval    string           `json:"interval"`                                             // length of the candles that the prices are taken from
-	Brackets    []ImpliedBracket `json:"brackets"`                                             // brackets of the event, from the coldest up
+	Brackets    []ImpliedBracket `json:"brackets"`                                             // brackets of the event, the coldest first
 	Count       int              `json:"count"`                                                // number of rows, including those not shown
 	EmptyReason *string          `json:"empty_reason" enum:"no_event,not_traded,plan_history"` // why data is empty; null if it is not
 	Data        []ImpliedRow     `json:"data"`                                                 // rows, oldest first
@@ -342,15 +342,15 @@ type ImpliedBracket struct {
 // ImpliedRow is what prices implied at the end of an hour in which a bracket was traded.
 type ImpliedRow struct {
 	TS          time.Time     `json:"ts"`                                                                    // start of the hour, as in the candles that the prices are from
-	At          time.Time     `json:"at"`                                                                    // the moment of the prices: the end of the hour, or as_of in the hour that is not over
-	ImpliedMean *Degrees      `json:"implied_mean"`                                                          // mean of the middles of all brackets, weighted by their prices; null if not all have a price
+	At          time.Time     `json:"at"`                                                                    // time of the prices: the end of the hour, or as_of in the hour that is not over
+	ImpliedMean *Degrees      `json:"implied_mean"`                                                          // mean of the midpoints of all brackets, weighted by their prices; null if not all have a price
 	NullReason  *string       `json:"null_reason" enum:"unpriced_brackets,ladder_incomplete,prices_of_zero"` // why implied_mean is null; null if it is not
 	Overround   *data.Micro   `json:"overround"`                                                             // sum of the prices of all brackets; null if not all have one
 	Priced      int           `json:"priced"`                                                                // number of brackets with a price
-	PricedMean  *Degrees      `json:"priced_mean"`                                                           // the same mean over only the brackets with a price: the expected temperature if one of them wins; null if their prices are all 0
-	PricedSum   data.Micro    `json:"priced_sum"`                                                            // sum of their prices
+	PricedMean  *Degrees      `json:"priced_mean"`                                                           // the same mean, over the brackets with a price only: the expected temperature if one of them wins; null if their prices are all 0
+	PricedSum   data.Micro    `json:"priced_sum"`                                                            // sum of the prices of these brackets
 	ModeLabel   string        `json:"mode_label"`                                                            // label of the bracket with the highest price
-	ModePrice   data.Micro    `json:"mode_price"`                                                            // its price
+	ModePrice   data.Micro    `json:"mode_price"`                                                            // price of that bracket
 	IsPartial   bool          `json:"is_partial"`                                                            // whether the hour is not over
-	Prices      []*data.Micro `json:"prices" null:"true"`                                                    // price of each bracket, in the order of brackets; null for one that has not been traded yet; null without include=prices
+	Prices      []*data.Micro `json:"prices" null:"true"`                                                    // price of each bracket, in the order of `brackets`; null for a bracket that has not been traded yet; the list is null without include=prices
 }
