@@ -1,6 +1,6 @@
--- Times of blocks, and the fills that they date. A block has one time: of several the
--- earliest, whichever came first. A transaction is in one block: all its fills that have
--- a later time of that block, by the block's number or by a time of their own, have the
+-- Times of blocks, and the fills that they date. A block has one time: of several, the earliest,
+-- no matter in which order they were imported. A transaction is in one block, so all its fills
+-- that have a later time of that block, by the block's number or by their own time, get the
 -- earliest.
 
 -- name: BlocksEmpty
@@ -21,7 +21,7 @@ FROM (SELECT number, ts FROM s_block UNION SELECT number, ts FROM blocks WHERE n
 GROUP BY number HAVING count(*) > 1
 
 -- name: AddBlockTimes
--- Before the earliest is known in blocks.
+-- Runs before the earliest time is stored in blocks.
 INSERT INTO block_times
 SELECT number, ts FROM (
   SELECT number, ts, min(ts) OVER (PARTITION BY number) AS first
@@ -30,19 +30,20 @@ SELECT number, ts FROM (
 WHERE ts > first AND (number, ts) NOT IN (SELECT (number, ts) FROM block_times)
 
 -- name: KeepSaid
--- The times that rows say themselves, before blocks date them.
+-- The rows' own times, before blocks date them.
 CREATE OR REPLACE TEMP TABLE s_raw AS SELECT * REPLACE (coalesce(row, rowid + 1) AS row), ts AS said FROM s_raw
 
 -- name: BlockTimes
 UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
 
 -- name: LateTimes
--- The later times of blocks, and the one that stands.
+-- The later times of blocks, and the one that is used.
 CREATE OR REPLACE TEMP TABLE s_late AS
 SELECT t.number, t.ts AS was, b.ts FROM block_times AS t JOIN blocks AS b ON b.number = t.number WHERE t.ts > b.ts
 
 -- name: LateTransactions
--- The transactions of these blocks. One that two blocks are said to have is in the earlier.
+-- The transactions of these blocks. If sources give two blocks for a transaction, it is in the
+-- earlier one.
 CREATE OR REPLACE TEMP TABLE s_late_tx AS
 SELECT k.tx, l.was, min(l.ts) AS ts
 FROM (
@@ -62,7 +63,7 @@ UNION
 UPDATE s_raw SET ts = l.ts FROM s_late_tx AS l WHERE l.tx = s_raw.tx AND l.was = s_raw.ts
 
 -- name: Late
--- Fills, lost ones too, that have a later time of their block.
+-- Fills, including lost ones, that have a later time of their block.
 CREATE OR REPLACE TEMP TABLE s_moved AS
 WITH known AS (
   SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block FROM fills
@@ -84,7 +85,7 @@ SELECT row_number() OVER () AS row, m.tx, m.log_index, m.block, m.next AS ts, w.
 FROM s_moved AS m JOIN wallets AS w ON w.wallet = m.wallet JOIN tokens AS t ON t.token = m.token
 
 -- name: ForgetLate
--- What moves is not known at its old time.
+-- A fill that moves is no longer known at its old time.
 DELETE FROM e_fill WHERE rid IN (SELECT rid FROM s_moved)
 
 -- name: RetractLate
@@ -93,7 +94,7 @@ SELECT 0, -1, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f
 FROM s_moved AS f WHERE f.rid >= 0
 
 -- name: InBlocks
--- Known rows that a staged one of their transaction says the block of.
+-- Known rows whose block is given by an equal staged row.
 CREATE OR REPLACE TEMP TABLE s_block_of AS
 SELECT e.rid, max(s.block) AS block
 FROM s_fill AS s JOIN e_fill AS e ON e.tx IS NOT DISTINCT FROM s.tx AND e.ts = s.ts AND e.wallet = s.wallet AND e.token = s.token

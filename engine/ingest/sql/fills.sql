@@ -1,4 +1,4 @@
--- Staged fills to facts. s_raw holds one file's rows in the canonical columns.
+-- From staged fills to facts. s_raw holds the rows of one file in the canonical columns.
 
 -- name: RawEmpty
 CREATE OR REPLACE TEMP TABLE s_raw (@columns)
@@ -7,8 +7,8 @@ CREATE OR REPLACE TEMP TABLE s_raw (@columns)
 CREATE OR REPLACE TEMP TABLE s_raw AS @query
 
 -- name: NumberUnread
--- Lines that DuckDB could not read have no number: they get those that no other has, and as
--- nothing of them was read it does not matter which gets which.
+-- Lines that DuckDB could not read have no number. They get the numbers that no other line has;
+-- since nothing of them was read, it does not matter which line gets which.
 UPDATE s_raw SET row = m.number
 FROM (SELECT u.id, f.number
   FROM (SELECT rowid AS id, row_number() OVER (ORDER BY rowid) AS nth FROM s_raw WHERE row IS NULL) AS u
@@ -25,14 +25,14 @@ FROM s_raw
 SELECT count(*) FROM block_times
 
 -- name: UnknownOrder
--- How equal fills of a file that have no log index are numbered: not by their rows, as
--- other files have theirs in another order.
+-- The order in which equal fills of a file without log indexes are numbered. It is not the order
+-- of their rows, because other files have them in another order.
 CASE role WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 END, coalesce(fee, 0) < 0 DESC, abs(coalesce(fee, 0)) DESC
 
 -- name: ResolveReferences
--- Fills that name their market and outcome get the token that stands for it by what a
--- source says, for what follows from a label may be taken back; of several the first by
--- its id, as Releasable does.
+-- Fills that name their market and outcome get the token that a source gives for it. A token
+-- derived from a label is not used, because it may be revoked. If there are several tokens, the
+-- one with the smallest id is used, as in Releasable.
 UPDATE s_raw SET token = k.token_id
 FROM (
   SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, min(t.token_id) AS token_id
@@ -74,7 +74,7 @@ FROM (SELECT wallet AS address, min(coalesce(row, rowid + 1)) AS first_row FROM 
 WHERE NOT EXISTS (SELECT 1 FROM wallets AS w WHERE w.address = seen.address)
 
 -- name: NewTokens
--- Tokens first seen in a fill; their market comes with n_map or later.
+-- Tokens first seen in a fill. Their market is set by n_map or later.
 INSERT INTO tokens (token, token_id)
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY first_row, token_id) - 1,
   token_id
@@ -83,7 +83,7 @@ FROM (SELECT token AS token_id, min(coalesce(row, rowid + 1)) AS first_row FROM 
 WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = seen.token_id)
 
 -- name: Wait
--- Fills whose market nobody has described yet are kept until it comes.
+-- Fills whose market is not described yet are kept until it is.
 INSERT INTO waiting_fills
 SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, coalesce(fee, 0), repeat
 FROM (
@@ -96,7 +96,7 @@ WHERE NOT EXISTS (
   WHERE w.tx IS NOT DISTINCT FROM n.tx AND w.ts = n.ts AND w.wallet = n.wallet AND w.token = n.token
     AND w.side = n.side AND w.shares = n.shares AND w.usd = n.usd AND w.repeat = n.repeat
     AND w.log_index IS NOT DISTINCT FROM n.log_index
-    -- Rows that differ in these are put together when they are released.
+    -- Rows that differ in these columns are merged when they are released.
     AND w.role = n.role AND w.fee = coalesce(n.fee, 0)
 )
 
@@ -104,7 +104,7 @@ WHERE NOT EXISTS (
 DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 
 -- name: Interned
--- A log index without its transaction tells no log from another.
+-- A log index without its transaction does not identify a log.
 CREATE OR REPLACE TEMP TABLE s_fill AS
 SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, CASE WHEN r.tx IS NOT NULL THEN r.log_index END AS log_index, r.ts, w.wallet, t.token,
   r.side, r.role, r.shares, r.usd, coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat, r.block, false AS lost, @time AS said
@@ -157,9 +157,9 @@ CREATE OR REPLACE TEMP TABLE s_repeat (tx BLOB, log_index INTEGER, repeat SMALLI
 UPDATE s_fill SET repeat = k.repeat FROM s_repeat AS k WHERE s_fill.log_index = k.log_index AND s_fill.tx = k.tx
 
 -- name: NumberApart
--- The same where blocks give some rows of the file another time than they say, or the only
--- one: those that say one time are counted apart, with the logs among them, so that it is
--- no matter when the times of the blocks come.
+-- The same if blocks give some rows of the file another time than their own, or their only time.
+-- Rows with the same time of their own are numbered separately, together with those of them that
+-- have a log index, so it does not matter when the times of the blocks are imported.
 UPDATE s_fill SET repeat = k.n
 FROM (
   SELECT rowid AS id, CASE WHEN log_index IS NOT NULL THEN dense_rank() OVER (same ORDER BY log_index)
@@ -175,7 +175,7 @@ WHERE s_fill.rowid = k.id AND k.n > 1
 DELETE FROM s_fill WHERE repeat > 1 AND log_index IS NULL
 
 -- name: DayRanges
--- The batch's days as closed ranges without gaps, so that only what it touches is compared.
+-- The batch's days as ranges without gaps, so that only facts of these days are compared.
 SELECT min(day) * 86400000000 AS lo, (max(day) + 1) * 86400000000 AS hi
 FROM (
   SELECT day, day - row_number() OVER (ORDER BY day) AS island FROM (SELECT DISTINCT ts // 86400000000 AS day FROM s_fill) AS d
@@ -184,7 +184,7 @@ GROUP BY island
 ORDER BY lo
 
 -- name: Known
--- Facts that may be the same fill as a staged one, and what lost its log.
+-- Facts that may be the same fill as a staged one, and lost fills.
 CREATE OR REPLACE TEMP TABLE e_fill AS
 SELECT f.*
 FROM (@ranges) AS f
@@ -197,7 +197,7 @@ FROM (@ranges) AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
 -- name: KnownOfTransactions
--- The same where every staged fill has a transaction: the facts of these are looked for once.
+-- The same if every staged fill has a transaction: the facts of these transactions are read once.
 CREATE OR REPLACE TEMP TABLE e_fill AS
 WITH same AS MATERIALIZED (
   SELECT f.* FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx
@@ -213,18 +213,18 @@ FROM same AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
 -- name: AnyOfTransactions
--- Whether there is any fact of the transactions of the staged fills: of new ones there is none,
--- and nothing else need be asked.
+-- Whether there is any fact of the transactions of the staged fills. New transactions have none,
+-- and then no other query is needed.
 SELECT count(*) > 0 FROM (SELECT 1 FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx LIMIT 1) AS k
 
 -- name: TransactionsOfDay
--- A hash is of 32 bytes: no staged one equals what is not.
+-- A hash has 32 bytes; no staged one equals a value of another length.
 SELECT tx FROM fills WHERE ts >= @lo AND ts < @hi AND octet_length(tx) = 32
 UNION ALL SELECT tx FROM lost_fills WHERE octet_length(tx) = 32
 
 -- name: Provisional
--- Facts without a log index that rows of a name gave, of transactions of which all fills are
--- staged with theirs.
+-- Facts without a log index that were imported from a file of this name, of transactions whose
+-- fills are all staged with their log indexes.
 CREATE OR REPLACE TEMP TABLE s_provisional AS
 SELECT f.*
 FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index IS NOT NULL
@@ -243,13 +243,13 @@ SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_in
 FROM fills WHERE ts >= @lo AND ts < @hi
 
 -- name: LostRange
--- Lost fills, under numbers that no fact has.
+-- Lost fills, with row ids that no fact has.
 SELECT -1 - rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, 1::SMALLINT AS repeat, block, true AS lost
 FROM lost_fills
 
 -- name: Replacing
--- A log takes the place of an equal fill without a log index, once: as a fill that may
--- know the fee and the role, or as a lost one.
+-- A log replaces one equal fill without a log index, as a fill that may have the fee and the
+-- role, or as a lost one.
 CREATE OR REPLACE TEMP TABLE s_replace AS
 SELECT n.id, o.rid, o.repeat, o.role, o.fee, o.block, NULL::TINYINT AS next_role, NULL::BIGINT AS next_fee
 FROM (
@@ -264,21 +264,21 @@ JOIN (
   AND o.side = n.side AND o.shares = n.shares AND o.usd = n.usd
 
 -- name: NewLogs
--- Staged logs whose content is new for them. One that is known took its place before.
+-- Staged logs whose content is new. A log with known content has replaced its fill before.
 SELECT s.rowid AS id, s.* FROM s_fill AS s
 ANTI JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index AND e.ts = s.ts AND e.wallet = s.wallet AND e.token = s.token
   AND e.side = s.side AND e.shares = s.shares AND e.usd = s.usd
 WHERE s.log_index IS NOT NULL
 
 -- name: Absorbed
--- Fills without a log index that equal a fill which lost its log.
+-- Fills without a log index that equal a lost fill.
 SELECT count(*) FROM s_replace WHERE id IN (SELECT rowid FROM s_fill WHERE lost)
 
 -- name: ReplacingRoles
--- Equal fills without a log index, of which two files say different roles or fees:
--- maker stands before unknown and that before taker, which some feeds only suppose,
--- and of the fees as BetterFee. So the order of files is no matter. Several are numbered in each
--- file by what they say.
+-- Equal fills without a log index for which two files give different roles or fees. Maker takes
+-- precedence over unknown, and unknown over taker, which some feeds only assume; fees are chosen
+-- as in BetterFee. So the order of files does not matter. If there are several, they are numbered
+-- in each file by role and fee.
 INSERT INTO s_replace
 SELECT * FROM (
   SELECT s.rowid AS id, o.rid, o.repeat, o.role, o.fee, o.block,
@@ -292,8 +292,8 @@ SELECT * FROM (
 WHERE (next_role <> role OR next_fee <> fee) AND rid NOT IN (SELECT rid FROM s_replace)
 
 -- name: DropKnown
--- Of rows without a log index, the larger count of equal ones stands: those
--- beyond what is known already, log-indexed ones of this batch included.
+-- Of equal rows without a log index, the larger count is used: only rows beyond the known number
+-- are kept. Known are also rows of this batch with a log index.
 DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
   SELECT s.rowid
   FROM s_fill AS s
@@ -314,7 +314,7 @@ DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
 )
 
 -- name: SignedFresh
--- Nothing staged is known: the batch is what was staged.
+-- Nothing staged is known, so the batch is what was staged.
 CREATE OR REPLACE TEMP VIEW n_fill AS
 SELECT row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, NULL::BIGINT AS rid
 FROM s_fill WHERE NOT lost
@@ -333,7 +333,7 @@ FROM (SELECT id, rid FROM s_replace UNION ALL SELECT id, rid FROM s_known WHERE 
 JOIN s_fill AS s ON s.rowid = r.id JOIN e_fill AS o ON o.rid = r.rid
 
 -- name: RetractProvisional
--- Those that equal none of the staged ones go.
+-- Those that equal none of the staged ones are removed.
 INSERT INTO n_fill_rows
 SELECT 0, -1, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat, f.block, f.rid
 FROM s_provisional AS f WHERE f.rid NOT IN (SELECT rid FROM n_fill_rows WHERE sign < 0)
@@ -359,7 +359,7 @@ SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @
 FROM n_fill WHERE sign > 0@order
 
 -- name: BatchFigures
--- Of the batch, or of each file of it.
+-- For the batch, or for each of its files.
 SELECT @member AS member, count(*) FILTER (f.sign > 0), count(*) FILTER (f.sign < 0), min(f.ts), max(f.ts),
   coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 0 THEN f.usd END), 0)::BIGINT,
   coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 1 THEN f.usd END), 0)::BIGINT
@@ -375,7 +375,8 @@ SELECT @member AS member, max(row & ((1::BIGINT << @shift) - 1)) FROM @staged GR
 SELECT @member AS member, count(*) FROM s_fill GROUP BY ALL
 
 -- name: EqualAcrossMembers
--- Equal rows of several files: which of them are one fill is seen only one file after another.
+-- Equal rows of several files. Which of them are the same fill can only be told by importing one
+-- file after another.
 SELECT count(*) > 0 FROM (
   SELECT 1 FROM s_fill
   WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
@@ -383,8 +384,8 @@ SELECT count(*) > 0 FROM (
 ) AS k
 
 -- name: Names
--- The newest user name of each wallet in the file; of several at one time the last in
--- the alphabet.
+-- The newest user name of each wallet in the file; of several at the same time, the last in
+-- alphabetical order.
 CREATE OR REPLACE TEMP TABLE n_name AS
 SELECT w.wallet, arg_max(r.name, (r.ts, r.name)) AS name, max(r.ts) AS ts
 FROM @named AS r JOIN @wallets AS w ON w.@key = r.wallet
@@ -392,8 +393,8 @@ WHERE r.name IS NOT NULL AND r.name <> ''
 GROUP BY w.wallet
 
 -- name: DropOldNames
--- A name that is said again later is newer than one that was said between: the time counts
--- too.
+-- A name that is given again later is newer than one that was given in between, so the time is
+-- compared as well.
 DELETE FROM n_name WHERE EXISTS (SELECT 1 FROM wallet_names AS w WHERE w.wallet = n_name.wallet
   AND (w.ts, w.name) >= (n_name.ts, n_name.name))
 
@@ -407,14 +408,14 @@ INSERT INTO wallet_names SELECT wallet, name, ts FROM n_name
 INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: NextBatch
--- NULL where the log has none from @from on.
+-- NULL if the log has none from @from on.
 SELECT max(batch) + 1 FROM batches WHERE batch >= @from
 
 -- name: FactCount
 SELECT count(*) FROM fills
 
 -- name: Releasable
--- Waiting fills whose market is known by now.
+-- Waiting fills whose market is now known.
 CREATE OR REPLACE TEMP TABLE s_raw AS
 SELECT row_number() OVER () AS row, w.tx, w.log_index, NULL::BIGINT AS block, w.ts, w.wallet, w.role, k.token_id AS token,
   NULL::BLOB AS condition, NULL::TINYINT AS outcome, w.side, w.shares, w.usd, w.fee, NULL::VARCHAR AS name,
@@ -441,8 +442,8 @@ DELETE FROM waiting_fills WHERE token IN (SELECT DISTINCT reference FROM s_raw)
 CREATE OR REPLACE TEMP TABLE n_name (wallet INTEGER, name VARCHAR, ts BIGINT)
 
 -- name: DropNumberedTwice
--- The same fill may have waited under its market's condition and its Gamma id, or have
--- come with several times that are one.
+-- The same fill may have waited under its market's condition and its Gamma id, or with several
+-- times that turned out to be the same.
 DELETE FROM s_fill WHERE rowid IN (
   SELECT id FROM (
     SELECT rowid AS id, row_number() OVER (

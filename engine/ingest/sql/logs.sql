@@ -1,42 +1,41 @@
--- Fills with a log index: a log is one fill, so what several rows say of one is put
--- together. Of rows that differ in more than role and fee the first by LogContent stands,
--- whichever came first; all of them are named as a conflict. The others are kept as lost
--- fills: a fill without a log index that equals one of them is the same fill.
+-- Fills with a log index. A log is one fill, so rows about the same log are merged. Of rows that
+-- differ in more than role and fee, the first by LogContent is used, no matter in which order
+-- they were imported; all of them are reported as a conflict. The others are kept as lost fills:
+-- a fill without a log index that equals one of them is the same fill.
 
 -- name: LogContent
--- What rows of one log are compared by; the greatest stands: the earliest, then the one
--- of more dollars, of more shares. Numbers of tokens and wallets depend on the order of
--- imports: it is their names that are compared.
+-- What rows of one log are compared by. The greatest is used: the earliest, then the one with
+-- more dollars, then with more shares. Numbers of tokens and wallets depend on the order of
+-- imports, so their names are compared.
 (-@f.ts, @f.usd, @f.shares, @f.side, t.token_id, w.address)
 
 -- name: LogSaid
--- What a row says, for the file of rejected rows.
+-- The contents of a row, for the file of rejected rows.
 to_json(struct_pack(ts := @f.ts, address := lower(hex(w.address)), token := t.token_id, side := @f.side, role := @f.role,
   shares := @f.shares, usd := @f.usd, fee := @f.fee))::VARCHAR
 
 -- name: RoleRank
--- A known role stands before an unknown one, and maker before taker. The rank of a rank
--- is the role.
+-- A known role takes precedence over an unknown one, and maker over taker. The rank of a rank is
+-- the role.
 CASE @role WHEN 0 THEN 0 ELSE 3 - @role END
 
 -- name: BetterFee
--- Of two fees that are said of a fill: one in dollars stands before one in tokens, which
--- some feeds only suppose, and of two in the same the larger.
+-- The better of two fees of a fill: one in dollars takes precedence over one in tokens, which
+-- some feeds only assume; of two in the same unit, the larger is used.
 CASE WHEN least(@a, @b) < 0 THEN least(@a, @b) ELSE greatest(@a, @b) END
 
 -- name: BestFee
--- The same of the fees of rows.
+-- The same for the fees of rows.
 CASE WHEN min(fee)@over < 0 THEN min(fee)@over ELSE max(fee)@over END
 
 -- name: SuspectLogs
--- Candidates by 64-bit hash first: exact comparison is for the few that share one.
+-- Candidates by 64-bit hash first; only the few with equal hashes are compared exactly.
 CREATE OR REPLACE TEMP TABLE s_suspect AS
 SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
 
 -- name: Logs
--- Rows of the file that share their log with another: of equal ones one stays, with the
--- role and fee of all of them, and it is lost where the log has another content that
--- stands before it.
+-- Rows of the file that share their log with another. Of equal ones, one is kept, with the best
+-- role and fee of all of them; it is lost if other contents of the log take precedence.
 CREATE OR REPLACE TEMP TABLE s_log AS
 WITH said AS (
   SELECT s.rowid AS id, s.row, s.tx, s.log_index, s.role, s.fee, s.block, @rank AS rank, @content AS content, @said AS said
@@ -65,7 +64,7 @@ UPDATE s_fill SET role = @rank, fee = k.fee, block = k.block, lost = NOT k.equal
 DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_log WHERE NOT stays)
 
 -- name: ContestsEmpty
--- Rows that contradict another of their file, or what is known.
+-- Rows that contradict another row of their file, or a known one.
 CREATE OR REPLACE TEMP TABLE s_contest (row BIGINT, tx BLOB, log_index INTEGER, equal BOOLEAN, stands BOOLEAN, said VARCHAR, known VARCHAR)
 
 -- name: ContestsInFile
@@ -78,7 +77,7 @@ SELECT s.rowid AS id, s.row, s.tx, s.log_index, e.rid, e.repeat, e.block,
   s.ts = e.ts AND s.wallet = e.wallet AND s.token = e.token AND s.side = e.side AND s.shares = e.shares AND s.usd = e.usd AS equal,
   equal AND (s.role <> 0 AND e.role <> 0 AND s.role <> e.role OR s.fee <> 0 AND e.fee <> 0 AND s.fee <> e.fee) AS differs,
   greatest(@srank, @erank) AS rank, @fee AS fee,
-  -- Whether the staged one takes the place of the known one.
+  -- Whether the staged one replaces the known one.
   equal AND (rank <> @erank OR @fee <> e.fee) AS stands
 FROM s_fill AS s JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index
 WHERE NOT s.lost AND NOT e.lost
@@ -133,8 +132,8 @@ DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_known WHERE equal AND NOT st
 CREATE OR REPLACE TEMP TABLE s_known (id BIGINT, rid BIGINT, repeat SMALLINT, block BIGINT, equal BOOLEAN, rank TINYINT, fee BIGINT, stands BOOLEAN)
 
 -- name: Lost
--- What lost its log in this batch, with what is known to have lost it: equal ones are one,
--- with the role and fee of all of them.
+-- The lost fills of this batch, together with known lost fills of the same logs. Equal ones are
+-- merged, with the best role and fee of all of them.
 CREATE OR REPLACE TEMP TABLE s_lost AS
 WITH lost AS (
   SELECT s.ts, s.wallet, s.token, s.side, s.role, s.shares, s.usd, s.fee, s.tx, s.log_index, coalesce(s.block, r.block) AS block
@@ -158,14 +157,14 @@ DELETE FROM lost_fills WHERE (tx, log_index) IN (SELECT (tx, log_index) FROM s_l
 INSERT INTO lost_fills FROM s_lost
 
 -- name: Contests
--- A log counts once, at its first row.
+-- A log is counted once, at its first row.
 SELECT row, tx, log_index, equal, stands, said, known, row_number() OVER (PARTITION BY tx, log_index ORDER BY row, known) = 1 AS first
 FROM s_contest
 
 -- name: MergeEqual
--- Equal fills without a log index that are one: of a file that repeats its pages, or such
--- as waited under several names of their market or came from several files. The role and
--- fee as between files.
+-- Equal fills without a log index that are the same fill: of a file that repeats its pages, or
+-- that waited under several names of their market, or are from several files. Role and fee are
+-- chosen as between files.
 UPDATE s_fill SET role = k.role, fee = k.fee, block = k.block
 FROM (
   SELECT tx, ts, wallet, token, side, shares, usd@repeat, @bestfee AS fee, max(block) AS block,

@@ -1,5 +1,5 @@
--- Markets, token mappings and payouts. m_raw holds the markets of a file, one
--- row per condition; n_map what it says of tokens, and whether a row of the file is about that.
+-- Markets, token mappings and payouts. m_raw holds the markets of a file, one row per condition;
+-- n_map holds what the file says about tokens, and whether it has a row for that alone.
 
 -- name: MarketsEmpty
 CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub, 0::BIGINT AS line, false AS contradicts
@@ -9,14 +9,14 @@ FROM markets WHERE false
 CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN, label VARCHAR, own_row BOOLEAN)
 
 -- name: DistinctCounts
--- Different markets, tokens and blocks that the rows of a file without fills are about.
+-- Number of different markets, tokens and blocks that the rows of a file without fills describe.
 SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map WHERE own_row), (SELECT count(DISTINCT number) FROM s_block),
   (SELECT count(*) FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s LEFT JOIN blocks AS b USING (number)
    WHERE b.number IS NULL OR s.ts < b.ts)
 
 -- name: MapFromFills
--- What fills say of a token only fills gaps: of one whose market is known, and of a
--- condition that is known, it says nothing.
+-- Mappings from fills only fill gaps: for a token whose market is known and a condition that is
+-- known, they are not used.
 INSERT INTO n_map
 WITH named AS (
   SELECT token, condition, outcome
@@ -31,7 +31,7 @@ LEFT JOIN markets AS m ON m.condition = n.condition
 WHERE t.market IS NULL OR t.derived OR m.market IS NULL OR t.derived = false AND (t.market, t.outcome) <> (m.market, n.outcome)
 
 -- name: StubsFromMap
--- A condition that only a token or a fill names is a market all the same.
+-- A condition that only a token or a fill names is a market, too.
 INSERT INTO m_raw BY NAME
 SELECT DISTINCT condition, true AS stub FROM n_map
 WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
@@ -44,21 +44,21 @@ SELECT (SELECT count(*) FROM m_raw), count(*), count(label) FROM n_map
 SELECT stub, @columns FROM m_raw
 
 -- name: KnownMarkets
--- What is known of the markets of the file. By their row ids only the parts of the table are
--- read that have them: of 300,000 markets all take 0.35 s to read, two of them 0.02 s.
+-- The known rows of the markets of the file. Selecting by row id reads only the parts of the
+-- table that have them: of 300,000 markets, reading all takes 0.35 s, and reading two 0.02 s.
 SELECT @columns FROM markets WHERE rowid IN (SELECT rowid FROM markets WHERE condition IN (SELECT condition FROM m_raw))
 
 -- name: NextMarket
 SELECT coalesce(max(market) + 1, 0)::INTEGER FROM markets
 
 -- name: MarketsNext
--- What each market becomes. Of every field the word of the latest version stands, and of
--- equal versions the larger value; a payout gives
--- way to one of a better source or a later version or correction, and between equal ones to
--- the larger payouts; the time of the resolution to one of a better source, a later
--- version, or an earlier one. So the order of imports is no matter.
--- A record says of each part of the quote that its page has what it is, and what it leaves
--- out of it is gone. A market that is closed or resolved shows none.
+-- The merged row of each market. For every field, the value of the latest version is used, and of
+-- equal versions the larger value. A payout is replaced by one from a better source or with a
+-- later version or correction, and of equal ones the larger payouts are used; the time of the
+-- resolution is replaced by one from a better source, with a later version, or by an earlier one.
+-- So the order of imports does not matter. A record gives every part of the quote that its page
+-- has; a part that it leaves out has no value any more. A market that is closed or resolved shows
+-- no quote.
 CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
   SELECT n, o,
@@ -72,7 +72,8 @@ WITH joined AS (
       > (o.quote.last_at, coalesce(o.quote.last, -1))) AS takes_last,
     n.quote.liquidity_at IS NOT NULL AND (o.quote.liquidity_at IS NULL OR (n.quote.liquidity_at, coalesce(n.quote.liquidity, -1))
       > (o.quote.liquidity_at, coalesce(o.quote.liquidity, -1))) AS takes_liquidity,
-    -- Payouts that came before the outcomes, and are not one for each, are none.
+    -- Payouts that were imported before the outcomes, and whose number differs from theirs, are
+    -- not used.
     coalesce(len(o.payouts) = coalesce(json_array_length(@outcomes), len(n.payouts)), true) AS fits,
     n.payouts IS NOT NULL AND (o.payouts IS NULL OR NOT fits
       OR @newword > @oldword) AS pays,
@@ -108,7 +109,8 @@ merged AS (
 shown AS (
   SELECT *,
     payouts IS NULL AND closed IS NOT TRUE AS open,
-    -- A market that is known to be resolved before its end date was not resolved then.
+    -- If a market is known to have been resolved before its end date, the end date is not the
+    -- time of its resolution.
     CASE WHEN payout_version IS NULL OR end_at <= payout_version THEN end_at END AS ended_at
   FROM merged
 ),
@@ -127,8 +129,8 @@ EXCEPT
 SELECT * FROM markets WHERE market IN (SELECT market FROM final)
 
 -- name: Pairs
--- What the file says of each market, n, what is known of it, o, and of every field both
--- values and their versions: that of the record, where the field has no other one.
+-- The row of each market in the file (n) and the known row (o), and for every field both values
+-- and their versions: that of the record, unless the field has its own.
 SELECT *, greatest(nbase, obase) AS base,
   @fields
 FROM (
@@ -145,8 +147,8 @@ n.@c AS n_@c, o.@c AS o_@c
 CASE WHEN n_@c IS NULL THEN -2 ELSE coalesce(nv.@c, nbase) END AS nat_@c, CASE WHEN o_@c IS NULL THEN -2 ELSE coalesce(ov.@c, obase) END AS oat_@c
 
 -- name: ClosingVersions
--- A record that says that the market is open says that it has no time of closing. The
--- version of that is written down only where the market is not open any more.
+-- A record that reports the market as open also means that there is no time of closing. The
+-- version of that is stored only if the market is no longer open.
 coalesce(CASE WHEN n_@c IS NULL AND n_closed IS FALSE THEN coalesce(nv.closed, nbase) ELSE coalesce(nv.@c, CASE WHEN n_@c IS NOT NULL THEN nbase END) END, -2) AS nat_@c,
 coalesce(CASE WHEN o_@c IS NULL AND o_closed IS FALSE THEN coalesce(ov.closed, obase) ELSE coalesce(ov.@c, CASE WHEN o_@c IS NOT NULL THEN obase END) END, -2) AS oat_@c
 
@@ -154,11 +156,12 @@ coalesce(CASE WHEN o_@c IS NULL AND o_closed IS FALSE THEN coalesce(ov.closed, o
 nat_@c > oat_@c OR nat_@c = oat_@c AND n_@c > o_@c
 
 -- name: StandsList
--- A longer list is the larger one: a file that was cut off knows fewer outcomes.
+-- A longer list is the larger one: a truncated file has fewer outcomes.
 nat_@c > oat_@c OR nat_@c = oat_@c AND nat_@c > -2 AND (json_array_length(n_@c), n_@c) > (json_array_length(o_@c), o_@c)
 
 -- name: StandsCategory
--- What a category comes from is before its version: a record without tags knows less of it.
+-- The source of a category takes precedence over its version, because a record without tags is
+-- less reliable.
 nat_@c > -2 AND (oat_@c = -2 OR
   (CASE n.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END, nat_@c, n_@c)
   > (CASE o.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END, oat_@c, o_@c))
@@ -173,15 +176,15 @@ CASE WHEN @stands THEN n_@c ELSE o_@c END
 '"@c":' || CASE WHEN @value IS NOT NULL THEN nullif(greatest(nat_@c, oat_@c), base) WHEN @closed IS NOT FALSE THEN nullif(greatest(nat_@c, oat_@c), -2) END
 
 -- name: Word
--- What the payouts of a record are compared by.
+-- What the payouts of records are compared by.
 (@w.payout_source, @version, @w.payouts, coalesce(@w.payout_corrected_at, 0), coalesce(@w.payout_version, 0))
 
 -- name: WordVersion
 greatest(coalesce(@w.payout_version, 0), coalesce(@w.payout_corrected_at, 0))
 
 -- name: Correct
--- What this import says becomes newer than all of its rank, unless it stands by a
--- correction already. A file that contradicts itself corrects nothing.
+-- The payouts of this import become newer than all of the same rank, unless an earlier correction
+-- already has the same ones. A file that contradicts itself corrects nothing.
 UPDATE m_raw SET payout_corrected_at = w.at, payout_at_version = CASE WHEN m_raw.payout_at IS NOT NULL THEN w.at END
 FROM (
   SELECT n.condition, greatest(@now, @newversion, n.payout_at_version,
@@ -199,7 +202,7 @@ WHERE w.condition = m_raw.condition AND NOT settled
 
 
 -- name: Unresolved
--- Payouts that were known and are none, by the outcomes of this file.
+-- Payouts that were known and do not fit the outcomes of this file.
 SELECT r.line, r.condition, r.contradicts, o.payouts::VARCHAR AS payouts, o.payout_source, o.payout_version, o.payout_at, o.payout_at_source,
   json_array_length(n.outcomes) AS outcomes
 FROM n_market AS n JOIN markets AS o ON o.market = n.market JOIN m_raw AS r ON r.condition = n.condition
@@ -212,8 +215,8 @@ WHERE n.payouts <> o.payouts AND (n.payout_source < o.payout_source
   OR n.payout_source = o.payout_source AND @newversion < @oldversion AND @oldversion IS DISTINCT FROM o.payout_corrected_at)
 
 -- name: Conflicts
--- Equal source and version with other payouts, or another time; and what is older
--- than a correction and says otherwise.
+-- Equal source and version with other payouts, or another time; and payouts or times that are
+-- older than a correction and differ from it.
 SELECT * EXCLUDE (by_time) FROM (
   SELECT n.line, n.condition, n.contradicts, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
     o.payouts::VARCHAR AS known, o.payout_at AS known_at,
@@ -230,7 +233,7 @@ SELECT * EXCLUDE (by_time) FROM (
 WHERE by_payouts OR by_time
 
 -- name: StubsLikeFirst
--- n_market has the first of the markets of m_raw.
+-- n_market has the first of the markets in m_raw.
 INSERT INTO n_market
 SELECT f.* REPLACE ((f.market + row_number() OVER (ORDER BY m.condition))::INTEGER AS market, m.condition AS condition)
 FROM n_market AS f CROSS JOIN m_raw AS m WHERE m.condition <> f.condition
@@ -261,7 +264,7 @@ FROM (
 ) AS listed
 
 -- name: MapFromNewer
--- A market that became newer without a list in this file makes the claim of its old list
+-- If a market has a newer version in this file, but no list of tokens, its old list counts as
 -- newer.
 INSERT INTO n_map
 SELECT unnest(json_extract_string(n.token_ids, '$[*]')), n.condition, generate_subscripts(json_extract_string(n.token_ids, '$[*]'), 1) - 1, true, NULL, false
@@ -269,7 +272,7 @@ FROM n_market AS n JOIN m_raw AS r ON r.condition = n.condition
 WHERE NOT r.stub AND r.token_ids IS NULL AND n.token_ids IS NOT NULL
 
 -- name: MapLists
--- The markets that are named, as they stand after this file.
+-- The markets that are named, as they are after this file.
 CREATE OR REPLACE TEMP TABLE n_list AS
 SELECT market, condition, coalesce(updated_at, 0) AS version, json_extract_string(token_ids, '$[*]') AS ids FROM n_market
 UNION ALL
@@ -277,9 +280,10 @@ SELECT market, condition, coalesce(updated_at, 0), json_extract_string(token_ids
 WHERE condition IN (SELECT condition FROM n_map) AND market NOT IN (SELECT market FROM n_market)
 
 -- name: MapBest
--- One answer per token: a market's list as it stands now, before other sources that map
--- tokens, before what a trade row says. Of several lists that of the newest market, and
--- of what is equally good the smallest condition; so the order of imports is no matter.
+-- The best mapping of each token: first a market's current list, then other sources that map
+-- tokens, then rows of trades. Of several lists, that of the newest market is used, and of
+-- equally good mappings the one with the smallest condition, so the order of imports does not
+-- matter.
 CREATE OR REPLACE TEMP TABLE n_mapped AS
 SELECT token_id, market, condition, outcome, listed, strong, version, disputed
 FROM (
@@ -302,8 +306,8 @@ FROM n_mapped AS n
 WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = n.token_id)
 
 -- name: MapOwners
--- Known tokens that the file maps, the market they have now, by the rule of MapBest,
--- and whether they go to another. derived is false where only a trade row gave it.
+-- Known tokens that the file maps, their present market, and whether they move to another one, by
+-- the rule of MapBest. derived is false if only a row of trades gave the mapping.
 CREATE OR REPLACE TEMP TABLE n_owner AS
 SELECT t.token, n.*, o.condition AS was, coalesce(n.disputed OR n.strong AND o.strong, false) AS contested,
   CASE WHEN t.market IS NULL OR t.derived THEN true
@@ -327,7 +331,7 @@ SELECT token, market, outcome, CASE WHEN NOT strong THEN false END AS derived FR
 SELECT (SELECT count(*) FROM n_mapped WHERE disputed) + (SELECT count(*) FROM n_owner WHERE contested AND NOT disputed)
 
 -- name: TokenConflicts
--- Each market that the file lets claim a token which another one claims as well.
+-- Each market for which the file claims a token that another market claims, too.
 WITH disputed AS (
   SELECT token_id, condition, NULL AS was, true AS moves FROM n_mapped AS n
   WHERE disputed AND NOT EXISTS (SELECT 1 FROM n_owner AS o WHERE o.token_id = n.token_id)
@@ -345,9 +349,9 @@ LEFT JOIN m_raw AS r ON r.condition = c.condition
 CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT, derived BOOLEAN)
 
 -- name: Labels
--- Tokens that this file calls something, or that were called something in a market
--- which it changes: what they are called from now on, and whose outcome that is. Rows
--- that are no fills of the token say nothing, and those without a condition yield.
+-- Tokens that this file labels, or that have a label in a market which the file changes: their
+-- label from now on, and the outcome that it names. Rows that are not fills of the token are
+-- ignored, and labels with a condition take precedence over those without.
 CREATE OR REPLACE TEMP TABLE n_label AS
 WITH said AS (
   SELECT token_id, max(struct_pack(condition := coalesce(condition, ''::BLOB), label := label)) AS named FROM n_map

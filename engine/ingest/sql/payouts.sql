@@ -1,5 +1,5 @@
--- Payouts of a market that may not fit its outcomes. Those of each length stand by
--- themselves, so that none is lost to one that turns out to be of another length.
+-- Payouts of a market that may not fit its outcomes. Those of each length are kept separately, so
+-- that none is replaced by payouts that turn out to have the wrong length.
 
 -- name: SpareEmpty
 CREATE OR REPLACE TEMP TABLE s_spare AS FROM spare_payouts WHERE false
@@ -8,13 +8,13 @@ CREATE OR REPLACE TEMP TABLE s_spare AS FROM spare_payouts WHERE false
 @w.condition, @w.payouts, @w.payout_source, @w.payout_version, @w.payout_corrected_at, @w.payout_at, @w.payout_at_source, @w.payout_at_version
 
 -- name: Fit
--- How many outcomes each market of the file has after it, as far as that is known.
+-- How many outcomes each market of the file has after it; NULL if unknown.
 CREATE OR REPLACE TEMP TABLE s_fit AS
 SELECT n.condition AS condition, json_array_length(@outcomes) AS outcomes
 FROM (@pairs) AS p
 
 -- name: Unfit
--- Payouts of which there is not one for each outcome of the market.
+-- Payouts whose number differs from that of the market's outcomes.
 SELECT n.line, n.condition, n.contradicts, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source, f.outcomes
 FROM m_raw AS n JOIN s_fit AS f ON f.condition = n.condition
 WHERE len(n.payouts) <> f.outcomes
@@ -29,7 +29,7 @@ UPDATE m_raw SET payouts = NULL, payout_source = NULL, payout_version = NULL, pa
 FROM s_fit AS f WHERE f.condition = m_raw.condition AND len(m_raw.payouts) <> f.outcomes
 
 -- name: SpareOther
--- Of a market whose outcomes are not known: what the file says and what is known, where they
+-- For a market whose outcomes are not known: the payouts of the file and the known ones, if they
 -- differ in length.
 INSERT INTO s_spare
 SELECT @ncolumns FROM m_raw AS n JOIN s_fit AS f ON f.condition = n.condition JOIN markets AS o ON o.condition = n.condition
@@ -39,7 +39,7 @@ SELECT @ocolumns FROM m_raw AS n JOIN s_fit AS f ON f.condition = n.condition JO
 WHERE f.outcomes IS NULL AND len(n.payouts) <> len(o.payouts)
 
 -- name: DropOther
--- Of these, the better one stands with what was said of its length only.
+-- Of these, the better one is used, merged only with payouts of the same length.
 UPDATE m_raw SET payouts = NULL, payout_source = NULL, payout_version = NULL, payout_at = NULL, payout_at_source = NULL,
   payout_at_version = NULL, payout_corrected_at = NULL
 WHERE condition IN (
@@ -48,7 +48,7 @@ WHERE condition IN (
 )
 
 -- name: SpareUnresolved
--- What was known and does not fit the outcomes of this file.
+-- Known payouts that do not fit the outcomes of this file.
 INSERT INTO s_spare
 SELECT @columns FROM n_market AS n JOIN markets AS o ON o.market = n.market
 WHERE len(o.payouts) <> json_array_length(n.outcomes)
@@ -72,8 +72,8 @@ DELETE FROM spare_payouts WHERE condition IN (SELECT condition FROM s_best)
 INSERT INTO spare_payouts FROM s_best
 
 -- name: TakeSpare
--- What was said before of the length that is right now is said again by this file. Where the
--- outcomes are not known that is the length of what the file says.
+-- Earlier payouts of the length that is now right are merged again with this file. If the
+-- outcomes are not known, that is the length of the file's payouts.
 UPDATE m_raw SET payouts = k.said.payouts, payout_source = k.said.payout_source, payout_version = k.said.payout_version,
   payout_corrected_at = k.said.payout_corrected_at, payout_at = k.dated.payout_at, payout_at_source = k.dated.payout_at_source,
   payout_at_version = k.dated.payout_at_version

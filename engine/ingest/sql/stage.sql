@@ -1,12 +1,12 @@
--- What is staged beside fills and markets, and long results.
+-- What is staged in addition to fills and markets, and long results.
 
 -- name: Stubs
--- What the rows of a fill feed say of their markets: see data.StubColumns.
+-- What the rows of a feed of fills say about their markets: see data.StubColumns.
 CREATE OR REPLACE TEMP TABLE s_stub AS
 @query
 
 -- name: StubMarkets
--- Rows that only name a condition say nothing of a market that is known.
+-- Rows that only name a condition add nothing to a known market.
 INSERT INTO m_raw BY NAME
 SELECT * FROM (
   SELECT condition, true AS stub, 0 AS line, false AS contradicts, nullif(max(question), '') AS question, nullif(max(slug), '') AS slug,
@@ -16,7 +16,8 @@ SELECT * FROM (
 WHERE coalesce(question, slug, event_slug, icon) IS NOT NULL OR NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = s.condition)
 
 -- name: StubTokens
--- As MapFromFills; and what a token was called as well, or by a greater word, says nothing.
+-- As MapFromFills. A label that the token already has, or that is less than its present one, is
+-- not used.
 INSERT INTO n_map
 SELECT s.token, s.condition, s.index, false, s.called, false
 FROM (

@@ -22,7 +22,8 @@ FROM (SELECT text, any_value(token) AS token_id, min(first_row) AS first_row FRO
 LEFT JOIN tokens AS t ON t.token_id = k.token_id
 
 -- name: TextsUsable
--- Whether each text is one of its own wallet or token, and what else it is of; and whether conditions are named.
+-- Whether each text names a different wallet or token and is usable, and whether conditions are
+-- named.
 SELECT (SELECT count(*) = count(DISTINCT address) FROM s_wallet) AND (SELECT count(*) = count(DISTINCT token_id) FROM s_token)
   AND (SELECT coalesce(bool_and(usable), true) FROM s_said), (SELECT count(condition) > 0 FROM s_said)
 

@@ -1,7 +1,6 @@
--- Weather. s_issue, s_report, s_obs and s_normal hold one file's rows; n_issue,
--- n_report, n_obs and n_normal what of them is new. A row that names the same thing
--- as one already there takes its place where it comes later in a fixed order of
--- values, so that the order of files is no matter.
+-- Weather. s_issue, s_report, s_obs and s_normal hold the rows of one file; n_issue, n_report,
+-- n_obs and n_normal hold the new ones. A row replaces a stored one with the same key if it comes
+-- later in a fixed order of values, so the order of files does not matter.
 
 -- name: StageIssue
 CREATE OR REPLACE TEMP TABLE s_issue AS SELECT * EXCLUDE (batch) FROM weather_issue WHERE false
@@ -31,12 +30,13 @@ CREATE OR REPLACE TEMP TABLE n_normal AS SELECT *, NULL::BIGINT AS rid FROM weat
 (value, members, coalesce(run_at, 0), -shift)
 
 -- name: ReportOrder
--- What the source withdraws is gone. A final value comes after one that may change, and
--- a day's extreme only grows as more of the day is known.
+-- A value that the source withdraws is removed. A final value comes after one that may change,
+-- and a day's extreme only grows as more of the day is known.
 (value IS NULL, NOT coalesce(provisional, true), coalesce(CASE metric WHEN 0 THEN value ELSE -value END, 0), provisional IS NOT NULL, -shift)
 
 -- name: ObsOrder
--- A correction comes later, whenever it was given; and what the source withdraws is gone.
+-- A correction comes later, no matter when it was given. A value that the source withdraws is
+-- removed.
 (coalesce(correction, 0), seen_at, value IS NULL, coalesce(value, 0), coalesce(whole, -2147483648))
 
 -- name: NormalOrder
@@ -55,7 +55,8 @@ city, station, source, ts, report
 city, metric, month_day, source, station, period
 
 -- name: WeatherNew
--- Of staged rows of one key the last stands, and of it and the one there the later.
+-- Of staged rows with the same key, the last one is used; it replaces the stored one if it comes
+-- later.
 CREATE OR REPLACE TEMP TABLE n_@short AS
 WITH best AS (
   SELECT *, @order AS rank FROM s_@short
@@ -76,7 +77,7 @@ SELECT (SELECT count(*) FROM s_@short), count(*), count(rid), count(*) FILTER (v
 FROM n_@short
 
 -- name: WeatherKnown
--- What the file says, each thing once, and how much of it is there word by word.
+-- The number of distinct rows of the file, and how many of them are stored with the same values.
 WITH said AS (SELECT DISTINCT @key, @order AS rank FROM s_@short)
 SELECT (SELECT count(*) FROM said),
   (SELECT count(*) FROM said SEMI JOIN (SELECT @key, @order AS rank FROM @table) AS known USING (@key, rank))
