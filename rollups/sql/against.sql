@@ -1,7 +1,7 @@
--- What another engine computed, under the ids of this database.
+-- What another engine computed, with the ids of this database.
 
 -- name: PublishedRows
--- A name that the database does not have gives NULL, which no row of it has.
+-- A name that the database does not have becomes NULL, which no row of the database has.
 SELECT @columns FROM (@published) AS p@joins
 
 -- name: NoRows
@@ -26,8 +26,8 @@ GROUP BY ALL
 SELECT as_of, stale, (SELECT min_usd FROM whale_rule) FROM rollup_state
 
 -- name: PublishedDays
--- How many of @days, (day, fills, buy_usd, sell_usd, fee_usd), the published days of wallets add up to
--- otherwise, or not at all, and how many days are none of these.
+-- How many of @days (day, fills, buy_usd, sell_usd, fee_usd) differ from the sums of the
+-- published days of wallets or are missing there, and how many published days are not in @days.
 SELECT (SELECT count(*) FROM (VALUES @days) AS d), count(*)
 FROM (SELECT day, SUM(fills) AS fills, SUM(buy_usd) AS buys, SUM(sell_usd) AS sells, SUM(fee_usd) AS fees FROM (@wallet_day) AS p GROUP BY day) AS p
 FULL JOIN (VALUES @days) AS d(day, fills, buys, sells, fees) ON d.day = p.day

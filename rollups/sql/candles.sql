@@ -1,7 +1,7 @@
 -- What takers traded of each token in each hour, and at which prices. A fill's price and its
--- place in time are one number, as in price.sql: the smallest and the largest of an hour are
--- its first and its last trade. What is smallest is kept with its sign turned, so that of a base
--- and its deltas the larger value stands.
+-- position in time are one number, as in price.sql: the smallest and the largest of an hour are
+-- its first and its last trade. Minima are stored with their sign reversed, so that the larger
+-- value of base and delta is always the right one.
 
 -- name: DeltaCandle
 -- A fill of no tokens has no price.
@@ -19,19 +19,19 @@ FROM (
 GROUP BY token, hour
 
 -- name: CandlesRedone
--- Of hours that lose a fill all that is left counts, and nothing of the batch by itself.
+-- Hours that lose a fill are computed from all remaining fills, and not from the batch alone.
 ANTI JOIN candle_again AS a ON a.token = f.token AND a.hour = f.hour
 UNION ALL
 FROM candle_redone
 
 -- name: CandlesAgain
--- The hours from which the batch takes a fill away: an extreme cannot be taken back.
+-- The hours from which the batch removes a fill: an extreme cannot be subtracted.
 CREATE OR REPLACE TEMP TABLE candle_again AS
 SELECT DISTINCT token, (ts // 3600000000)::INTEGER AS hour FROM n_fill WHERE sign < 0 AND role <> 1
 
 -- name: CandleSpans
--- When these hours are, as a condition on times: runs of days without gaps, or the whole
--- span where the runs are many.
+-- The times of these hours, as a condition: ranges of days without gaps, or the whole span if
+-- there are many ranges.
 WITH island AS (
   SELECT min(hour) AS lo, max(hour) AS hi
   FROM (SELECT hour, hour // 24 - dense_rank() OVER (ORDER BY hour // 24) AS island FROM candle_again) AS h
@@ -49,7 +49,7 @@ FROM span
 DELETE FROM @candles AS c WHERE EXISTS (FROM candle_again AS a WHERE a.token = c.token AND a.hour = c.hour)
 
 -- name: CandlesLeft
--- The facts of these hours, of which those of the batch are some by now.
+-- The facts of these hours, which already include those of the batch.
 CREATE OR REPLACE TEMP TABLE candle_redone AS
 SELECT f.* FROM (
   SELECT token, (ts // 3600000000)::INTEGER AS hour, 1 AS sign, usd, shares,

@@ -7,7 +7,7 @@
 SELECT city, min(issued_at) AS first_ts, max(issued_at) AS last_ts FROM @issue GROUP BY city
 
 -- name: LeadCalendarEmpty
--- When the local days begin on which forecasts were given, and their noons, unix µs.
+-- The start and the noon of the local days on which forecasts were given, in unix µs.
 CREATE OR REPLACE TEMP TABLE n_calendar (city VARCHAR, day INTEGER, starts BIGINT, noon BIGINT)
 
 -- name: Leads
@@ -24,7 +24,7 @@ GROUP BY city, source, metric, target, lead_day
 CREATE OR REPLACE TEMP TABLE n_lead AS @leads
 
 -- name: LeadReplace
--- One that was given at the same time is the same forecast, corrected.
+-- A forecast that was given at the same time is a correction of the same forecast.
 DELETE FROM weather_lead WHERE rowid IN (
   SELECT w.rowid
   FROM weather_lead AS w
@@ -56,8 +56,8 @@ SELECT (SELECT count(*) FROM weather_lead),
 CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, day INTEGER, ends BIGINT)
 
 -- name: CityEvents
--- What the events of the days settle by, the one that stands for its day first, with
--- the bracket that won where exactly one did.
+-- What the events of the days settle by, with the bracket that won if exactly one did. The event
+-- that is used for its day comes first.
 WITH event AS (
   SELECT event, city, metric, day, any_value(station) AS station, any_value(archived) AS archived, any_value(event_id) AS id
   FROM desk_market
@@ -77,8 +77,8 @@ LEFT JOIN won AS w ON w.event = e.event
 ORDER BY e.city, e.metric, e.day, e.archived, length(e.id), e.id, e.event
 
 -- name: CityReadings
--- The newest word of each source before the day ends, since when it says so, and when it
--- last did.
+-- The newest value of each source before the day ends, the time since which it gives this value,
+-- and when it last gave it.
 WITH said AS (
   SELECT i.city, i.target, i.metric, i.source, i.issued_at, i.run_at, i.value, i.members
   FROM weather_issue AS i
@@ -111,8 +111,8 @@ JOIN first AS f USING (city, target, metric, source)
 ORDER BY city, target, metric, source
 
 -- name: CityMeasured
--- As the view weather_station_day, which cannot be read of some days alone; and what no
--- reading within the precision of the reports falls short of, with rollups/weather.Slack.
+-- As the view weather_station_day, which cannot be read for some days only; and the bound that
+-- the true reading has reached, given the precision of the reports, as in rollups/weather.Slack.
 SELECT city, station, source, day, max(value) AS max, min(value) AS min,
   CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value)) END AS whole_max,
   CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value)) END AS whole_min,
@@ -145,9 +145,9 @@ ORDER BY city, metric, month_day, source, station, period
 CREATE OR REPLACE TEMP TABLE n_truth (city VARCHAR, metric TINYINT, day INTEGER, value INTEGER, settled BOOLEAN, won_from INTEGER, won_to INTEGER)
 
 -- name: CitySkills
--- Exact sums of the errors of every source, and of the mean of all sources of one
--- day and lead, as rollups/weather.Score has them; and how many of them fell into the bracket that
--- won, where one did: an end of it that is NULL is open.
+-- Exact sums of the errors of every source, and of the mean of all sources of a day and lead, as
+-- in rollups/weather.Score; and how many of them fell into the bracket that won, if one did. A
+-- bound of the bracket that is NULL is open.
 WITH pair AS (
   SELECT l.city, l.source, l.metric, l.target, l.lead_day, l.value::BIGINT AS value, t.value::BIGINT AS truth,
     t.settled, coalesce(t.won_from, -1000000000) AS won_from, coalesce(t.won_to, 1000000000) AS won_to

@@ -28,7 +28,8 @@ DELETE FROM late_days WHERE day = @day
 DROP TABLE folded
 
 -- name: KeySpan
--- Of one rollup: its base, its delta, its keys, and the first of these. The lowest key in the delta, the highest there is, and how long the base is.
+-- For one rollup, given its base, its delta, its keys and the first key: the lowest key in the
+-- delta, the highest key, and the number of rows of the base.
 SELECT (SELECT min(@first) FROM @delta), (SELECT max(@first) FROM (SELECT @first FROM @delta UNION ALL SELECT @first FROM @base)),
   (SELECT count(*) FROM @base)
 

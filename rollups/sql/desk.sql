@@ -1,8 +1,8 @@
--- The weather desk: which markets are brackets of a city's day. What a title means
--- is told by rollups/weather, not by SQL; SQL only looks where to ask.
+-- The weather desk: which markets are brackets of a city's day. Titles are read by
+-- rollups/weather; SQL only selects those that may be of the desk.
 
 -- name: DeskEvents
--- Events of which a market is new or changed, and those it was on the desk with.
+-- Events with a new or changed market, and the events that these markets had on the desk.
 CREATE OR REPLACE TEMP TABLE n_desk_event AS
 SELECT event FROM desk_market WHERE market IN (SELECT market FROM n_market)
 UNION
@@ -16,7 +16,7 @@ UNION
 SELECT coalesce(event_slug, event_id) FROM markets WHERE coalesce(event_slug, event_id) IS NOT NULL AND @like
 
 -- name: DeskLike
--- Every title of the desk's grammar begins so.
+-- Every title that the desk's grammar accepts begins like this.
 regexp_matches(event_title, '^\s*(highest|lowest) temperature in ', 'i')
 
 -- name: DeskChangedEvents
@@ -26,8 +26,8 @@ SELECT event FROM n_desk_event
 SELECT count(*) FROM n_desk_event
 
 -- name: DeskListings
--- The markets of these events, each event's long text once. Numbers of markets depend on
--- what was imported first, condition ids do not.
+-- The markets of these events, with each event's long text once. Numbers of markets depend on the
+-- order of imports; condition ids do not.
 SELECT event, market, coalesce(event_id, '') AS event_id, coalesce(event_title, '') AS event_title, coalesce(event_slug, '') AS event_slug,
   coalesce(series_slug, '') AS series_slug, coalesce(tags, '') AS tags, coalesce(question, '') AS question,
   coalesce(group_item_title, '') AS group_item_title, coalesce(slug, '') AS slug, coalesce(resolution_source, '') AS resolution_source,
@@ -40,7 +40,7 @@ ORDER BY event, condition
 CREATE OR REPLACE TEMP TABLE n_desk AS FROM desk_market LIMIT 0
 
 -- name: DeskUnchanged
--- How many rows differ between what the desk says of these events and what it said.
+-- How many rows of these events differ between the new desk and the stored one.
 SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
   SELECT * EXCLUDE (once), SUM(once) AS surplus
   FROM (SELECT *, 1 AS once FROM n_desk UNION ALL SELECT *, -1 FROM desk_market WHERE event IN (SELECT event FROM n_desk_event)) AS both_sides
@@ -51,7 +51,7 @@ SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
 CREATE OR REPLACE TEMP TABLE n_desk_move (market INTEGER, joined BOOLEAN)
 
 -- name: DeskMove
--- Which markets come to the desk and which leave it.
+-- Which markets join the desk and which leave it.
 INSERT INTO n_desk_move
 SELECT market, true FROM n_desk WHERE market NOT IN (SELECT market FROM desk_market)
 UNION ALL
@@ -77,7 +77,8 @@ INSERT INTO desk_state VALUES ('@by')
 DELETE FROM desk_state
 
 -- name: DeskLoad
--- Brackets of equal bounds, as of a market that was created again, by condition id.
+-- Brackets with equal bounds, such as those of a market that was created again, are sorted by
+-- condition id.
 SELECT d.market, d.event, d.event_id, d.city, d.metric, d.day, d.lo, d.hi, d.unit, d.tiled, d.archived, d.station, d.source, d.fallback,
   d.rounding, d.revisable, d.stated
 FROM (FROM desk_market WHERE @which) AS d
@@ -93,11 +94,11 @@ JOIN desk_market AS d ON d.market = t.market
 WHERE v.day >= @since
 
 -- name: BatchDeskDays
--- What a batch traded since the day @since, of all markets: it is few rows.
+-- What a batch traded since the day @since, in all markets; these are few rows.
 SELECT day, token, taker_fills, taker_usd, taker_shares, maker_fills, maker_usd, maker_shares FROM (@rows) AS v WHERE day >= @since
 
 -- name: DeskClocks
--- When each city's weather was last heard of.
+-- The time of each city's newest forecast or observation.
 SELECT city, max(ts) FROM (
   SELECT city, max(issued_at) AS ts FROM @issue GROUP BY city
   UNION ALL
@@ -109,8 +110,8 @@ GROUP BY city
 SELECT coalesce(max(imported_at), 0) FROM batches WHERE batch >= @from
 
 -- name: DeskCheck
--- Brackets that stand on nothing, twice, or in an event of two minds; and tiled
--- ladders with a gap or an overlap.
+-- Brackets without a market, brackets that are listed twice, and events whose brackets disagree;
+-- and complete ladders with a gap or an overlap.
 SELECT (SELECT count(*) FROM desk_market),
   (SELECT count(*) FROM desk_market AS d WHERE NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.market = d.market))
   + (SELECT count(*) FROM (SELECT market FROM desk_market GROUP BY market HAVING count(*) > 1) AS twice)
@@ -127,7 +128,7 @@ SELECT (SELECT count(*) FROM desk_market),
 SELECT (SELECT count(*) FROM n_desk_event) + (SELECT count(*) FROM n_token)
 
 -- name: DeskWeather
--- Cities of which the batch says anything that their weather is read from.
+-- Cities whose weather changes with the batch.
 SELECT city FROM n_issue
 UNION SELECT city FROM n_report
 UNION SELECT city FROM n_obs

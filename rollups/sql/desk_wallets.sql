@@ -1,13 +1,13 @@
--- What wallets did on the weather desk's markets. A batch adds what it trades of
--- them, and what their holders are valued again by. Where the desk itself changes,
--- tokens with a history come to it or leave it:
---   n_desk_move   (market, joined): markets that came to the desk or left it
+-- What wallets traded in the weather desk's markets. A batch adds what it trades of them, and the
+-- differences in value of their holders. If the desk itself changes, tokens with a history join or
+-- leave it:
+--   n_desk_move   (market, joined): markets that joined the desk or left it
 --   n_desk_mapped tokens of n_token that were on the desk
 --   n_desk_token  (token, gained, first_ts, last_ts): tokens with fills before the
 --                 batch that are on the desk now and were not, or the other way round
 
 -- name: DeskMapped
--- Run before the batch is added.
+-- Runs before the batch is added.
 CREATE OR REPLACE TEMP TABLE n_desk_mapped AS
 SELECT n.token FROM n_token AS n JOIN tokens AS t ON t.token = n.token
 WHERE t.market IN (SELECT market FROM desk_market)
@@ -19,7 +19,7 @@ CREATE OR REPLACE TEMP TABLE n_desk_token (token INTEGER, gained BOOLEAN, first_
 SELECT (SELECT count(*) FROM n_desk_move) + (SELECT count(*) FROM n_token)
 
 -- name: DeskTokens
--- token_total lacks the batch still, so that only tokens with a history are found.
+-- token_total does not include the batch yet, so only tokens with a history are found.
 INSERT INTO n_desk_token
 WITH candidate AS (
   SELECT t.token, t.market IN (SELECT market FROM desk_market) AS now,
@@ -45,19 +45,19 @@ FROM n_desk_token
 SELECT count(*) FROM n_desk_token WHERE NOT gained
 
 -- name: DeskBatch
--- What the batch trades of the desk.
+-- The tokens of the desk that the batch trades.
 SELECT token FROM n_traded WHERE market IN (SELECT market FROM desk_market)
 
 -- name: DeskRevalued
--- Of how many tokens on the desk the holders are valued again.
+-- The number of tokens on the desk whose holders are valued again.
 SELECT count(*) FROM touched AS v JOIN tokens AS t ON t.token = v.token WHERE t.market IN (SELECT market FROM desk_market)
 
 -- name: DeskWalletNone
 CREATE OR REPLACE TEMP TABLE n_desk_wallet AS FROM desk_wallet LIMIT 0
 
 -- name: DeskJoinedMarkets
--- Markets that came with a history and whose holders are not valued again for
--- another reason.
+-- Markets that joined the desk with a history and whose holders are not valued again for another
+-- reason.
 SELECT t.market FROM tokens AS t JOIN n_desk_token AS g ON g.token = t.token
 WHERE g.gained AND t.market IN (SELECT market FROM n_desk_move WHERE joined)
 EXCEPT
@@ -148,14 +148,14 @@ SELECT token FROM tokens WHERE market IN (@markets)
 (FROM position UNION ALL FROM position_delta)
 
 -- name: OfDesk
--- Those of the holdings @held that are of the desk's markets.
+-- The holdings in @held that are in the desk's markets.
 (SELECT * FROM @held AS h WHERE market IN (SELECT market FROM desk_market)) AS k
 
 -- name: DeskHeldAllEmpty
 CREATE OR REPLACE TEMP TABLE desk_held (wallet INTEGER, redemption BIGINT, markets BIGINT, resolved_markets BIGINT, winning_markets BIGINT)
 
 -- name: DeskHeldAll
--- Of some wallets.
+-- For some wallets.
 INSERT INTO desk_held
 SELECT wallet, SUM(redemption), SUM(markets), SUM(resolved_markets), SUM(winning_markets) FROM (@held) AS h GROUP BY wallet
 
@@ -163,7 +163,7 @@ SELECT wallet, SUM(redemption), SUM(markets), SUM(resolved_markets), SUM(winning
 CREATE OR REPLACE TEMP TABLE desk_wallet_all AS FROM desk_wallet LIMIT 0
 
 -- name: DeskWalletAll
--- Of some wallets.
+-- For some wallets.
 INSERT INTO desk_wallet_all SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets,
   first_ts, last_ts
 FROM (@figures) AS w

@@ -1,10 +1,10 @@
--- Distinct wallets of events. Each counts at the first market of the event, by id,
--- that it traded. An event is known by the first of its markets.
+-- Distinct wallets of events. Each wallet is counted at the first market of the event, by id,
+-- that it traded. An event is identified by the first of its markets.
 
 -- name: MarketEvents
--- The event of each market that belongs to one, as rollups/serving has them: the one
--- of its slug; without a slug, of the markets that share its event id, the first slug
--- in the alphabet; else that of the id. @which picks whole events.
+-- The event of each market that belongs to one, as in rollups/serving: the event of its slug;
+-- without a slug, that of the first slug, in alphabetical order, among the markets with the same
+-- event id; otherwise that of the id. @which selects whole events.
 WITH named AS (
   SELECT market, nullif(event_slug, '') AS slug, nullif(event_id, '') AS id FROM markets WHERE @which
 ),
@@ -31,7 +31,7 @@ CREATE OR REPLACE TEMP TABLE event_market AS @events
 CREATE OR REPLACE TEMP TABLE event_first (market INTEGER, wallets BIGINT)
 
 -- name: EventFirsts
--- Of some events, which have their markets to themselves.
+-- For some events, which share no market with others.
 INSERT INTO event_first
 SELECT market, COUNT(*) AS wallets
 FROM (
@@ -52,8 +52,8 @@ SELECT market, SUM(wallets) AS wallets FROM n_event_wallets GROUP BY market
 CREATE OR REPLACE TEMP TABLE n_event_wallets (market INTEGER, wallets BIGINT)
 
 -- name: EventSeeds
--- Markets that come to an event or leave one, and both sides of each token that goes
--- from one market to another (moved). Run before the batch is added.
+-- Markets that join or leave an event, and both markets of each token that moves from one to the
+-- other (moved). Runs before the batch is added.
 CREATE OR REPLACE TEMP TABLE event_seed AS
 SELECT n.market, false AS moved
 FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
@@ -67,9 +67,9 @@ WHERE t.market IS NOT NULL AND t.market IS DISTINCT FROM n.market
 SELECT count(*) FROM event_seed
 
 -- name: EventScope
--- All markets of the events that those may come from or go to, before the batch or
--- with it. Markets without a slug are where a slug with their id is. Texts are read
--- once and compared by hash: a market too many does no harm.
+-- All markets of the events that those may come from or go to, before the batch or with it. A
+-- market without a slug belongs to the event of a slug with its id. Texts are read once and
+-- compared by hash, because a market too many does no harm.
 CREATE OR REPLACE TEMP TABLE event_scope AS
 WITH said AS MATERIALIZED (
   SELECT market, CASE WHEN event_slug <> '' THEN hash(event_slug) END AS slug, CASE WHEN event_id <> '' THEN hash(event_id) END AS id
@@ -106,9 +106,9 @@ CREATE OR REPLACE TEMP TABLE event_after AS @events
 CREATE OR REPLACE TEMP TABLE event_regrouped (market INTEGER, event INTEGER)
 
 -- name: EventsRegrouped
--- All markets of the events that lost or gained a market which was there before, or
--- a token of another market, with the event that each belongs to now. New markets
--- alone regroup nothing: nobody traded them before.
+-- All markets of the events that lost or gained an existing market, or a token of another market,
+-- with the event that each belongs to now. New markets alone do not regroup an event, because
+-- nobody has traded them before.
 CREATE OR REPLACE TEMP TABLE event_regrouped AS
 WITH known AS (
   SELECT b.market, b.event AS was, CASE WHEN a.event IS NOT NULL THEN min(b.market) OVER (PARTITION BY a.event) END AS now
@@ -135,7 +135,7 @@ SELECT market FROM event_regrouped
 SELECT token FROM tokens WHERE market IN (SELECT market FROM event_regrouped)
 
 -- name: CountRegrouped
--- Takes back what the markets of @positions counted, and recounts them.
+-- Subtracts what the markets of @positions counted, and counts them again.
 INSERT INTO n_event_wallets
 SELECT market, -wallets
 FROM (SELECT market, wallets FROM event_wallets UNION ALL SELECT market, wallets FROM event_wallets_delta) AS w
@@ -153,15 +153,15 @@ FROM (
 GROUP BY market
 
 -- name: EventChanges
--- Which event each market belongs to that was not in it before.
+-- The event of each market that was not in it before.
 SELECT coalesce(a.market, b.market), a.event
 FROM event_after AS a
 FULL JOIN (SELECT market, event FROM event_before WHERE event IS NOT NULL) AS b ON b.market = a.market
 WHERE a.event IS DISTINCT FROM b.event
 
 -- name: CountFirsts
--- Wallets that trade a market for the first time, where no event was regrouped: they
--- are new to its event, or trade another market of it, which may come later by id.
+-- Wallets that trade a market for the first time, if no event was regrouped: they are new to its
+-- event, or have traded another market of it, which may have a greater id.
 INSERT INTO n_event_wallets
 WITH fresh AS (
   SELECT p.wallet, p.market, e.event

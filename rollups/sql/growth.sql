@@ -30,9 +30,9 @@ CREATE OR REPLACE TEMP TABLE g_span (span TINYINT, number INTEGER, wallets INTEG
 CREATE OR REPLACE TEMP TABLE g_change (day INTEGER, markets INTEGER)
 
 -- name: NewWeeksAndMonths
--- How many wallets trade in a week (span 0) or a month (span 1) for the first
--- time: of those with the new @days, the ones with no other day in it. @lo and
--- @hi are the first and the last day of all weeks and months in question.
+-- How many wallets trade in a week (span 0) or a month (span 1) for the first time: of those with
+-- the new @days, the ones with no other day in it. @lo and @hi are the first and the last day of
+-- all weeks and months of the batch.
 INSERT INTO g_span
 WITH either AS (
   SELECT day, wallet, true AS fresh FROM @days
@@ -69,7 +69,7 @@ FROM @wallet_day
 GROUP BY 1
 
 -- name: MovedMarketTokens
--- Tokens of markets that gain or lose one: all their days are recounted.
+-- Tokens of markets that gain or lose a token: all days of these markets are counted again.
 CREATE OR REPLACE TEMP TABLE g_token AS
 WITH moved AS (
   SELECT market FROM n_token WHERE market IS NOT NULL
@@ -90,7 +90,7 @@ FROM (
 WHERE token IN (SELECT token FROM g_token)
 
 -- name: MovedMarketDays
--- The days of those markets, @batch being fills that the days do not hold yet.
+-- The days of those markets. @batch are fills that the days do not include yet.
 CREATE OR REPLACE TEMP TABLE @into AS
 SELECT DISTINCT k.day, t.market
 FROM (
@@ -110,7 +110,7 @@ INSERT INTO g_change SELECT day, @sign FROM @moved
 SELECT market, max(day) FROM @moved GROUP BY market
 
 -- name: BatchMarketDays
--- On which days the batch trades which markets, those with @moved tokens left out.
+-- On which days the batch trades which markets, except for those with @moved tokens.
 SELECT DISTINCT f.day, t.market
 FROM (SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, token FROM n_fill) AS f
 JOIN n_traded AS t ON t.token = f.token
@@ -120,8 +120,8 @@ WHERE t.market IS NOT NULL@moved
  AND f.token NOT IN (SELECT token FROM g_token)
 
 -- name: NewMarketDays
--- Of @days and markets, those on which the market trades for the first time. Run
--- before the batch is added.
+-- Of @days and markets, those on which the market trades for the first time. Runs before the
+-- batch is added.
 INSERT INTO g_change
 SELECT day, 1
 FROM (
@@ -151,11 +151,11 @@ GROUP BY k.day
 SELECT DISTINCT day, wallet FROM (@days) AS d WHERE wallet IN (@wallets)
 
 -- name: HourWallets
--- Who traded in which hour, of @fills.
+-- The wallets and hours of @fills.
 SELECT DISTINCT (ts // 3600000000)::INTEGER AS hour, wallet FROM @fills AS f WHERE ts >= @start
 
 -- name: LongWindow
--- Volume of everything after @lo: whole days, and the rest of the day it lies in.
+-- All volume after @lo: whole days, and the rest of the day of @lo.
 SELECT @nth AS nth, coalesce(SUM(taker_fills), 0)::BIGINT AS taker_fills, coalesce(SUM(taker_usd), 0)::BIGINT AS taker_usd,
   coalesce(SUM(taker_shares), 0)::BIGINT AS taker_shares, coalesce(SUM(maker_fills), 0)::BIGINT AS maker_fills,
   coalesce(SUM(maker_usd), 0)::BIGINT AS maker_usd, coalesce(SUM(maker_shares), 0)::BIGINT AS maker_shares
@@ -168,8 +168,8 @@ FROM (
 ) AS part
 
 -- name: LongWindowMove
--- The signed fills by which a batch changes the volume after @lo, which is @hi from now
--- on. The facts hold the batch already.
+-- The signed fills by which a batch changes the volume after @lo, which becomes @hi. The facts
+-- already include the batch.
 SELECT @nth AS nth, -1 AS sign, role, shares, usd FROM fills WHERE ts > @lo AND ts <= @hi
 UNION ALL
 SELECT @nth, sign, role, shares, usd FROM n_fill WHERE ts > @lo

@@ -1,5 +1,5 @@
--- What the PMX index is made of. A token counts under the market, outcome and
--- category that it has now: where one of them changes, its history moves.
+-- The inputs of the PMX index. A token counts under the market, outcome and category that it has
+-- now; if one of them changes, its history moves.
 
 -- name: IndexMovedEmpty
 CREATE OR REPLACE TEMP TABLE index_moved (token INTEGER, outcome TINYINT, category VARCHAR)
@@ -8,7 +8,8 @@ CREATE OR REPLACE TEMP TABLE index_moved (token INTEGER, outcome TINYINT, catego
 CREATE OR REPLACE TEMP TABLE index_moved_flow (token INTEGER, bucket INTEGER, side TINYINT, usd BIGINT)
 
 -- name: IndexMoved
--- Tokens that the batch maps, maps elsewhere, or gives another category, as they were.
+-- Tokens that the batch maps, maps elsewhere, or gives another category, with their previous
+-- values.
 INSERT INTO index_moved
 SELECT t.token, CASE WHEN t.market IS NOT NULL THEN t.outcome END, m.category
 FROM tokens AS t
@@ -19,7 +20,7 @@ WHERE t.token IN (SELECT token FROM n_token)
     WHERE n.category IS DISTINCT FROM o.category)
 
 -- name: IndexMovedSpan
--- From when to when they were traded; NULL: never.
+-- The range of time in which they were traded; NULL if never.
 SELECT min(first_ts), max(last_ts)
 FROM (
   SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_delta
@@ -57,7 +58,8 @@ FROM part
 GROUP BY bucket
 
 -- name: IndexMovedTokens
--- Those that were traded, as they are now, beside the ones that the batch trades.
+-- Those that were traded, with their present values, in addition to the ones that the batch
+-- trades.
 UNION
   SELECT t.token, CASE WHEN t.market IS NOT NULL THEN t.outcome END, m.category
   FROM (SELECT token, market, outcome FROM tokens WHERE token IN (SELECT token FROM index_moved_flow)) AS t
@@ -91,7 +93,7 @@ FROM (
 GROUP BY bucket
 
 -- name: IndexLate
--- Days before what is stored that the batch changes.
+-- Stored days that the batch changes.
 INSERT INTO index_late
 SELECT DISTINCT bucket // 288 AS day
 FROM (
@@ -110,7 +112,7 @@ SELECT (SELECT bucket FROM index_stored), (SELECT count(*) FROM index_late)
 SELECT day FROM index_late ORDER BY day
 
 -- name: IndexEnds
--- The first bucket with a fill, the first snapshot.
+-- The first bucket with a fill, and the first snapshot.
 SELECT coalesce((SELECT min(bucket) FROM (@flow) AS f), 2147483647), coalesce((SELECT min(bucket) FROM index_snapshot), 2147483647)
 
 -- name: IndexNewEmpty
@@ -123,7 +125,7 @@ DELETE FROM index_snapshot WHERE bucket BETWEEN @lo AND @hi
 INSERT INTO index_snapshot FROM index_new ORDER BY bucket
 
 -- name: IndexThin
--- What is older than the first fill is none; beyond @fine only full hours stay.
+-- Nothing is older than the first fill; before @fine, only full hours are kept.
 DELETE FROM index_snapshot WHERE bucket < @first OR (bucket <= @fine AND bucket % 12 <> 0)
 
 -- name: IndexStored

@@ -1,12 +1,12 @@
--- What the snapshot in memory is loaded from, and what a merged batch changes of it.
+-- What the snapshot in memory is loaded from, and how a merged batch changes it.
 
 -- name: AllFills
--- Those of the facts; or, where these are elsewhere, as many as are asked for.
+-- Those of the facts; or, if the facts are elsewhere, as many as are requested.
 (SELECT ts, wallet, token, role, shares, usd FROM fills UNION ALL SELECT ts, wallet, token, role, shares, usd FROM pulled_fill)
 
 -- name: LoadWallets
--- In the order in which they lie, which is that of their ids unless DuckDB reads them otherwise: to sort
--- them takes three times as long as to read them.
+-- In the order in which they are stored, which is that of their ids unless DuckDB reads them in
+-- another one. Sorting them takes three times as long as reading them.
 SELECT wallet, address FROM wallets WHERE wallet >= @known
 
 -- name: LaterWallets
@@ -38,7 +38,7 @@ WHERE t.token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 SELECT count(*) FROM n_market
 
 -- name: BatchKinds
--- Which kinds of facts the batch has. To count them takes twice as long.
+-- Which kinds of facts the batch has. Counting them takes twice as long.
 (SELECT 'markets' AS kind FROM n_market LIMIT 1)
 UNION ALL (SELECT 'mappings' FROM n_token LIMIT 1)
 UNION ALL (SELECT 'labels' FROM n_label LIMIT 1)
@@ -50,9 +50,8 @@ UNION ALL (SELECT 'weather' FROM n_obs LIMIT 1)
 UNION ALL (SELECT 'weather' FROM n_normal LIMIT 1)
 
 -- name: LoadMarkets
--- In any order: who reads them sorts what is made of them, which is less than these rows.
--- The quote of an open market is what the order book told, where that is later than what the
--- market's record says.
+-- In any order: the reader sorts what it builds from these rows, which is less. The quote of an
+-- open market is that of the order book if it is later than that of the market's record.
 SELECT market, condition, question, slug, event_id, event_slug, event_title, series_slug, category,
   tags, outcomes, prices, list_transform(payouts, lambda p: p::VARCHAR)::VARCHAR AS payouts,
   neg_risk, active, closed, accepting_orders,
@@ -68,7 +67,7 @@ WHERE @which
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches
 
 -- name: LastBatch
--- Of those from one on: the log has one for each time of a source that is followed, and is
+-- Of the imports from one on: the log has a line for each commit of a followed source, so it is
 -- not read as a whole each time.
 SELECT coalesce(max(batch), -1) FROM batches WHERE batch >= @from
 

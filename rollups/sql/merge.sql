@@ -1,19 +1,19 @@
--- What one batch changes. The batch lies in temporary tables:
+-- What one batch changes. The batch is in temporary tables:
 --   n_fill   its signed rows: +1 a new fill, -1 one that a better source replaces
 --   n_token  (token, market, outcome): known tokens that now map elsewhere
 --   n_market the markets that are new or changed, whole rows
 --   n_payout (market, payouts, resolved_at): markets whose payouts are now these
 --   n_issue  forecasts of the weather that are new
 --   n_name   (wallet, name, ts): wallets whose newest name is now this
--- Merging makes n_traded of it, the tokens of n_fill as they are mapped: before the batch
--- is applied and, where it maps or describes anything, once more behind that.
--- Every statement here costs in proportion to these tables and to what they touch.
+-- From it, merging creates n_traded, the tokens of n_fill as they are mapped: before the batch is
+-- applied and, if it maps or describes anything, again after that. The cost of every statement here
+-- is in proportion to these tables and to what they touch.
 
 -- name: Traded
--- The tokens that the batch trades, where they are mapped to and what of their markets is
--- asked for: all tokens and markets are read once, and not by every statement.
+-- The tokens that the batch trades, with their mapping and the needed columns of their markets,
+-- so that all tokens and markets are read once and not by every statement.
 SELECT t.token, t.market, t.outcome, m.category,
-  m.payout_source IS NOT NULL AS resolved -- as payouts, but a byte a row to read
+  m.payout_source IS NOT NULL AS resolved -- as payouts IS NOT NULL, but reads one byte a row
 FROM (SELECT token, market, outcome FROM tokens WHERE token IN (SELECT token FROM n_fill)) AS t
 LEFT JOIN markets AS m ON m.market = t.market
 
@@ -30,7 +30,7 @@ SELECT token FROM tokens WHERE market IN (SELECT market FROM n_traded WHERE reso
 SELECT 0::INTEGER AS token LIMIT 0
 
 -- name: TouchedByMarkets
--- Where the batch has payouts or tokens that are known.
+-- If the batch has payouts, or maps known tokens.
 UNION
 SELECT token FROM tokens WHERE market IN (
   SELECT market FROM n_payout
@@ -44,9 +44,9 @@ SELECT token FROM n_token
 SELECT count(*), string_agg(token::VARCHAR, ',' ORDER BY token) FROM (SELECT token FROM (@which) AS t LIMIT @most) AS f
 
 -- name: HeldLegs
--- One row per wallet and outcome (market NULL: unmapped) of the positions in
--- @positions. @among is a condition on tokens that all of these meet: of few, it spares reading
--- all tokens and markets.
+-- One row per wallet and outcome (market NULL: unmapped) of the positions in @positions. @among
+-- is a condition that the tokens of all of them meet: if there are few, not all tokens and
+-- markets have to be read.
 SELECT h.wallet, k.market, k.outcome, any_value(k.resolved_at) AS resolved_at, any_value(k.payout) AS payout,
   SUM(h.fills)::BIGINT AS fills, SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT AS net,
   SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT AS cash, SUM(h.buy_shares)::BIGINT AS buy_shares,
@@ -61,9 +61,9 @@ JOIN (
 GROUP BY h.wallet, k.market, k.outcome
 
 -- name: OneOf
--- That @token is in the list @which. Of IN, DuckDB makes a join above the scan, which then reads
--- all columns of every row group that may have one; list_contains is tested by the scan, which
--- reads the other columns only of rows that pass. IN tells it the row groups.
+-- Whether @token is in the list @which. DuckDB turns IN into a join above the scan, which then
+-- reads all columns of every row group that may have one of the tokens; list_contains is tested
+-- by the scan, which reads the other columns only of rows that pass. IN selects the row groups.
 @token IN (@which) AND list_contains([@which]::INTEGER[], @token)
 
 -- name: Holdings
@@ -78,8 +78,8 @@ WITH valued AS (
   GROUP BY wallet, market
 )
 SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
-  -- Half a micro-dollar is rounded away from zero. Most parts are zero, and a
-  -- division of 128 bits is expensive.
+  -- Half a millionth is rounded away from zero. Most parts are zero, and a division of 128 bits
+  -- is expensive.
   (whole + CASE WHEN part = 0 THEN 0 WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
     AS redemption
 FROM valued
@@ -100,15 +100,15 @@ CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
  FROM position_delta WHERE @among)
 
 -- name: HoldingsWithBatch
--- What is held of touched tokens, in @held, and what the batch adds to it.
+-- The holdings of touched tokens, in @held, and what the batch adds to them.
 (FROM @held
  UNION ALL
  SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
  FROM @batch AS b WHERE token IN (SELECT token FROM touched))
 
 -- name: NewPairs
--- Wallets that trade an open market for the first time, so that distinct
--- markets and distinct traders count up. Run before the batch is added.
+-- Wallets that trade an open market for the first time, for the counts of distinct markets and
+-- distinct traders. Runs before the batch is added.
 WITH pair AS (
   SELECT DISTINCT f.wallet, t.market
   FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
@@ -143,7 +143,7 @@ SELECT wallet, market FROM held_after WHERE market IS NOT NULL
 SELECT count(*) FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.market IS NOT NULL
 
 -- name: NewDays
--- UTC days on which a wallet trades for the first time. Run before the batch is added.
+-- UTC days on which a wallet trades for the first time. Runs before the batch is added.
 WITH fresh AS (
   SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet FROM n_fill
 )
@@ -179,15 +179,15 @@ INSERT INTO w_redemption
 @rows
 
 -- name: WindowFills
--- Facts that drop out of a window as as_of moves on (@sign -1, run before the
--- batch is added), or that lie in it (@sign 1); literal bounds let zone maps prune.
+-- Facts that leave a window as as_of moves on (@sign -1, before the batch is added), or that are
+-- in it (@sign 1); literal bounds let zone maps prune.
 SELECT @span::TINYINT AS span, @sign AS sign, wallet, token, side, role, shares, usd, fee
 FROM fills
 WHERE ts > @lo AND ts <= @hi
 
 -- name: MovingRedemption
--- Redemptions that drop out of a window (@sign -1) or come into it (@sign 1).
--- Run before the batch is added.
+-- Redemptions that leave a window (@sign -1) or enter it (@sign 1). Runs before the batch is
+-- added.
 SELECT @span, wallet, @sign * usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 UNION ALL
 SELECT @span, wallet, @sign * usd FROM redemption_delta WHERE resolved_at > @lo AND resolved_at <= @hi
@@ -198,7 +198,7 @@ FROM n_fill
 WHERE ts > @lo
 
 -- name: BatchRedemption
--- What the batch itself changes of redemptions inside a window.
+-- What the batch itself changes in the redemptions inside a window.
 SELECT @span, wallet, usd FROM d_redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: DeltaPosition
@@ -224,8 +224,8 @@ GROUP BY day, wallet
 SELECT token FROM touched
 
 -- name: Legs
--- The volume of fills by leg: role maker apart from all others, so that either
--- basis counts a match once.
+-- The volume of fills by leg: makers are counted apart from all others, so that either basis
+-- counts a match once.
 SUM(CASE WHEN role <> 1 THEN sign ELSE 0 END) AS taker_fills,
   SUM(CASE WHEN role <> 1 THEN sign * usd ELSE 0 END) AS taker_usd,
   SUM(CASE WHEN role <> 1 THEN sign * shares ELSE 0 END) AS taker_shares,
@@ -383,8 +383,9 @@ SELECT as_of, stale, epoch FROM rollup_state
 UPDATE rollup_state SET stale = true
 
 -- name: BatchSizes
--- What a batch has, which tells what need not be asked, and what a batch that is summed up in Go
--- is held against. As subqueries of one row they are joined, which takes three times the time.
+-- What a batch has, which tells which statements are not needed, and the figures that decide
+-- whether it is summed up in Go. As subqueries of one row they would be joined, which takes three
+-- times as long.
 SELECT 'fills' AS what, count(*) AS n, coalesce(min(ts), 0) AS oldest, coalesce(max(ts), 0) AS newest,
   count(*) FILTER (sign < 0 AND role <> 1) AS replaced FROM n_fill
 UNION ALL SELECT 'tokens', count(*), 0, 0, 0 FROM n_token
@@ -397,7 +398,7 @@ UNION ALL SELECT 'index', bucket, 0, 0, 0 FROM index_stored
 -- name: TradedResolved
 SELECT count(*) > 0 FROM n_traded WHERE resolved
 
--- The same of a batch that is summed up in Go.
+-- The same for a batch that is summed up in Go.
 
 -- name: BatchFills
 SELECT 0::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, tx, coalesce(log_index, -1) AS log_index FROM n_fill
@@ -411,7 +412,7 @@ FROM (@rows) AS t
 SELECT market FROM n_payout
 
 -- name: HeldTokens
--- The tokens of markets whose holders are valued again; @among and @same pick the same markets.
+-- The tokens of markets whose holders are valued again; @among and @same select the same markets.
 SELECT t.token, t.market, t.outcome, coalesce(m.payouts[t.outcome + 1], -1) AS payout, m.resolved_at, m.resolved_at IS NOT NULL AS dated,
   coalesce(t.market IN (SELECT market FROM desk_market), false) AS desk
 FROM (SELECT token, market, outcome FROM tokens AS t WHERE @among) AS t
@@ -424,7 +425,7 @@ SELECT unnest([@list]::INTEGER[])
 FROM (@of) AS r LIMIT @rows
 
 -- name: LeavingFills
--- WindowFills, with what says the price.
+-- WindowFills, with the columns that the price depends on.
 SELECT @span::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, NULL::BLOB AS tx, coalesce(log_index, -1) AS log_index
 FROM fills
 WHERE ts > @lo AND ts <= @hi

@@ -1,11 +1,9 @@
--- Forecasting accuracy. A forecast is a wallet's tokens of one outcome of a
--- resolved market, more bought than sold: it says that the outcome comes true
--- with the probability that the wallet paid for it on average.
+-- Forecasting accuracy. A forecast is a wallet's tokens of one outcome of a resolved market, if
+-- it bought more than it sold. Its probability is the average price that the wallet paid.
 
 -- name: OutcomePrices
--- What an outcome's tokens traded for on average: by takers' fills, or by makers'
--- where no taker's moved a token of it. @totals are volumes by token, @among is a
--- condition on tokens that all of these meet.
+-- The average price of an outcome's tokens in takers' fills, or in makers' fills if no taker
+-- traded it. @totals are volumes by token, @among is a condition that all of these tokens meet.
 SELECT market, outcome, CASE WHEN taker_shares > 0 THEN @taker ELSE @maker END AS price
 FROM (
   SELECT t.market, t.outcome, SUM(p.taker_usd)::BIGINT AS taker_usd, SUM(p.taker_shares)::BIGINT AS taker_shares,
@@ -27,7 +25,7 @@ WHERE taker_shares > 0 OR maker_shares > 0
  FROM @batch WHERE @among)
 
 -- name: PayingTokens
--- Tokens whose payout is known, with what those of their outcome traded for.
+-- Tokens whose payout is known, with the average price of their outcome.
 CREATE OR REPLACE TEMP TABLE o_token AS
 SELECT t.token, t.market, t.outcome, t.payout, t.shared, o.price
 FROM held_token AS t
@@ -79,7 +77,7 @@ CREATE OR REPLACE TEMP TABLE o_price (market INTEGER, outcome TINYINT, price BIG
 CREATE OR REPLACE TEMP TABLE o_all AS FROM oracle_bin LIMIT 0
 
 -- name: BinsOfAll
--- Of some wallets.
+-- For some wallets.
 INSERT INTO o_all
 SELECT wallet, bin, count(*) AS forecasts, SUM(correct)::BIGINT AS correct, SUM(probability)::BIGINT AS probability,
   SUM(payout)::BIGINT AS payout, SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline_error,

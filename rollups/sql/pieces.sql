@@ -1,6 +1,6 @@
--- Definitions that are computed one range of keys after another, so that no statement
--- needs memory in proportion to all there is. @weights are rows of a key and of how many
--- rows it stands for.
+-- Definitions that are computed one range of keys after another, so that the memory of a
+-- statement does not grow with the size of the data. @weights has keys, each with the number of
+-- its rows.
 
 -- name: MemoryLimit
 SELECT current_setting('memory_limit')
@@ -15,7 +15,7 @@ SELECT count(*) FROM fills
 SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(SUM(n), 0)::BIGINT FROM (@weights) AS w
 
 -- name: KeyWeights
--- By stretches of @width keys from @lo on.
+-- By ranges of @width keys, from @lo on.
 SELECT (key - @lo) // @width AS stretch, SUM(n)::BIGINT
 FROM (@weights) AS w
 WHERE key BETWEEN @lo AND @hi
@@ -26,7 +26,7 @@ ORDER BY stretch
 SELECT (@key)::BIGINT AS key, 1 AS n FROM @table
 
 -- name: MarketsOfPositions
--- Unmapped tokens have none.
+-- Unmapped tokens have no market.
 SELECT t.market AS key, p.n
 FROM (SELECT token, count(*) AS n FROM @positions GROUP BY token) AS p
 JOIN tokens AS t ON t.token = p.token

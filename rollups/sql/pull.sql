@@ -1,5 +1,5 @@
--- Rollups that were computed elsewhere, put into a database without fills. Ids of wallets and tokens are given here, in the
--- order of their names. The files are lists of paths.
+-- Inserts rollups that were computed elsewhere into a database without fills. Ids of wallets and
+-- tokens are assigned here, in the order of their names. @files is a list of paths.
 
 -- name: PulledFrom
 SELECT lake, rollups, fills, pulled_at FROM pulled
@@ -16,7 +16,7 @@ WHERE p.username IS NOT NULL
 ORDER BY w.wallet
 
 -- name: PullTokens
--- Tokens that the lists of the markets name have ids already.
+-- Tokens in the lists of the markets have ids already.
 CREATE TEMP TABLE pulled_tokens AS
 SELECT coalesce(t.token, (SELECT count(*) FROM tokens) + row_number() OVER (PARTITION BY t.token IS NULL ORDER BY p.token) - 1)::INTEGER AS token,
   p.token AS token_id, m.market, CASE WHEN m.market IS NOT NULL THEN p.outcome END::TINYINT AS outcome,
@@ -28,8 +28,8 @@ LEFT JOIN tokens AS t ON t.token_id = p.token
 LEFT JOIN markets AS m ON m.condition = unhex(substr(p.condition_id, 3))
 
 -- name: PulledTokensDiffer
--- Tokens that are not those of the lake's markets, and tokens that this program counts to the weather desk
--- and the one that wrote the lake did not, or the other way round.
+-- Tokens that differ from those of the lake's markets, and tokens that are on the weather desk
+-- for this program but not for the one that wrote the lake, or the other way round.
 SELECT (SELECT count(*) FROM pulled_tokens WHERE lost) + (SELECT count(*) FROM tokens WHERE token NOT IN (SELECT token FROM pulled_tokens)),
   (SELECT count(*) FROM pulled_tokens WHERE desk IS DISTINCT FROM (market IN (SELECT market FROM desk_market) IS TRUE))
 
@@ -51,7 +51,7 @@ SELECT count(*) FROM read_parquet([@files])
 INSERT INTO @table (@columns) SELECT @columns FROM (@rows) AS r ORDER BY @keys
 
 -- name: PullPositions
--- Positions once more, by wallet, with the time of the first and of the last fill.
+-- Positions a second time, by wallet, with the times of the first and the last fill.
 INSERT INTO pulled_position
 SELECT w.wallet, t.token, p.fills, p.buy_shares, p.sell_shares, p.fee_shares, p.buy_usd, p.sell_usd, p.fee_usd, p.first_ts, p.last_ts
 FROM read_parquet([@files]) AS p
@@ -60,7 +60,7 @@ LEFT JOIN tokens AS t ON t.token_id = p.token
 ORDER BY w.wallet, t.token
 
 -- name: PullFills
--- The fills of some files, of the spans of time that are asked for.
+-- The fills of some files, of the requested ranges of time.
 INSERT INTO pulled_fill
 SELECT f.us, w.wallet, t.token, CASE f.role WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END, (f.shares::DECIMAL(24, 6) * 1000000)::BIGINT,
   (f.usd::DECIMAL(24, 6) * 1000000)::BIGINT
@@ -79,13 +79,13 @@ UPDATE whale_rule SET min_usd = @min
 INSERT INTO pulled VALUES ('@lake', '@rollups', @count, @made)
 
 -- name: PullLog
--- The line of the import log by which it is known when fills came last.
+-- The line of the import log that says when the last fills were imported.
 INSERT INTO batches
 SELECT coalesce(max(batch), -1) + 1, 'rollups @rollups', 'pull', @made, (SELECT min(first_ts) FROM token_total), @asof, @count, 0, '{}' FROM batches
 
 -- name: VerifyPulled
--- What the rollups say of all fills, which the record of the pull says, too: how many places say it, and how many say
--- something else.
+-- The number of all fills according to the record of the pull and to each rollup: how many give
+-- it, and how many give another number.
 WITH said AS (
   SELECT fills FROM pulled
   UNION ALL SELECT SUM(fills) FROM position
@@ -100,7 +100,7 @@ WITH said AS (
 SELECT count(*), count(*) FILTER (fills IS DISTINCT FROM (SELECT fills FROM pulled)) FROM said
 
 -- name: VerifyPulledDays
--- Days on which wallets and tokens were not traded for the same dollars.
+-- Days on which the dollars traded by wallets and by tokens differ.
 SELECT count(*), count(*) FILTER (w.usd IS DISTINCT FROM t.usd)
 FROM (SELECT day, SUM(buy_usd + sell_usd) AS usd FROM wallet_day GROUP BY day) AS w
 FULL JOIN (SELECT day, SUM(taker_usd + maker_usd) AS usd FROM token_day GROUP BY day) AS t ON t.day = w.day

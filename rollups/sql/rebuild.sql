@@ -1,13 +1,13 @@
--- Every rollup from the facts alone. These are the definitions: what merge.sql
--- adds up from deltas must equal them.
+-- Every rollup from the facts alone. These are the definitions: the sums of deltas from merge.sql
+-- must equal them.
 
 -- name: SignedFacts
--- Those of a span of time, @which, where that is known.
+-- Those of a range of time, @which, if it is known.
 (SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee, log_index FROM fills WHERE @which)
 
 -- name: HeldTokensAll
--- What is asked of tokens where all positions are valued; shared: another one stands for the same
--- outcome.
+-- The columns of tokens that are needed to value all positions. shared: another token is mapped
+-- to the same outcome.
 CREATE OR REPLACE TEMP TABLE held_token AS
 SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout,
   t.market IS NOT NULL AND count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
@@ -15,7 +15,7 @@ FROM tokens AS t
 LEFT JOIN markets AS m ON m.market = t.market
 
 -- name: HeldLegsAll
--- HeldLegs, without what only forecasts need. @positions has a row for each wallet and token, so that
+-- HeldLegs, without what only forecasts need. @positions has a row for each wallet and token, so
 -- only shared outcomes are added up.
 SELECT h.wallet, t.market, t.resolved_at, t.payout, h.fills, h.buy_shares - h.sell_shares - h.fee_shares AS net,
   h.sell_usd - h.buy_usd - h.fee_usd AS cash

@@ -1,4 +1,4 @@
--- What a state differs in from the one that is served, whose database is attached as served.
+-- How a state differs from the one that is served, whose database is attached as served.
 
 -- name: AttachServed
 ATTACH '@file' AS served (READ_ONLY)
@@ -10,7 +10,8 @@ DETACH served
 SELECT as_of, stale, epoch FROM served.rollup_state
 
 -- name: FactsSince
--- Whether all facts that are served are still there, and the same orders are whale moves; how many facts came in since; the last import that is served.
+-- Whether all served facts are still there and the same orders are whale moves; how many facts
+-- are new; and the last import that is served.
 SELECT (SELECT count(*) FROM fills WHERE batch <= b.last) = (SELECT count(*) FROM served.fills)
     AND (SELECT min_usd FROM whale_rule) = (SELECT min_usd FROM served.whale_rule),
   (SELECT count(*) FROM fills WHERE batch > b.last), b.last
@@ -22,7 +23,8 @@ SELECT max(block_size::BIGINT) FILTER (WHERE database_name = current_database())
 FROM pragma_database_size()
 
 -- name: StoredAlike
--- Whether a table has as many rows in both, in segments of the same place and form.
+-- Whether a table has the same number of rows in both, in segments at the same place and of the
+-- same form.
 SELECT (SELECT count(*) FROM @table) = (SELECT count(*) FROM served.@table)
   AND NOT EXISTS (FROM pragma_storage_info('@table') EXCEPT FROM pragma_storage_info('served.@table'))
   AND NOT EXISTS (FROM pragma_storage_info('served.@table') EXCEPT FROM pragma_storage_info('@table'))
@@ -32,18 +34,19 @@ SELECT (SELECT count(*) FROM @table) = (SELECT count(*) FROM served.@table)
 SELECT DISTINCT unnest(list_append(additional_block_ids, block_id)) AS block FROM pragma_storage_info('@table')
 
 -- name: ServedDelta
--- How many rows there are of a delta that is served, where the last one is, and a sum of what they say.
+-- The number of rows of a served delta, the position of the last one, and a sum of the rows'
+-- hashes.
 SELECT count(*), coalesce(max(rowid), -1), coalesce(SUM(hash(@columns)), 0)::VARCHAR FROM served.@delta
 
 -- name: DeltaUpTo
--- The same of the rows up to a place.
+-- The same for the rows up to a position.
 SELECT count(*), coalesce(SUM(hash(@columns)), 0)::VARCHAR FROM @delta WHERE rowid <= @last
 
 -- name: DeltaBehind
 SELECT @columns FROM @delta WHERE rowid > @last
 
 -- name: LessRows
--- The rows of a query with the sign of their sums turned.
+-- The rows of a query with the sign of their sums reversed.
 SELECT @columns FROM (@rows) AS less
 
 -- name: BothRows
@@ -63,7 +66,7 @@ SELECT ts, wallet, token, side, role, shares, usd, fee, tx, 1::TINYINT AS sign F
 CREATE OR REPLACE TEMP TABLE d_position AS SELECT DISTINCT token, wallet FROM n_fill
 
 -- name: DayFillsSince
--- What came into the last 24 hours, and what left them.
+-- The fills that entered the last 24 hours, and those that left them.
 CREATE OR REPLACE TEMP TABLE w_fill AS
 SELECT 0::TINYINT AS span, sign, wallet, token FROM n_fill WHERE ts > @lo
 UNION ALL
@@ -82,14 +85,14 @@ CREATE OR REPLACE TEMP TABLE n_token AS SELECT token, market FROM (@rows) AS dif
 CREATE OR REPLACE TEMP TABLE n_token AS SELECT token, market FROM tokens LIMIT 0
 
 -- name: NoLabels
--- They are among the tokens.
+-- Labels are covered by the tokens.
 CREATE OR REPLACE TEMP TABLE n_label AS SELECT token FROM tokens LIMIT 0
 
 -- name: OtherNames
 CREATE OR REPLACE TEMP TABLE n_name AS SELECT wallet, name FROM wallet_names EXCEPT SELECT wallet, name FROM served.wallet_names
 
 -- name: NoDeskTokens
--- What left the desk is in the rows of the desk's wallets already.
+-- Tokens that left the desk are already in the rows of the desk's wallets.
 CREATE OR REPLACE TEMP TABLE n_desk_token AS SELECT token, true AS gained FROM tokens LIMIT 0
 
 -- name: CountSince

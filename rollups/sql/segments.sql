@@ -1,18 +1,19 @@
 -- What segments are built from.
 
 -- name: SegmentBatch
--- The batch merged last: what is new, and -1 where a better source replaces a fill.
+-- The batch that was merged last: new fills, and with the sign -1 those that a better source
+-- replaces.
 SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, repeat, shares, usd, fee, sign FROM n_fill
 
 -- name: FactRange
--- Facts of a span of time; literal bounds let zone maps prune.
+-- Facts of a range of time; literal bounds let zone maps prune.
 SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, repeat, shares, usd, fee, batch
 FROM fills
 WHERE ts >= @lo AND ts < @hi AND batch <= @batch AND (@which)
 
 -- name: FactHours
--- How many facts there are by hour, to read them span by span: a result is held in
--- memory as a whole.
+-- The number of facts by hour, to read them range by range, because a result is held in memory as
+-- a whole.
 SELECT ts // 3600000000 AS hour, count(*)
 FROM fills
 WHERE batch <= @batch AND (@which)
@@ -28,12 +29,12 @@ FROM batches
 WHERE batch > @after AND batch < (SELECT max(batch) FROM batches WHERE batch >= @after) AND (fills > 0 OR markets > 0)
 
 -- name: ImportLogHash
--- A fingerprint of the imports up to a batch: their times to the microsecond tell
--- one history from another.
+-- A fingerprint of the imports up to a batch: their times, in microseconds, distinguish one
+-- history from another.
 SELECT coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT FROM batches WHERE batch <= @batch
 
 -- name: TextRange
--- The long texts of some markets, span by span: a result is held in memory as a whole.
+-- The long texts of some markets, range by range, because a result is held in memory as a whole.
 SELECT market, description, resolution_source, group_item_title, payout_source
 FROM markets
 WHERE market >= @lo AND market < @hi
@@ -43,9 +44,9 @@ ORDER BY market
 SELECT market, description, resolution_source, group_item_title, payout_source FROM n_market
 
 -- name: MarketCount
--- How many markets there are, and one more than the last one's id.
+-- The number of markets, and the last one's id plus 1.
 SELECT count(*), coalesce(max(market) + 1, 0)::BIGINT FROM markets
 
 -- name: MarketsSince
--- How many markets the imports after one changed, each time counted.
+-- How many markets the imports after a batch changed; a market counts each time.
 SELECT coalesce(SUM(markets), 0)::BIGINT FROM batches WHERE batch > @batch

@@ -4,7 +4,7 @@
 SELECT @columns FROM @table
 
 -- name: BaseAndDelta
--- The rows of both under a condition on keys, for readers, who add them up.
+-- The rows of both that meet a condition on keys, for readers, which add them up.
 SELECT @columns FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
 -- name: TypedRows
@@ -14,7 +14,7 @@ SELECT @columns FROM (@rows) AS typed
 SELECT @columns FROM (@rows) AS part GROUP BY @keys
 
 -- name: RowsThatCount
--- Rows that say anything, by the condition @counts.
+-- Rows that are not all zero, by the condition @counts.
 SELECT * FROM (@rows) AS r WHERE @counts
 
 -- name: KeepRows
@@ -45,8 +45,8 @@ INSERT INTO @delta FROM @table
 INSERT INTO @delta @rows
 
 -- name: CompareRows
--- How many rows @table has, and how many are in one of the two queries alone. Equal rows
--- of the two cancel, which reads each once: half the work of an EXCEPT ALL both ways.
+-- How many rows @table has, and how many rows are in only one of the two queries. Equal rows
+-- cancel out, so each query is read once: half the work of an EXCEPT ALL in both directions.
 SELECT (SELECT count(*) FROM @table), (SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
   SELECT SUM(once) AS surplus
   FROM (SELECT @columns, 1 AS once FROM (@merged) AS merged UNION ALL SELECT @columns, -1 FROM (@rebuilt) AS rebuilt) AS both_sides

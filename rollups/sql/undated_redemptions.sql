@@ -1,15 +1,15 @@
--- Redemptions that no window can hold, because their markets were resolved at an
--- unknown time: of every wallet and such market the wallet traded in the last 720
--- hours, by the time of its last trade in it, which tells the windows they show in.
+-- Redemptions that no window can include, because their markets were resolved at an unknown time:
+-- one for every wallet and such market that it traded in the last 720 hours, by the time of its
+-- last trade in it, which determines the windows that show it.
 
 -- name: UndatedTokens
--- Tokens of markets resolved at an unknown time: of those touched, or of all.
+-- Tokens of markets that were resolved at an unknown time: the touched ones, or all.
 SELECT t.token FROM tokens AS t JOIN markets AS m ON m.market = t.market
 WHERE m.payout_source IS NOT NULL AND m.resolved_at IS NULL@touched
 
 -- name: UndatedHoldings
--- @held are holdings, @tokens a list of tokens or a subquery, @gone when the longest
--- window begins.
+-- @held are holdings, @tokens is a list of tokens or a subquery, and @gone is the start of the
+-- longest window.
 SELECT k.last_ts, h.market, h.wallet, h.redemption AS usd
 FROM @held AS h
 JOIN (
@@ -24,7 +24,7 @@ WHERE h.resolved AND h.resolved_at IS NULL
 CREATE OR REPLACE TEMP TABLE undated_after (last_ts BIGINT, market INTEGER, wallet INTEGER, usd BIGINT)
 
 -- name: Undated
--- The rows of base and delta that @which picks.
+-- The rows of base and delta that @which selects.
 SELECT last_ts, market, wallet, usd, markets FROM undated WHERE @which
 UNION ALL
 SELECT last_ts, market, wallet, usd, markets FROM undated_delta WHERE @which
@@ -33,7 +33,7 @@ SELECT last_ts, market, wallet, usd, markets FROM undated_delta WHERE @which
 SELECT count(*) > 0 FROM (@undated) AS u
 
 -- name: Revalued
--- Rows that undated_after replaces, where any holder was valued again.
+-- Rows that undated_after replaces, if any holder was valued again.
 market IN (SELECT market FROM held_before WHERE resolved AND resolved_at IS NULL)
 
 -- name: WindowsUndated

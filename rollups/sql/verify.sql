@@ -1,8 +1,8 @@
--- Each statement gives (rows examined, rows that refute).
+-- Each statement returns (rows examined, rows that fail).
 
 -- name: unique_fills
--- Equal hashes first, of the @nth of @chunks chunks: only their few rows are compared exactly.
--- The first chunk counts the fills.
+-- Equal hashes of the @nth of @chunks chunks are found first; only their few rows are compared
+-- exactly. The first chunk counts the fills.
 WITH logs AS (
   SELECT h FROM (SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL) AS l
   WHERE h % @chunks = @nth GROUP BY h HAVING count(*) > 1
@@ -35,9 +35,8 @@ SELECT count(*), count(*) - count(DISTINCT token_id) + count(*) - count(DISTINCT
 SELECT count(*), count(*) - count(DISTINCT condition) + count(*) - count(DISTINCT market) FROM markets
 
 -- name: newest_quotes
--- What a market shows of its order book is what its newest record said of each part, and
--- nothing where it is closed or resolved. Records of pages that never have a part are
--- passed over.
+-- A market shows each part of its quote as in its newest record that has the part, and nothing if
+-- it is closed or resolved. Records of pages that never have a part are not considered.
 SELECT count(*), count(*) FILTER (
   (best_bid, best_ask, last_price, liquidity) IS DISTINCT FROM
     CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN (quote.bid, quote.ask, quote.last, quote.liquidity)
@@ -48,13 +47,13 @@ SELECT count(*), count(*) FILTER (
 FROM markets
 
 -- name: field_versions
--- No field is from a record that is newer than the newest, or of a version that there is not.
+-- No field has a version that is newer than the newest record, or an invalid one.
 SELECT count(*), count(*) FILTER (list_max(versions) > coalesce(updated_at, 0) OR list_min(versions) < -1)
 FROM (SELECT updated_at, map_values(from_json(field_versions, '"MAP(VARCHAR, BIGINT)"')) AS versions FROM markets) AS m
 
 -- name: labelled_tokens
--- The outcome that no source gave by its index is the place of the token's label among
--- those of its market, where it stands there once.
+-- An outcome that no source gives by index is the position of the token's label among the
+-- outcomes of its market, if it occurs there once.
 SELECT count(*), count(*) FILTER (t.derived AND (t.market, t.outcome) IS DISTINCT FROM (l.market, l.nth)
   OR t.market IS NULL AND l.market IS NOT NULL)
 FROM tokens AS t
@@ -77,8 +76,8 @@ SELECT count(payouts), count(*) FILTER (len(payouts) <> json_array_length(outcom
 FROM markets
 
 -- name: settled_logs
--- What lost its log gave way to a fill of that log that says something else, and no fill
--- has a time of its block that does not stand.
+-- A lost fill was replaced by a fill of the same log with other contents, and no fill has a time
+-- of its block that is not used any more.
 SELECT (SELECT count(*) FROM lost_fills),
   (SELECT count(*) FROM lost_fills AS l ANTI JOIN fills AS f ON f.tx = l.tx AND f.log_index = l.log_index
     AND (f.ts, f.wallet, f.token, f.side, f.shares, f.usd) <> (l.ts, l.wallet, l.token, l.side, l.shares, l.usd))
@@ -95,7 +94,7 @@ SELECT (SELECT count(*) FROM position),
   + (SELECT count(*) FROM tokens WHERE market IS NOT NULL AND market NOT IN (SELECT market FROM markets))
 
 -- name: grain_sums
--- Fills and dollars of every grain that knows wallets.
+-- Fills and dollars of every table by wallet.
 WITH grain AS (
   SELECT count(*)::HUGEINT AS fills, SUM(CASE side WHEN 0 THEN usd ELSE 0 END) AS buys,
     SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sells
@@ -110,7 +109,7 @@ WITH grain AS (
 SELECT 4, count(DISTINCT (coalesce(fills, 0), coalesce(buys, 0), coalesce(sells, 0))) - 1 FROM grain
 
 -- name: grain_legs
--- Volume by leg of every grain that knows tokens or time.
+-- Volume by leg of every table by token or time.
 WITH grain AS (
   SELECT SUM(CASE WHEN role <> 1 THEN usd ELSE 0 END) AS taker, SUM(CASE WHEN role = 1 THEN usd ELSE 0 END) AS maker
   FROM fills
@@ -126,11 +125,10 @@ WITH grain AS (
 SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grain
 
 -- name: zero_sum_markets
--- In a resolved market where both sides of every match are there and no fee was
--- taken, what all wallets made adds up to zero. Both sides are there where in
--- each transaction one taker moved as many tokens as its makers. Each redemption
--- of a fractional payout is rounded by at most half a micro-dollar. @which picks some of the
--- markets.
+-- In a resolved market in which both sides of every match are known and no fee was taken, the
+-- profits of all wallets add up to zero. Both sides are known if, in each transaction, one taker
+-- moved as many tokens as its makers. Each redemption of a fractional payout is rounded by at
+-- most half a millionth. @which selects some of the markets.
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
@@ -211,7 +209,7 @@ FROM (
 ) AS twice
 
 -- name: exact_temperatures
--- Every temperature that a file gave has two decimals at most on one of the scales.
+-- Every temperature from a file has at most two decimals in one of the units.
 WITH given AS (
   SELECT value FROM weather_issue
   UNION ALL SELECT unnest(members) FROM weather_issue WHERE members IS NOT NULL
@@ -222,7 +220,7 @@ WITH given AS (
 SELECT count(*), count(*) FILTER (value % 9 <> 0 AND value % 5 <> 0) FROM given
 
 -- name: derived_normals
--- Normals that follow from a reanalysis equal those computed from it now.
+-- Normals that are derived from a reanalysis equal those computed from it now.
 WITH kept AS (
   SELECT * EXCLUDE (batch) FROM weather_normal WHERE starts_with(source, 'derived:')
 ),

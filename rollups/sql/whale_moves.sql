@@ -1,10 +1,10 @@
--- Whale moves: orders of at least whale_rule.min_usd. An order is the taker
--- fills of one wallet, token and side in one transaction; a transaction has one
--- time, so that other fills of it are looked for at that time only.
+-- Whale moves: orders of at least whale_rule.min_usd. An order is the taker fills of one wallet,
+-- token and side in one transaction. A transaction has one time, so its other fills are searched
+-- only at that time.
 
 -- name: WhaleRanges
--- Where fills of the batch's orders may lie already, as reads of runs of days
--- without gaps; one read of the whole span where the runs are many. NULL: nowhere.
+-- Where fills of the batch's orders may already be, as reads of ranges of days without gaps; one
+-- read of the whole span if there are many ranges. NULL if nowhere.
 WITH island AS (
   SELECT min(lo) AS lo, max(hi) AS hi
   FROM (
@@ -29,7 +29,7 @@ CREATE OR REPLACE TEMP TABLE whale_before (ts BIGINT, wallet INTEGER, token INTE
   fills BIGINT, shares BIGINT, usd BIGINT)
 
 -- name: WhaleBefore
--- The orders of the batch as far as they were there before it.
+-- The orders of the batch as they were before it.
 INSERT INTO whale_before
 SELECT f.ts, f.wallet, f.token, f.side, f.tx, COUNT(*), SUM(f.shares), SUM(f.usd)
 FROM (@ranges) AS f
@@ -38,7 +38,7 @@ SEMI JOIN (SELECT ts, wallet, token, side, tx FROM n_fill WHERE role <> 1) AS n
 GROUP BY f.ts, f.wallet, f.token, f.side, f.tx
 
 -- name: DeltaWhaleMove
--- An order that passes the mark comes in whole, one that no longer does goes out.
+-- An order that reaches the threshold is added as a whole; one that no longer does is removed.
 WITH now AS (
   SELECT ts, wallet, token, side, tx, SUM(fills) AS fills, SUM(shares) AS shares, SUM(usd) AS usd
   FROM (
@@ -57,8 +57,8 @@ FROM (
 GROUP BY ts, wallet, token, side, tx
 
 -- name: WhalePieces
--- Stretches of time with some @rows fills each: a grouping of all orders at once
--- would need memory for every one of them.
+-- Ranges of time with about @rows fills each: grouping all orders at once would need memory for
+-- every one of them.
 SELECT min(hour) * 3600000000, (max(hour) + 1) * 3600000000
 FROM (
   SELECT hour, SUM(taker_fills + maker_fills) OVER (ORDER BY hour) // @rows AS piece FROM platform_hour@suffix
@@ -71,8 +71,8 @@ CREATE OR REPLACE TEMP TABLE whale_all (ts BIGINT, wallet INTEGER, token INTEGER
   fills BIGINT, shares BIGINT, usd BIGINT)
 
 -- name: WhaleAll
--- An order is no more than what its wallet traded of the token at its time: few are grouped by
--- their transactions, too.
+-- An order is at most what its wallet traded of the token at its time, so few fills have to be
+-- grouped by transaction.
 INSERT INTO whale_all
 SELECT f.ts, f.wallet, f.token, f.side, f.tx, COUNT(*), SUM(f.shares), SUM(f.usd)
 FROM fills AS f

@@ -1,23 +1,23 @@
--- What holds of published rollups without a database: each statement gives (rows examined, rows
--- that refute). p_NAME are the published tables, lake_NAME the lake, and those of the statements
--- without a prefix are computed from the fills of some wallets.
+-- Checks of published rollups without a database. Each statement returns (rows examined, rows
+-- that fail). p_NAME are the published tables, lake_NAME those of the lake; tables without a
+-- prefix are computed from the fills of some wallets.
 
 -- name: TokenDays
--- The days of tokens add up to the fills of each day, @days being (day, fills, usd, shares).
+-- The days of tokens add up to the fills of each day. @days has (day, fills, usd, shares).
 SELECT (SELECT count(*) FROM (VALUES @days) AS d), count(*)
 FROM (SELECT day, SUM(taker_fills + maker_fills) AS fills, SUM(taker_usd + maker_usd) AS usd, SUM(taker_shares + maker_shares) AS shares FROM p_token_day GROUP BY day) AS p
 FULL JOIN (VALUES @days) AS d(day, fills, usd, shares) ON d.day = p.day
 WHERE (p.fills, p.usd, p.shares) IS DISTINCT FROM (d.fills, d.usd, d.shares)
 
 -- name: WalletDays
--- The same of the days of wallets, @days being (day, fills, buys, sells, fees).
+-- The same for the days of wallets. @days has (day, fills, buys, sells, fees).
 SELECT (SELECT count(*) FROM (VALUES @days) AS d), count(*)
 FROM (SELECT day, SUM(fills) AS fills, SUM(buy_usd) AS buys, SUM(sell_usd) AS sells, SUM(fee_usd) AS fees FROM p_wallet_day GROUP BY day) AS p
 FULL JOIN (VALUES @days) AS d(day, fills, buys, sells, fees) ON d.day = p.day
 WHERE (p.fills, p.buys, p.sells, p.fees) IS DISTINCT FROM (d.fills, d.buys, d.sells, d.fees)
 
 -- name: Grains
--- Fills and dollars of every grain that knows wallets.
+-- Fills and dollars of every table by wallet.
 WITH grain AS (
   SELECT SUM(fills) AS fills, SUM(buy_usd) AS buys, SUM(sell_usd) AS sells FROM p_position
   UNION ALL SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM p_wallet_total
@@ -26,9 +26,9 @@ WITH grain AS (
 SELECT 3, count(DISTINCT (fills, buys, sells)) - 1 FROM grain
 
 -- name: ZeroSum
--- In a resolved market where both sides of every match are there and no fee was taken, what all
--- wallets made adds up to zero. Each redemption of a fractional payout is rounded by at most half
--- a millionth.
+-- In a resolved market in which both sides of every match are known and no fee was taken, the
+-- profits of all wallets add up to zero. Each redemption of a fractional payout is rounded by at
+-- most half a millionth.
 WITH cash AS (
   SELECT t.condition_id AS market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees, count(*) AS holders
   FROM p_position AS p JOIN lake_tokens AS t ON t.token = p.token

@@ -1,8 +1,9 @@
--- What audits ask the facts. Times are in unix µs.
+-- Queries of audits on the facts. Times are in unix µs.
 
 -- name: BusiestEvents
--- Events with most dollars traded in a stretch of time; behind them those that nothing is known
--- to be traded of, as all of it may be missing, by what the catalogue says of their volume.
+-- The events with the most dollars traded in a range of time. They are followed by those without
+-- a known trade, since all their trades may be missing, in order of the volume that the venue
+-- reports.
 WITH traded AS (
   SELECT t.market, sum(f.usd) AS usd FROM fills AS f JOIN tokens AS t ON t.token = f.token
   WHERE f.ts >= ? AND f.ts < ? AND t.market IS NOT NULL
@@ -16,8 +17,8 @@ GROUP BY m.event_id
 ORDER BY sum(coalesce(k.usd, 0)) DESC, max(coalesce(m.reported_volume, 0)) DESC, m.event_id LIMIT ?
 
 -- name: TakerShares
--- What takers traded of an event's conditions: least is that of an inner stretch of time
--- without dust, most that of an outer one.
+-- What takers traded of an event's conditions: least is the volume of an inner range of time
+-- without dust, most that of an outer range.
 SELECT m.condition,
   CAST(coalesce(sum(f.shares) FILTER (WHERE f.ts >= ? AND f.ts < ? AND f.shares >= 10000), 0) AS BIGINT) AS least,
   CAST(sum(f.shares) AS BIGINT) AS most
@@ -33,21 +34,21 @@ WHERE m.condition = ? AND f.ts >= ? AND f.ts < ? AND f.shares >= 10000 AND f.tx 
 GROUP BY f.tx
 
 -- name: Transactions
--- How many fills there are of transactions, which are given in hexadecimal digits with commas
--- between, without dust.
+-- The number of fills of each transaction, without dust. The transactions are given in
+-- hexadecimal digits, separated by commas.
 SELECT tx, count(*) AS fills FROM fills
 WHERE ts >= ? AND ts < ? AND shares >= 10000 AND tx IN (SELECT unhex(unnest(string_split(?, ','))))
 GROUP BY tx
 
 -- name: UnmappedSince
--- Tokens that nobody has mapped, of those that were known before.
+-- Tokens that are not mapped, of those that were known before.
 SELECT token_id FROM tokens WHERE market IS NULL AND token < ? ORDER BY token
 
 -- name: NextToken
 SELECT CAST(coalesce(max(token) + 1, 0) AS BIGINT) FROM tokens
 
 -- name: ResolvedAndOpen
--- Markets that the chain resolved before a time, and that the venue's catalogue calls open.
+-- Markets that the chain resolved before a time, and that the venue's catalogue reports as open.
 SELECT condition FROM markets
 WHERE payouts IS NOT NULL AND payout_source = 6 AND resolved_at_source = 4 AND resolved_at <= ? AND closed IS FALSE
 ORDER BY resolved_at DESC, condition

@@ -1,8 +1,9 @@
 -- Wallets in windows of time, by category.
 
 -- name: LeaderboardSums
--- What wallets traded, and of it what they did in markets that are not resolved; what markets paid by the time of
--- their resolution; and what those pay that were resolved at an unknown time, by the wallet's last trade in them.
+-- What wallets traded, and the part of it in markets that are not resolved; what markets paid, by
+-- the time of their resolution; and what markets resolved at an unknown time pay, by the wallet's
+-- last trade in them.
 SELECT category, age, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
   SUM(unresolved)::BIGINT AS unresolved, SUM(redemption)::BIGINT AS redemption, SUM(undated)::BIGINT AS undated,
   SUM(undated_markets)::BIGINT AS undated_markets
@@ -31,12 +32,12 @@ GROUP BY category, age, wallet
 ORDER BY category, age, wallet
 
 -- name: LeaderboardAge
--- How many of the instants that divide the windows a time is behind.
+-- How many of the times that divide the windows are before a time.
 ((@at <= @cut0)::INTEGER + (@at <= @cut1)::INTEGER + (@at <= @cut2)::INTEGER + (@at <= @cut3)::INTEGER + (@at <= @cut4)::INTEGER)
 
 -- name: LeaderboardDays
--- What some wallets made day by day up to a time: cash, and what markets paid on the day of their resolution. Of the last
--- day, what came behind the time is taken off.
+-- The profit of some wallets by day, up to a time: cash, and what markets paid on the day of
+-- their resolution. What came after that time is subtracted from the last day.
 SELECT wallet, day, SUM(usd)::BIGINT AS usd
 FROM (
   SELECT wallet, day, sell_usd - buy_usd - fee_usd AS usd FROM wallet_day WHERE day BETWEEN @first AND @last AND @which

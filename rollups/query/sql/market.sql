@@ -1,4 +1,4 @@
--- One market's long texts and newest fills, and what wallets did in an event.
+-- One market's long texts and newest fills, and wallets' trades in an event.
 
 -- name: MarketTexts
 SELECT description, resolution_source, group_item_title, payout_source
@@ -8,10 +8,10 @@ ORDER BY market
 LIMIT 1
 
 -- name: MarketFills
--- The newest first, by time, then as they lie in their block, in the order of
--- serving.Fill.CompareInBlock, behind a place in it. Token ids and addresses are looked up only of
--- those that can be among them: all of the place's own time, and as many as are wanted of the
--- times before it.
+-- The newest first, by time and then by their position in the block, in the order of
+-- serving.Fill.CompareInBlock, after a position in that order. Token ids and addresses are looked
+-- up only for rows that can be in the result: all rows with the time of the position, and as many
+-- as are requested of those before it.
 WITH f AS MATERIALIZED (@ranges),
 near AS MATERIALIZED (
   FROM f WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM f WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
@@ -26,21 +26,20 @@ ORDER BY n.ts DESC, coalesce(n.log_index, -1) DESC, coalesce(n.tx, ''::BLOB) DES
 LIMIT @limit
 
 -- name: FillsBehind
--- What comes behind a fill: some columns descend and others ascend.
+-- What comes after a fill: some columns are in descending and others in ascending order.
 ((n.ts, coalesce(n.log_index, -1), coalesce(n.tx, ''::BLOB), 1 - n.side, n.shares, n.usd) < (@ts, @place, unhex('@tx'), 1 - @side, @shares, @usd)
   OR (n.ts, coalesce(n.log_index, -1), coalesce(n.tx, ''::BLOB), 1 - n.side, n.shares, n.usd) = (@ts, @place, unhex('@tx'), 1 - @side, @shares, @usd)
     AND (t.token_id, n.repeat, w.address) > (coalesce((SELECT token_id FROM tokens WHERE token = @token), ''), @repeat,
       coalesce((SELECT address FROM wallets WHERE wallet = @wallet), ''::BLOB)))
 
 -- name: FillRange
--- Facts lie in order of time: literal bounds let zone maps prune.
+-- Facts are stored in order of time: literal bounds let zone maps prune.
 SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
 FROM fills
 WHERE ts > @lo AND ts <= @hi AND @which AND batch <= @batch
 
 -- name: TokenDays
--- The last days on which one of the tokens was traded; days are what the table is
--- in order of.
+-- The last days on which one of the tokens was traded. The table is sorted by day.
 SELECT day, SUM(taker_fills + maker_fills)::BIGINT AS fills
 FROM (
   SELECT day, taker_fills, maker_fills FROM token_day WHERE day BETWEEN @first AND @last AND @which
@@ -53,8 +52,8 @@ ORDER BY day DESC
 LIMIT @limit
 
 -- name: PositionSums
--- What each wallet did with each token of some markets, in as many rows as there are
--- places to look: the caller adds them up, and they have no order.
+-- What each wallet traded of each token of some markets, possibly in several rows each: the
+-- caller adds them up. They are not sorted.
 @positions
 UNION ALL
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_shares, buy_usd, sell_usd, fee_usd
@@ -66,14 +65,15 @@ SELECT token, wallet, -1, CASE side WHEN 0 THEN greatest(fee, 0) - shares ELSE s
 FROM fills WHERE batch > @batch AND @which
 
 -- name: PositionRange
--- Positions lie in order of token: one statement for each neighbourhood lets zone
--- maps prune, which one list over all of them does not.
+-- Positions are stored in order of token: one statement for each range of neighbouring tokens
+-- lets zone maps prune, and one list of all tokens does not.
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_shares, buy_usd, sell_usd, fee_usd
 FROM position WHERE @which
 
 -- name: Candles
--- What takers traded of some tokens hour by hour, before some hour, in as many rows as there are places to look: the
--- caller adds them up. A place in time is taken apart as LoadPrices does; what is smallest is kept with its sign turned.
+-- What takers traded of some tokens by hour, before some hour, possibly in several rows each: the
+-- caller adds them up. A trade's number is split as in LoadPrices; minima are stored with their
+-- sign reversed.
 SELECT token, hour::BIGINT AS hour, fills, usd, shares, coalesce((-opened) >> 52, -1)::BIGINT AS open_ts,
   coalesce((-opened) & 4503599627370495, 0)::BIGINT AS open_at, coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
   coalesce(closed >> 52, -1)::BIGINT AS close_ts, coalesce(closed & 4503599627370495, 0)::BIGINT AS close_at
@@ -85,5 +85,5 @@ FROM (
 WHERE hour < @before
 
 -- name: CandleRange
--- Candles lie in order of token, as positions do.
+-- Candles are stored in order of token, as positions are.
 SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle WHERE @which

@@ -1,11 +1,11 @@
--- One wallet's fills, as of a batch. Facts lie in order of time, so each of these
--- reads the wallet's column through: they are the way around the files in wallet
--- order while those are not there.
+-- One wallet's fills, as of a batch. Facts are stored in order of time, so each of these
+-- statements reads the whole column of wallets. They are used while the files in wallet order are
+-- not available.
 
 -- name: WalletFills
--- The newest first, in the order of serving.Fill.Compare, behind a place in it. Token ids
--- are looked up only of those that can be among them: all of the place's own time, and
--- as many as are wanted of the times before it.
+-- The newest first, in the order of serving.Fill.Compare, after a position in that order. Token
+-- ids are looked up only for rows that can be in the result: all rows with the time of the
+-- position, and as many as are requested of those before it.
 WITH own AS MATERIALIZED (
   SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
   FROM @fills AS f
@@ -24,7 +24,7 @@ ORDER BY n.ts DESC, coalesce(n.tx, ''::BLOB) DESC, n.side DESC, n.shares DESC, n
 LIMIT @limit
 
 -- name: WalletTokens
--- No wallet holds more tokens than there are: the limit is out of reach.
+-- No wallet holds more tokens than there are, so the limit is never reached.
 SELECT token, count(*) AS fills, coalesce(SUM(shares) FILTER (side = 0), 0)::BIGINT AS buy_shares,
   coalesce(SUM(shares) FILTER (side = 1), 0)::BIGINT AS sell_shares, coalesce(SUM(fee) FILTER (side = 0 AND fee > 0), 0)::BIGINT AS fee_shares,
   coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd, coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd,
@@ -45,11 +45,11 @@ ORDER BY day
 LIMIT 100000
 
 -- name: WalletsByAddress
--- Wallets whose address lies in a range, in its order.
+-- Wallets whose address is in a range, in order of address.
 SELECT address FROM wallets WHERE address BETWEEN unhex('@lo') AND unhex('@hi') ORDER BY address LIMIT @limit
 
 -- name: WalletsByName
--- Wallets whose name begins with a text, in any letter case.
+-- Wallets whose name begins with a text, ignoring case.
 SELECT w.address
 FROM (SELECT wallet, name FROM wallet_names WHERE starts_with(lower(name), lower(decode(unhex('@prefix'))))) AS n
 JOIN wallets AS w ON w.wallet = n.wallet

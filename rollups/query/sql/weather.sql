@@ -1,4 +1,4 @@
--- One city's forecasts and what was measured, of a range of days.
+-- One city's forecasts and measurements for a range of days.
 
 -- name: ForecastChanges
 SELECT target, metric, source, issued_at, confirmed_at, run_at, value, members, shift
@@ -8,8 +8,8 @@ ORDER BY target, metric, issued_at, source
 LIMIT 1000000
 
 -- name: DayReports
--- All that sources said of whole days, each time they said it: the view
--- weather_reported of a few days costs ten times what folding them costs the reader.
+-- All values that sources gave for whole days, each with the time at which it was given. Reading
+-- the view weather_reported for a few days costs ten times as much as merging them in the reader.
 SELECT day, metric, kind, source, station, seen_at, value, provisional, shift
 FROM weather_report
 WHERE city = '@city' AND day BETWEEN @first AND @last
@@ -17,9 +17,9 @@ ORDER BY day, metric, kind, source, station, seen_at
 LIMIT 1000000
 
 -- name: StationDays
--- What single temperatures come to, as weather_station_day has it, which cannot be
--- read of some days alone: a day is over when the station has reported of a later
--- one, which need not be among those asked for.
+-- The extremes of single temperatures, as in weather_station_day. That view cannot be read for
+-- some days only: a day is over when the station has reported for a later one, which may not be
+-- among the requested days.
 WITH newest AS (
   SELECT station, source, max(day) AS day FROM weather_obs WHERE city = '@city' AND value IS NOT NULL GROUP BY station, source
 )
@@ -33,8 +33,7 @@ ORDER BY o.day, o.source, o.station
 LIMIT 1000000
 
 -- name: ActualDays
--- The newest days up to @last of which a report or an observation is known: one that its
--- source has not withdrawn.
+-- The newest days up to @last with a report or an observation that its source has not withdrawn.
 SELECT DISTINCT day
 FROM (
   SELECT day FROM weather_report WHERE city = '@city' AND day BETWEEN @first AND @last AND metric IN (@metrics) AND kind IN (@kinds)

@@ -1,9 +1,9 @@
--- Whale moves, base and delta added up.
+-- Whale moves, the sums of base and delta.
 
 -- name: WhaleMoves
--- The newest @limit that stand before a place in the order, newest first. Names are
--- looked up only of those that can be among them: all of the place's own time, and
--- as many as are wanted of the times before it.
+-- The newest @limit before a position in the order, newest first. Names are looked up only for
+-- rows that can be in the result: all rows with the time of the position, and as many as are
+-- requested of those before it.
 WITH move AS (@moves),
 near AS (
   FROM move WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM move WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
