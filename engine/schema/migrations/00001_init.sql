@@ -1,8 +1,8 @@
 -- +goose Up
--- Dimensions: small integer ids stand for addresses, tokens and conditions in
--- every fact and rollup. No primary keys and no indexes anywhere: an ART index
--- costs unspillable memory per row and makes inserts an order slower; identity
--- is kept by anti-joins on the touched range and proved by `pmx verify`.
+-- Dimensions: every fact and rollup has small integer ids instead of addresses, tokens and
+-- conditions. There are no primary keys and no indexes: an ART index takes memory for each row,
+-- which cannot be spilled, and makes inserts an order of magnitude slower. Identity is enforced
+-- by anti-joins on the touched range and proved by `pmx verify`.
 CREATE TABLE wallets (wallet INTEGER NOT NULL, address BLOB NOT NULL);
 CREATE TABLE wallet_names (wallet INTEGER NOT NULL, name VARCHAR NOT NULL, ts BIGINT NOT NULL);
 CREATE TABLE tokens (token INTEGER NOT NULL, token_id VARCHAR NOT NULL, market INTEGER, outcome TINYINT);
@@ -38,29 +38,29 @@ CREATE TABLE fills (
   shares BIGINT NOT NULL, usd BIGINT NOT NULL, fee BIGINT NOT NULL,
   tx BLOB, log_index INTEGER, repeat SMALLINT NOT NULL, batch INTEGER NOT NULL
 );
--- Fills that name their market in a way that no known market answers to yet.
+-- Fills that name their market by a reference that matches no known market yet.
 CREATE TABLE waiting_fills (
   tx BLOB, log_index INTEGER, ts BIGINT NOT NULL, wallet BLOB NOT NULL, role TINYINT NOT NULL,
   token VARCHAR NOT NULL, side TINYINT NOT NULL, shares BIGINT NOT NULL, usd BIGINT NOT NULL,
   fee BIGINT NOT NULL, repeat SMALLINT NOT NULL
 );
 
--- Ledger: one row per imported file, with its receipt.
+-- The import log: one row per imported file, with its receipt.
 CREATE TABLE batches (
   batch INTEGER NOT NULL, file VARCHAR NOT NULL, feed VARCHAR NOT NULL,
   imported_at BIGINT NOT NULL, min_ts BIGINT, max_ts BIGINT, fills BIGINT NOT NULL,
   markets BIGINT NOT NULL, receipt VARCHAR NOT NULL
 );
 
--- One row: how far the rollups are.
+-- One row: the state of the rollups.
 CREATE TABLE rollup_state (as_of BIGINT NOT NULL, stale BOOLEAN NOT NULL, epoch BIGINT NOT NULL);
 INSERT INTO rollup_state VALUES (0, false, 0);
 
--- Fills that came after a later day had begun: days to bring into order.
+-- Fills that were imported after a later day had begun: days to sort again.
 CREATE TABLE late_days (day INTEGER NOT NULL, fills BIGINT NOT NULL);
 
--- Rollups: each a run sorted by its first key and a tail of deltas in arrival
--- order, of the same columns; a reader adds both up.
+-- Rollups: each is a base, sorted by its first key, and a delta in order of arrival, with the
+-- same columns. Readers add up both.
 CREATE TABLE position (token INTEGER NOT NULL, wallet INTEGER NOT NULL, fills BIGINT NOT NULL,
   buy_shares BIGINT NOT NULL, sell_shares BIGINT NOT NULL, fee_shares BIGINT NOT NULL,
   buy_usd BIGINT NOT NULL, sell_usd BIGINT NOT NULL, fee_usd BIGINT NOT NULL);
@@ -108,8 +108,8 @@ CREATE TABLE token_window (token INTEGER NOT NULL, span TINYINT NOT NULL,
   maker_fills BIGINT NOT NULL, maker_usd BIGINT NOT NULL, maker_shares BIGINT NOT NULL);
 CREATE TABLE token_window_tail AS FROM token_window;
 
--- Markets and events are sums over their tokens, so that a token which is mapped
--- late, or anew, moves its whole history with it and nothing is merged for it.
+-- Markets and events are sums over their tokens. So if a token is mapped late, or mapped again,
+-- its whole history moves with it, and nothing has to be merged.
 CREATE VIEW market_total AS
 SELECT t.market, SUM(p.taker_fills)::BIGINT AS taker_fills, SUM(p.taker_usd)::BIGINT AS taker_usd,
   SUM(p.taker_shares)::BIGINT AS taker_shares, SUM(p.maker_fills)::BIGINT AS maker_fills,

@@ -1,19 +1,18 @@
 -- +goose Up
--- Weather. Temperatures are whole 1/900 °C (data.Temp), days are days since
--- 1970-01-01 on the city's own calendar, times µs since 1970 UTC; metric 0 is a
--- day's highest temperature, 1 its lowest; shift is by how many seconds the
--- source's day begins after the city's.
+-- Weather. Temperatures are whole 1/900 °C (data.Temp), days are days since 1970-01-01 on the
+-- city's own calendar, times µs since 1970 UTC; metric 0 is a day's highest temperature, 1 its
+-- lowest; shift is how many seconds after the city's day the source's day begins.
 
--- Every value that every source ever gave: what changed follows from it, in
--- whatever order the files came.
+-- Every value that every source ever gave. Changes follow from these, no matter in which order
+-- the files were imported.
 CREATE TABLE weather_issue (
   city VARCHAR NOT NULL, target INTEGER NOT NULL, metric TINYINT NOT NULL, source VARCHAR NOT NULL,
   issued_at BIGINT NOT NULL, run_at BIGINT, value INTEGER NOT NULL, members INTEGER[], shift INTEGER NOT NULL,
   batch INTEGER NOT NULL
 );
 
--- The points at which a source changed its mind: issued_at is when the value was
--- first given, confirmed_at when it was last given before the next change.
+-- The changes of each source's forecast: issued_at is when the value was first given,
+-- confirmed_at when it was last given before the next change.
 CREATE VIEW weather_forecast AS
 WITH step AS (
   SELECT *,
@@ -30,23 +29,23 @@ SELECT city, target, metric, source, min(issued_at) AS issued_at, max(issued_at)
 FROM run
 GROUP BY city, target, metric, source, nth;
 
--- What sources said of past days, each time they said it; kind 1 is a station, 2 a
--- reanalysis; seen_at 0 where the file does not tell when.
+-- What sources reported for past days, each time; kind 1 is a station, 2 a reanalysis; seen_at is
+-- 0 if the file does not give the time.
 CREATE TABLE weather_report (
   city VARCHAR NOT NULL, day INTEGER NOT NULL, metric TINYINT NOT NULL, kind TINYINT NOT NULL, source VARCHAR NOT NULL,
   station VARCHAR NOT NULL, seen_at BIGINT NOT NULL, value INTEGER NOT NULL, provisional BOOLEAN, shift INTEGER NOT NULL,
   batch INTEGER NOT NULL
 );
 
--- Single temperatures of stations; report 1 is a routine one, 2 a special one;
--- whole is the group of whole degrees Celsius beside the finer value.
+-- Single temperatures of stations; report 1 is a routine one, 2 a special one; whole is the group
+-- of whole degrees Celsius that a report has in addition to the finer value.
 CREATE TABLE weather_obs (
   city VARCHAR NOT NULL, station VARCHAR NOT NULL, source VARCHAR NOT NULL, ts BIGINT NOT NULL, report TINYINT NOT NULL,
   day INTEGER NOT NULL, value INTEGER NOT NULL, whole INTEGER, seen_at BIGINT NOT NULL, batch INTEGER NOT NULL
 );
 
--- What a station measured in a day so far. A day is over when the station has
--- reported of a later one.
+-- What a station measured in a day so far. A day is over when the station has reported for a
+-- later one.
 CREATE VIEW weather_station_day AS
 SELECT city, station, source, day, max(value) AS tmax, min(value) AS tmin, max(whole) AS whole_max, min(whole) AS whole_min,
   max(whole) FILTER (report = 1) AS routine_max, min(whole) FILTER (report = 1) AS routine_min,
@@ -55,8 +54,8 @@ SELECT city, station, source, day, max(value) AS tmax, min(value) AS tmin, max(w
 FROM weather_obs
 GROUP BY city, station, source, day;
 
--- What is known of past days by now: the last word of each source, and since when
--- it differs from what the source said before.
+-- What is now known of past days: the latest value of each source, and since when it differs from
+-- the source's previous value.
 CREATE VIEW weather_actual AS
 WITH step AS (
   SELECT *, (value IS DISTINCT FROM lag(value) OVER series)::INTEGER AS changed

@@ -1,17 +1,16 @@
 -- +goose Up
--- Usual values by calendar day (month × 100 + day), as files give them and, with a
--- source of 'derived:…', as they follow from a reanalysis; deviation is a standard
--- deviation, p10 and p90 are percentiles.
+-- Normal values by calendar day (month × 100 + day), as files give them or, with a source of
+-- 'derived:…', derived from a reanalysis; deviation is a standard deviation, p10 and p90 are
+-- percentiles.
 CREATE TABLE weather_normal (
   city VARCHAR NOT NULL, metric TINYINT NOT NULL, month_day SMALLINT NOT NULL, source VARCHAR NOT NULL, station VARCHAR NOT NULL,
   period VARCHAR NOT NULL, value INTEGER NOT NULL, deviation INTEGER, p10 INTEGER, p90 INTEGER, years INTEGER,
   batch INTEGER NOT NULL
 );
 
--- Normals of 1991 to 2020 by each reanalysis: of every calendar day the mean of the
--- values within 15 days of it in 30 years, where at least 24 of them have any. 29
--- February is half way between its neighbours. rollups/weather.Climate is the same in
--- plain Go.
+-- Normals of 1991 to 2020 by each reanalysis: for every calendar day the mean of the values
+-- within 15 days of it in 30 years, if at least 24 of them have values. 29 February is halfway
+-- between its neighbours. rollups/weather.Climate is the same in plain Go.
 CREATE VIEW weather_derived AS
 WITH latest AS (
   SELECT city, metric, source, day, arg_max(value, seen_at) AS value

@@ -1,17 +1,17 @@
 -- +goose Up
--- Of every source, day and lead day the one forecast that the source is scored by:
--- the newest that was given on that local date, of the day itself before noon.
--- lead_day is the target less the city's local date when it was given.
+-- For every source, day and lead day, the forecast by which the source is scored: the newest one
+-- that was given on that local date, for the day itself before noon. lead_day is the target minus
+-- the city's local date when it was given.
 CREATE TABLE weather_lead (
   city VARCHAR NOT NULL, source VARCHAR NOT NULL, metric TINYINT NOT NULL, target INTEGER NOT NULL, lead_day SMALLINT NOT NULL,
   value INTEGER NOT NULL, issued_at BIGINT NOT NULL
 );
--- Local dates are told by the zones of the cities, which only the program knows: it
--- makes the table where the weather desk says that it is to be made anew.
+-- Local dates depend on the time zones of the cities, which only the program knows: it makes the
+-- table if the weather desk says that it must be made again.
 DELETE FROM desk_state;
 
--- The last word of each source on past days, the part of weather_actual that is not
--- computed from single temperatures.
+-- The latest value of each source for past days, the part of weather_actual that is not computed
+-- from single temperatures.
 CREATE VIEW weather_reported AS
 WITH step AS (
   SELECT *, (value IS DISTINCT FROM lag(value) OVER series)::INTEGER AS changed

@@ -3,7 +3,7 @@
 -- id, that it traded. So an event's traders are the sum over its markets.
 CREATE TABLE event_wallets (market INTEGER NOT NULL, wallets BIGINT NOT NULL);
 CREATE TABLE event_wallets_tail AS FROM event_wallets;
--- Positions hold all that is asked: what is there already needs no rebuild.
+-- Positions have everything that this needs, so existing data needs no rebuild.
 INSERT INTO event_wallets
 WITH named AS (
   SELECT market, nullif(event_slug, '') AS slug, nullif(event_id, '') AS id FROM markets

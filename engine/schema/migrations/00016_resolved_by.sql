@@ -1,11 +1,11 @@
 -- +goose Up
--- What the time of a resolution comes from (1 the end date, 2 the closed time, 3 an
--- oracle, 4 the chain), and the version of the record that gave it.
+-- Where the time of a resolution comes from (1 the end date, 2 the closed time, 3 an oracle, 4
+-- the chain), and the version of the record that gave it.
 ALTER TABLE markets ADD COLUMN payout_at_source TINYINT;
 ALTER TABLE markets ADD COLUMN payout_at_version BIGINT;
 ALTER TABLE markets ADD COLUMN resolved_at_source TINYINT;
--- Lists of winners gave the time of the last trade, of their own fetching, or of
--- the market's due end for that of the resolution.
+-- Lists of winners gave the time of the last trade, of their own download, or of the market's
+-- scheduled end as the time of the resolution.
 UPDATE markets SET payout_at = NULL
 FROM (
   SELECT DISTINCT p.market, p.resolved_at
@@ -13,7 +13,7 @@ FROM (
   WHERE b.feed IN ('fpmm-resolutions', 'resolution-map') AND p.resolved_at IS NOT NULL
 ) AS said
 WHERE said.market = markets.market AND said.resolved_at = markets.payout_at;
--- Final prices had the closed time for theirs.
+-- Final prices had the closed time as their time.
 UPDATE markets SET payout_at = NULL WHERE payout_source = 2 AND payout_at = closed_at;
 UPDATE markets SET payout_at_version = payout_version,
   payout_at_source = CASE payout_source WHEN 5 THEN 4 WHEN 4 THEN 3 ELSE 2 END

@@ -1,5 +1,5 @@
 -- +goose Up
--- When an import with --correct gave the payouts that stand; null where none did.
+-- When an import with --correct gave the present payouts; NULL if none did.
 ALTER TABLE markets ADD COLUMN payout_corrected_at BIGINT;
 
 -- +goose Down

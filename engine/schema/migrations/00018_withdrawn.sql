@@ -1,13 +1,13 @@
 -- +goose Up
--- A value of NULL is a source's word that it has no good one: it marks the value as
--- failed, or gives a correction without it. Of equal times it stands.
+-- A NULL value means that the source has no valid one: it marks the value as invalid, or gives a
+-- correction without it. Of values with equal times, NULL is used.
 ALTER TABLE weather_report ALTER COLUMN value DROP NOT NULL;
 ALTER TABLE weather_obs ALTER COLUMN value DROP NOT NULL;
--- The how many-th correction of its report a report is; 0 is the report itself.
+-- The number of the correction; 0 for the original report.
 ALTER TABLE weather_obs ADD COLUMN correction TINYINT DEFAULT 0;
 
--- The newest version of a record of a page that never has bids and asks: it says nothing
--- of the quote.
+-- The newest version of a record from a page that never has bids and asks: it says nothing about
+-- the quote.
 ALTER TABLE markets ADD COLUMN unquoted_at BIGINT;
 
 CREATE OR REPLACE VIEW weather_station_day AS
@@ -19,7 +19,7 @@ FROM weather_obs
 WHERE value IS NOT NULL
 GROUP BY city, station, source, day;
 
--- The last word of each source on past days. What it has taken back is not known.
+-- The latest value of each source for past days. A withdrawn value is unknown.
 CREATE OR REPLACE VIEW weather_reported AS
 WITH step AS (
   SELECT *, (value IS DISTINCT FROM lag(value) OVER series)::INTEGER AS changed
@@ -37,8 +37,8 @@ FROM (SELECT *, min(seen_at) OVER (PARTITION BY city, day, metric, kind, source,
 GROUP BY city, day, metric, kind, source, station
 HAVING arg_max_null(value, seen_at) IS NOT NULL;
 
--- Normals as they are given, and 29 February half way between its neighbours for every
--- source that gives both of them and not the day.
+-- Normals as they are given, and 29 February halfway between its neighbours for every source that
+-- gives both of these and not the day.
 CREATE VIEW weather_usual AS
 SELECT * EXCLUDE (batch) FROM weather_normal
 UNION ALL
@@ -47,7 +47,7 @@ SELECT city, metric, 229::SMALLINT, source, station, period, (a.value + b.value)
 FROM (SELECT * FROM weather_normal WHERE month_day = 228) AS a
 JOIN (SELECT * FROM weather_normal WHERE month_day = 301) AS b USING (city, metric, source, station, period)
 ANTI JOIN (SELECT * FROM weather_normal WHERE month_day = 229) AS given USING (city, metric, source, station, period);
--- What an earlier version made of the neighbours is made of them when it is read.
+-- What an earlier version computed from the neighbours is now computed when it is read.
 DELETE FROM weather_normal WHERE rowid IN (
   SELECT n.rowid
   FROM weather_normal AS n
@@ -56,7 +56,7 @@ DELETE FROM weather_normal WHERE rowid IN (
   WHERE n.month_day = 229 AND n.source = 'ncei' AND n.value = (a.value + b.value) // 2
     AND n.deviation IS NOT DISTINCT FROM (a.deviation + b.deviation) // 2);
 
--- The last word of a reanalysis, of days it has not taken back.
+-- The latest value of a reanalysis, for days that it has not withdrawn.
 CREATE OR REPLACE VIEW weather_derived AS
 WITH latest AS (
   SELECT city, metric, source, day, arg_max_null(value, seen_at) AS value

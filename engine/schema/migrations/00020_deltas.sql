@@ -1,5 +1,5 @@
 -- +goose Up
--- A rollup is a base, sorted by key, and a delta of what came since.
+-- A rollup is a base, sorted by key, and a delta of the rows added since.
 DROP VIEW event_total;
 DROP VIEW market_day;
 DROP VIEW market_total;

@@ -1,7 +1,7 @@
 -- +goose Up
--- Payouts that were said of a market and have another length than those that stand: the best
--- of each length, with its best time. The outcomes of the market, which may come later or
--- change, decide which length is right.
+-- Payouts of a market that have another length than those in use: the best of each length, with
+-- its best time. The outcomes of the market, which may be imported later or change, decide which
+-- length is right.
 CREATE TABLE spare_payouts (condition BLOB NOT NULL, payouts BIGINT[] NOT NULL, payout_source TINYINT NOT NULL,
   payout_version BIGINT, payout_corrected_at BIGINT, payout_at BIGINT, payout_at_source TINYINT, payout_at_version BIGINT);
 
