@@ -1,5 +1,5 @@
--- The tables of rival.sql, column for column, in ClickHouse's words. desk_market is an input, as it
--- is there.
+-- The tables of rival.sql, column for column, in ClickHouse's dialect. desk_market is an input,
+-- as in rival.sql.
 
 -- name: price
 CREATE FUNCTION price AS (usd, shares) -> if(usd < 2000000000000 AND shares < 4000000000000000000,
@@ -118,7 +118,7 @@ FROM (
 GROUP BY wallet, span
 
 -- name: spans
--- Those of 24, 168 and 720 hours that a time is in.
+-- The windows of 24, 168 and 720 hours that a time is in.
 arrayFilter((span, lo) -> at > lo, [0, 1, 2], [@asof - 86400000000, @asof - 604800000000, @asof - 2592000000000])
 
 -- name: token_window

@@ -1,16 +1,16 @@
 -- The tables of pmx rebuild as one would derive them by hand, from the facts of an attached
--- database p into one of their own: no ranges of keys, no order, no deltas, no transaction around
--- them. What is here twice is computed once, and tables follow from others where that is less.
--- @asof is the time of the newest fill.
+-- database p into a separate one: no ranges of keys, no order, no deltas, and no transaction
+-- around them. Whatever is needed twice is computed once, and tables are derived from others if
+-- that is less work. @asof is the time of the newest fill.
 
 -- name: price
--- Dollars by tokens in millionths, half of one rounded up, 1 at most.
+-- Dollars ÷ tokens in millionths, halves rounded up, at most 1.
 CREATE TEMP MACRO price(usd, shares) AS
 CASE WHEN usd < 2000000000000 AND shares < 4000000000000000000 THEN least((usd * 2000000 + shares) // (2 * shares), 1000000)
   ELSE least((usd::HUGEINT * 2000000 + shares) // (2 * shares::HUGEINT), 1000000)::BIGINT END
 
 -- name: place
--- A price and its place in time as one number.
+-- A price and its position in time as one number.
 CREATE TEMP MACRO place(ts, log_index, price) AS
 ts::HUGEINT * 4503599627370496 + ((coalesce(log_index, -1) + 1)::BIGINT * 1048576 + price)
 
@@ -51,8 +51,8 @@ FROM (
 JOIN (SELECT day, count(*) AS active_wallets FROM wallet_day GROUP BY day) AS w USING (day)
 
 -- name: held
--- What each wallet holds of each market; NULL: of tokens without one. No two tokens of the sample
--- venue stand for one outcome, so that a position is a leg.
+-- What each wallet holds of each market (NULL: of tokens without a market). No two tokens of the
+-- sample venue are mapped to the same outcome, so a position is a leg.
 SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs, (whole + round(part / 1000000))::BIGINT AS redemption
 FROM (
   SELECT h.wallet, t.market, any_value(m.resolved_at) AS resolved_at, bool_or(m.payouts[t.outcome + 1] IS NOT NULL) AS resolved,
@@ -129,7 +129,7 @@ FROM (SELECT token, ts, place(ts, log_index, price(usd, shares)) AS place FROM p
 GROUP BY token
 
 -- name: candle
--- What is smallest has its sign turned.
+-- Minima have their sign reversed.
 SELECT token, hour, count(*) AS fills, SUM(usd)::BIGINT AS usd, SUM(shares)::BIGINT AS shares, max(-place) AS opened,
   max(price)::HUGEINT AS highest, max(-price)::HUGEINT AS lowest, max(place) AS closed
 FROM (
@@ -140,9 +140,9 @@ FROM (
 GROUP BY token, hour
 
 -- name: event
--- The event of each market that belongs to one, known by the first of its markets: the one of its
--- slug; without a slug, of the markets that share its event id, the first slug in the alphabet;
--- else that of the id.
+-- The event of each market that belongs to one, identified by the first of its markets: the event
+-- of its slug; without a slug, that of the first slug, in alphabetical order, among the markets
+-- with the same event id; otherwise that of the id.
 WITH carried AS (
   SELECT event_id AS id, min(nullif(event_slug, '')) AS slug FROM p.markets WHERE event_id <> '' GROUP BY event_id
 ),
@@ -191,8 +191,8 @@ FROM (
 GROUP BY bucket
 
 -- name: index_snapshot
--- At every five minutes: the last day, and the thirty before it, of which those with fills are the
--- norm. Snapshots that are older than 90 days are those of full hours.
+-- For every five minutes: the last day, and the thirty days before it, of which those with fills
+-- are the norm. Of snapshots older than 90 days, only those of full hours are kept.
 WITH flow AS (
   SELECT b.bucket, f.* EXCLUDE (bucket)
   FROM (SELECT unnest(range((SELECT min(bucket) FROM index_flow), @asof // 300000000 + 1))::INTEGER AS bucket) AS b
@@ -244,7 +244,7 @@ CASE WHEN windows >= 7 AND base > 0
 CREATE TEMP MACRO index_log(value) AS ln(CASE WHEN value < 1000000 THEN 1000000 ELSE value END::DOUBLE)
 
 -- name: oracle_bin
--- A forecast is tokens of one outcome of a resolved market that a wallet has left.
+-- A forecast is the tokens of one outcome of a resolved market that a wallet still holds.
 WITH paying AS (
   SELECT t.token, t.market, t.outcome, m.payouts[t.outcome + 1] AS payout
   FROM p.tokens AS t JOIN p.markets AS m ON m.market = t.market
@@ -282,11 +282,11 @@ JOIN (
 ) AS h USING (wallet)
 
 -- name: desk_market
--- Titles are read by Go: the rival has the result.
+-- Titles are read in Go; the rival gets the result.
 FROM p.desk_market
 
 -- name: weather_lead
--- calendar has the beginning and the noon of each local day, which Go knows.
+-- calendar has the start and the noon of each local day, computed in Go.
 SELECT i.city, i.source, i.metric, i.target, (i.target - c.day)::SMALLINT AS lead_day, arg_max(i.value, i.issued_at) AS value, max(i.issued_at) AS issued_at
 FROM p.weather_issue AS i ASOF JOIN calendar AS c ON i.city = c.city AND i.issued_at >= c.starts
 WHERE i.target > c.day OR i.target = c.day AND i.issued_at < c.noon

@@ -1,9 +1,9 @@
--- The research datasets as they are frozen: money, sizes and ratios in millionths,
--- times in unix µs. Columns stand as engine/export lists them, in any order. Rows
--- come unordered; the order is the dataset's own.
+-- The research datasets, as of one moment: money, sizes and ratios in millionths, times in unix
+-- µs. Columns may be in any order; engine/export lists them. Rows are not sorted; the dataset
+-- defines the order.
 
 -- name: DataVersion
--- Changes whenever the database changes: of two equal versions, every dataset is equal.
+-- Changes whenever the database changes: if two versions are equal, so is every dataset.
 SELECT s.epoch, s.as_of, b.batches, b.imported_at
 FROM rollup_state AS s,
   (SELECT count(*) AS batches, coalesce(max(imported_at), 0) AS imported_at FROM batches) AS b
@@ -12,7 +12,7 @@ FROM rollup_state AS s,
 SELECT count(*) FROM wallet_total_delta
 
 -- name: WalletTotals
--- Lifetime figures of every wallet where the delta holds any.
+-- Lifetime figures of every wallet, if the delta has rows.
 (SELECT wallet, SUM(fills)::BIGINT AS fills, SUM(maker_fills)::BIGINT AS maker_fills, SUM(taker_fills)::BIGINT AS taker_fills,
   SUM(buy_usd)::BIGINT AS buy_usd, SUM(sell_usd)::BIGINT AS sell_usd, SUM(fee_usd)::BIGINT AS fee_usd,
   SUM(days)::BIGINT AS days, SUM(markets)::BIGINT AS markets, SUM(resolved_markets)::BIGINT AS resolved_markets,
@@ -48,7 +48,7 @@ LEFT JOIN wallet_names AS n ON n.wallet = t.wallet
 WHERE t.fills > 0 AND w.address NOT IN (@venue)
 
 -- name: markets
--- A market that ever had a taker fill is measured by those, else by its makers'.
+-- A market that ever had a fill of a taker is measured by these, otherwise by those of makers.
 WITH holders AS (
   SELECT market, SUM(wallets)::BIGINT AS wallets
   FROM (FROM market_wallets UNION ALL FROM market_wallets_delta) AS part

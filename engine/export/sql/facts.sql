@@ -1,5 +1,5 @@
--- The facts in pmx's own canonical columns, as data/feeds/canonical reads them.
--- Temperatures are written on the scale on which they have two decimals at most.
+-- The facts in pmx's own canonical columns, as data/feeds/canonical reads them. Temperatures are
+-- written in the unit in which they have at most two decimals.
 
 -- name: fills
 SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS address, t.token_id,
@@ -17,10 +17,11 @@ LEFT JOIN markets AS m ON m.market = t.market
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 
 -- name: FillDays
--- The days there are, and a fingerprint of each: another one, another file. It is of
--- all that a row shows, also what is joined to a fill: the market of its token and the
--- name of its wallet may become known, or change, long after the fill. How many are provisional
--- is in no row: they have no log index, which those of the chain that take their place have. Why a hash is hashed again, TableSum says.
+-- The days with fills, and a fingerprint of each: if it changes, the file is written again. It
+-- covers everything that a row shows, including what is joined to a fill: the market of its token
+-- and the name of its wallet may become known, or change, long after the fill. Whether fills are
+-- provisional is not in the rows, but provisional ones have no log index, and the chain's fills
+-- that replace them do. TableSum says why a hash is hashed again.
 SELECT (f.ts // 86400000000)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
   format('@version-{:x}', bit_xor(hash(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
     t.market, t.outcome, t.derived, t.named, n.name))))
@@ -32,17 +33,18 @@ GROUP BY day
 ORDER BY day
 
 -- name: JoinedCounts
--- The numbers of the next token and wallet.
+-- The ids of the next token and wallet.
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens)::BIGINT, (SELECT coalesce(max(wallet) + 1, 0) FROM wallets)::BIGINT
 
 -- name: JoinedTokens
--- What the rows of fills show of their tokens, in blocks of these: of those that there were before, and of all.
+-- Fingerprints of what the rows of fills show of their tokens, by block of tokens: for the tokens
+-- that existed before, and for all.
 SELECT token // @block AS block, coalesce(bit_xor(said) FILTER (token < @known), 0)::BIGINT, bit_xor(said)::BIGINT
 FROM (SELECT token, hash(hash(token, market, outcome, derived, named)) >> 1 AS said FROM tokens) AS t
 GROUP BY block
 
 -- name: JoinedNames
--- The same of the names of wallets. A wallet may be there long before its name.
+-- The same for the names of wallets. A wallet may exist long before its name is known.
 SELECT wallet // @block AS block, coalesce(bit_xor(said) FILTER (wallet < @known), 0)::BIGINT, bit_xor(said)::BIGINT
 FROM (SELECT wallet, hash(hash(wallet, name)) >> 1 AS said FROM wallet_names) AS t
 GROUP BY block
@@ -74,12 +76,12 @@ SELECT '0x' || lower(hex(condition)) AS condition_id, @gamma_id AS gamma_id, @qu
     CASE WHEN quote.last_at IS DISTINCT FROM coalesce(updated_at, 0) THEN '"last_price":' || coalesce(quote.last_at::VARCHAR, 'null') END,
     CASE WHEN quote.liquidity_at IS DISTINCT FROM coalesce(updated_at, 0) THEN '"liquidity":' || coalesce(quote.liquidity_at::VARCHAR, 'null') END,
     '"unquoted_at":' || unquoted_at) || '}', '{}') AS field_versions,
-  -- What the end of the market hides.
+  -- The quote that is hidden because the market is closed or resolved.
   CASE WHEN closed IS TRUE OR payouts IS NOT NULL THEN nullif('{' || concat_ws(',', '"best_bid":"' || @quote.bid || '"', '"best_ask":"' || @quote.ask || '"',
     '"last_price":"' || @quote.last || '"', '"liquidity":"' || @quote.liquidity || '"') || '}', '{}') END AS hidden_quote
 FROM markets AS m
 LEFT JOIN (
-  -- What says which outcome a token pays for besides the list of its market.
+  -- Mappings of tokens to outcomes from sources other than the list of the market.
   SELECT t.market, to_json(list(t.outcome || ':' || t.token_id || CASE WHEN t.derived IS NULL THEN '' ELSE ':trade' END ORDER BY t.outcome, t.token_id))::VARCHAR AS mapped
   FROM tokens AS t JOIN markets AS l ON l.market = t.market
   WHERE t.derived IS NOT TRUE AND t.outcome IS NOT NULL

@@ -1,16 +1,16 @@
 -- The facts as a lake. A row of fills has nothing that a later import could change: the market of
--- a token, its payout and the name of a wallet are in datasets of their own, to be joined.
+-- a token, its payout and the name of a wallet are in separate datasets, to be joined.
 
 -- name: LakeDays
--- Days, with what tells whether the rows of a day are those of an earlier export: how many there are,
--- and the last import that any is of.
+-- Days, with the figures that tell whether the rows of a day are those of an earlier export:
+-- their number, and the last import that any of them is from.
 SELECT (ts // 86400000000)::INTEGER AS day, count(*), max(batch) FROM fills WHERE @which GROUP BY day ORDER BY day
 
 -- name: LakeSpan
 ts >= @from AND ts < @to
 
 -- name: LakeCounts
--- How many fills each day has, by the rollups; no row where these lack facts.
+-- The number of fills of each day according to the rollups; no row if these lack facts.
 SELECT day, SUM(taker_fills + maker_fills)::BIGINT AS fills
 FROM (FROM platform_day UNION ALL FROM platform_day_delta) AS d
 WHERE NOT (SELECT stale FROM rollup_state)
@@ -18,11 +18,13 @@ GROUP BY day HAVING SUM(taker_fills + maker_fills) <> 0
 ORDER BY day
 
 -- name: LakeGained
--- The days that gained fills since an import. Few row groups have an import that is later, unless many have a late fill.
+-- The days that gained fills since an import. Few row groups have a later import, unless many
+-- have a late fill.
 SELECT DISTINCT (ts // 86400000000)::INTEGER FROM fills WHERE batch > @since
 
 -- name: LakeHead
--- The moment of the export: the last import, a fingerprint of all of them, and the smallest whale move.
+-- The state that is exported: the last import, a fingerprint of all imports, and the smallest
+-- whale move.
 SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(hash(batch, imported_at, fills)) >> 1), 0)::BIGINT, (SELECT min_usd FROM whale_rule)
 FROM batches
 
@@ -31,11 +33,11 @@ FROM batches
 SELECT max(ts) FROM fills WHERE ts >= @from AND ts < @to
 
 -- name: LakeHistory
--- The same fingerprint of the imports up to an earlier one, and whether that one is there.
+-- The same fingerprint of the imports up to an earlier one, and whether that one exists.
 SELECT coalesce(bit_xor(hash(hash(batch, imported_at, fills)) >> 1), 0)::BIGINT, coalesce(max(batch), -1) FROM batches WHERE batch <= @batch
 
 -- name: LakeSums
--- What the fills of a day add up to, in millionths.
+-- The sums of the fills of a day, in millionths.
 SELECT coalesce(SUM(CASE WHEN side = 0 THEN usd END), 0)::BIGINT, coalesce(SUM(CASE WHEN side = 1 THEN usd END), 0)::BIGINT,
   coalesce(SUM(CASE WHEN side = 0 THEN shares END), 0)::BIGINT, coalesce(SUM(CASE WHEN side = 1 THEN shares END), 0)::BIGINT,
   coalesce(SUM(CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee END), 0)::BIGINT,
@@ -44,8 +46,10 @@ FROM fills
 WHERE ts >= @from AND ts < @to
 
 -- name: TableSum
--- How many rows a table has, and a fingerprint of all of them. The hash of several columns is that of all but the last, XOR that of
--- the last: hashed once, two rows that change alike in their last column would leave the XOR of all rows as it was. So it is hashed again.
+-- The number of rows of a table, and a fingerprint of all of them. The hash of several columns is
+-- the hash of all but the last, XOR the hash of the last. So if two rows changed in the same way
+-- in their last column, the XOR of all rows would not change. Therefore each hash is hashed
+-- again.
 SELECT count(*), coalesce(bit_xor(hash(hash(t)) >> 1), 0)::BIGINT FROM @table AS t
 
 -- name: lake_fills
@@ -59,12 +63,12 @@ JOIN wallets AS w ON w.wallet = f.wallet
 JOIN tokens AS t ON t.token = f.token
 
 -- name: FillsOfWallets
--- Of some days, those of wallets from an address to another.
+-- The fills of some days, of wallets in a range of addresses.
 WHERE f.ts >= @from AND f.ts < @to AND w.address BETWEEN unhex('@least') AND unhex('@most')
 ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
 
 -- name: FillsOfTokens
--- Of some days, those of tokens whose ids end in so many digits; one with fewer as if it began with 0.
+-- The fills of some days, by the last digits of the token id; shorter ids are padded with 0.
 WHERE f.ts >= @from AND f.ts < @to AND right('0' || t.token_id, @digits) = '@suffix'
 ORDER BY token, f.ts, f.tx, f.log_index, w.address, f.side, f.shares, f.usd, f.fee, f.repeat
 
@@ -84,7 +88,7 @@ LEFT JOIN wallet_names AS n ON n.wallet = w.wallet
 ORDER BY 1
 
 -- name: lake_settings
--- What the rollups depend on besides the facts.
+-- What the rollups depend on in addition to the facts.
 SELECT @version AS lake_version, '@method' AS method, (SELECT min_usd FROM whale_rule) AS whale_min_usd
 
 -- name: lake_days

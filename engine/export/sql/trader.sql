@@ -1,5 +1,5 @@
--- All about one wallet, from the facts. The first two statements freeze its fills and
--- what they come to by market; the others are the files of its export.
+-- Everything about one wallet, from the facts. The first two statements copy its fills and their
+-- sums by market; the others are the files of its export.
 
 -- name: TraderWallet
 SELECT wallet FROM wallets WHERE address = unhex('@address')
@@ -14,8 +14,8 @@ LEFT JOIN markets AS m ON m.market = t.market
 WHERE f.wallet = @wallet
 
 -- name: TraderHoldings
--- One row per market, and one for all tokens whose market is not known. Net tokens
--- times payout is added up exactly and rounded once, half away from zero.
+-- One row per market, and one for all tokens whose market is not known. Net tokens × payout is
+-- summed exactly and rounded once, half away from zero.
 CREATE TABLE @frozen.trader_holding AS
 WITH leg AS (
   SELECT market, outcome, any_value(payout) AS payout, count(*) AS fills,
@@ -65,9 +65,9 @@ LEFT JOIN wallet_names AS n ON n.wallet = w.wallet
 WHERE w.wallet = @wallet
 
 -- name: trader_daily
--- Days with a fill or a redemption up to as_of; the running total is of all of
--- them, also of those that the history leaves out. What was resolved at an unknown
--- time stands beside it, on the day of the wallet's last trade in the market.
+-- Days with a fill or a redemption up to as_of. The running total covers all of them, including
+-- those that the history limit leaves out. Redemptions of an unknown time are separate, on the
+-- day of the wallet's last trade in the market.
 WITH part AS (
   SELECT (ts // 86400000000)::INTEGER AS day, 1 AS trades, CASE side WHEN 0 THEN usd ELSE 0 END AS buy,
     CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END AS fees, 0 AS redemption,
@@ -119,5 +119,5 @@ LEFT JOIN markets AS m ON m.market = f.market
 WHERE f.ts >= @since
 
 -- name: TraderCut
--- Whether the history leaves anything out.
+-- Whether the history limit leaves anything out.
 SELECT count(*) > 0 FROM @frozen.trader_fill WHERE ts < @since

@@ -1,4 +1,4 @@
--- How rows come into files: facts at once, the rows of a job from a database in memory.
+-- How rows are written to files: facts directly, the rows of a job from a database in memory.
 
 -- name: CopyTo
 COPY (@rows) TO '@path' (@options)
@@ -16,8 +16,8 @@ CREATE TABLE @table AS @rows
 SELECT count(*) FROM @table
 
 -- name: NumberedRows
--- Rows in order, numbered from 1. Windows without an order stream over the rows as they
--- come, which costs nothing; DuckDB keeps their order.
+-- Rows in order, numbered from 1. Windows without an order are computed while the rows stream
+-- through, which costs nothing; DuckDB keeps their order.
 SELECT row_number() OVER () AS n, * FROM (@rows) AS ordered
 
 -- name: RankedRows
