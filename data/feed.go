@@ -59,7 +59,7 @@ type Identity int
 // Identities. A log index always decides if a row has one.
 const (
 	// KeepRepeats: the file was written by a gapless scan, so equal rows within
-	// one file are distinct fills; across files the larger count stands.
+	// one file are distinct fills; across files the larger count is used.
 	KeepRepeats Identity = iota
 	// CollapseRepeats: the feed pages by offset and repeats pages, so equal rows
 	// are one fill.

@@ -6,6 +6,6 @@ import "time"
 type Quote struct {
 	Condition Hash
 	Bid, Ask  *Micro    // nil: that side is empty
-	Last      *Micro    // nil: not reported; the value in the market's record stands
+	Last      *Micro    // nil: not reported; the value in the market's record is used
 	At        time.Time // by the venue's clock
 }

@@ -257,7 +257,7 @@ func (d *difference) differs(t table) (string, error) {
 	// Its delta was compacted, or it was rebuilt: compare both as a whole.
 	all := t.baseAndDelta()
 	less := replaceWord(all, t.name, "served."+t.name)
-	if len(t.greatest) > 0 { // the larger value stands
+	if len(t.greatest) > 0 { // the larger value is used
 		return statements.Get("OtherRows", "@rows", all, "@less", less), nil
 	}
 	columns := append([]string(nil), t.keys...)

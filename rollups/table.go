@@ -20,7 +20,7 @@ var sqlFiles embed.FS
 var statements = engine.MustStatements(sqlFiles)
 
 // table is one rollup: a base sorted by its keys and the delta appended to it. Sums add up; for
-// greatest, HUGEINT columns, the larger value stands; extremes are the first and last time and
+// greatest, HUGEINT columns, the larger value is used; extremes are the first and last time and
 // merge by min and max.
 type table struct {
 	name     string

@@ -119,7 +119,7 @@ func cityPlaceOf(city *serving.DeskCity) wire.CityPlace {
 	return wire.CityPlace{City: city.City.Slug, Name: city.City.Title, Timezone: city.City.Zone, LocalDate: localDate(city)}
 }
 
-// dayEvent is the event that stands for an extreme of the city's day; nil if the venue has none.
+// dayEvent is the event that is used for an extreme of the city's day; nil if the venue has none.
 func (v *encodedSnapshot) dayEvent(city *serving.DeskCity, metric data.Metric, day data.Date) *serving.DeskEvent {
 	events := city.EventsOf(day, day)
 	for i, canonical := range serving.Canonical(v.snap.Catalog, events) {

@@ -197,8 +197,8 @@ func (k *Keeper) cycleDone(err error) error {
 	return err
 }
 
-// compactBudget is how long a refresh may spend on compaction before it gives way
-// to imports; the next one goes on.
+// compactBudget is how long a refresh may spend on compaction before it lets imports run; the
+// next refresh continues.
 const compactBudget = 2 * time.Second
 
 // Cycle is one turn of the background work.

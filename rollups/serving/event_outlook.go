@@ -122,7 +122,7 @@ func (c *Catalog) Quote(market int32) weather.Quote {
 	return q
 }
 
-// Canonical reports for every event of the list whether it is the one that stands for its city's
+// Canonical reports for every event of the list whether it is the one used for its city's
 // day.
 func Canonical(c *Catalog, events []*DeskEvent) []bool {
 	out := make([]bool, len(events))

@@ -38,9 +38,9 @@ func (b Bracket) Holds(degrees int) bool {
 	return (b.OpenLow || degrees >= b.Lo) && (b.OpenHigh || degrees <= b.Hi)
 }
 
-// Middle returns the temperature that a closed bracket stands for: half way between the ends of the
+// Middle returns the temperature that a closed bracket stands for: halfway between the ends of the
 // values that settle in it, so that 28 °C of a source that is truncated to whole degrees is 28.5;
-// false for an open-ended bracket, which stands for none.
+// false for an open-ended bracket, which has none.
 func (b Bracket) Middle(r Rounding) (data.Temp, bool) {
 	if b.OpenLow || b.OpenHigh || b.Unit == 0 {
 		return 0, false

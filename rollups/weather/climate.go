@@ -28,7 +28,7 @@ const (
 // Climate derives the normals of 1991 to 2020 from a series of daily values, by month × 100 + day:
 // for every year the values within 15 days of the calendar day, across the turn of the year if the
 // series reaches that far. A day without values in 24 of the years has no normal. 29 February is
-// half way between 28 February and 1 March. The view weather_derived does the same in SQL.
+// halfway between 28 February and 1 March. The view weather_derived does the same in SQL.
 func Climate(series map[data.Date]data.Temp) map[int]Usual {
 	first, last := data.DateFrom(FirstYear, time.January, 1), data.DateFrom(LastYear, time.December, 31)
 	out := map[int]Usual{}

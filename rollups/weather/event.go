@@ -187,7 +187,7 @@ type Claim struct {
 	ID       string
 }
 
-// Canonical returns the index of the claim that stands for the day if one has to be chosen: the
+// Canonical returns the index of the claim that is used for the day if one has to be chosen: the
 // event that is not archived, then the one that was traded more, then the older id. -1 for no
 // claims.
 func Canonical(claims []Claim) int {

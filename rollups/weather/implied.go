@@ -29,7 +29,7 @@ type Implied struct {
 
 // ImpliedBy follows the prices of a ladder over the intervals in which any bracket was traded, the
 // oldest first. A bracket's price is that of its newest close: of the first outcome, or in an
-// interval in which only the second one was traded, 1 minus that price. It stands until the bracket
+// interval in which only the second one was traded, 1 minus that price. It is used until the bracket
 // is traded again.
 func ImpliedBy(ladder []Bracket, r Rounding, closes []Close) (out []Implied) {
 	against := func(c Close) int {

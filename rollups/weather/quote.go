@@ -11,7 +11,7 @@ const feeRate = data.One / 20
 // Quote is the quote of the first outcome of a bracket's market; nil where there is none.
 type Quote struct{ Bid, Ask, Last *data.Micro }
 
-// Price returns the probability by the market: half way between bid and ask if both are there, else
+// Price returns the probability by the market: halfway between bid and ask if both are there, else
 // the last trade's price; nil without either.
 func (q Quote) Price() (p *data.Micro, fromLast bool) {
 	if q.Bid != nil && q.Ask != nil {
