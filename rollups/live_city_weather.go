@@ -33,7 +33,15 @@ func LoadCityWeather(ctx context.Context, conn *sql.Conn, cities []data.City, cl
 		return map[string]*serving.CityWeather{}, nil
 	}
 	r := newCityReader(ctx, conn, cities, clock)
-	for _, step := range []func() error{r.places, r.events, r.readings, r.measured, r.reported, r.normals, r.truths, r.skills} {
+	steps := []func() error{r.places, r.events, r.readings, r.measured, r.reported, r.normals, r.truths, r.skills}
+	var anything bool
+	if err := conn.QueryRowContext(ctx, statements.Get("AnyCityWeather")).Scan(&anything); err != nil {
+		return nil, fmt.Errorf("weather of cities: %w", err)
+	}
+	if !anything {
+		steps = nil
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("weather of cities: %w", err)
 		}

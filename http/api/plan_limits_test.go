@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/http/access"
 	"pmx/http/api/apitest"
 	"pmx/rollups/serving"
@@ -44,7 +45,7 @@ func hintVenue(t *testing.T, ages []time.Duration, days, hours int) *venue {
 func TestTheHintIsTheLowestPlanThatHelps(t *testing.T) {
 	day := 24 * time.Hour
 	edges := []time.Duration{0, time.Hour, 30 * day, 31 * day, 180 * day, 181 * day, 365 * day, 366 * day, 500 * day}
-	for seed := range uint64(8) {
+	for seed := range uint64(testfiles.Cases(3, 8)) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		var ages []time.Duration
 		for range 1 + r.IntN(8) {

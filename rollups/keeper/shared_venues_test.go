@@ -29,7 +29,7 @@ func readSample(t *testing.T) *keeper.Keeper {
 		return sampleVenue.keeper
 	}
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(12_000, 20_000)), FileRows: 3_000, Days: sampleDays()}, from, nil)
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(12_000, 20_000)), FileRows: int64(testfiles.Cases(6_000, 3_000)), Days: sampleDays()}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,11 @@ SELECT (SELECT count(*) FROM weather_lead),
     GROUP BY ALL
   ) AS different)
 
+-- name: AnyCityWeather
+-- Whether there is a row in any table that the statements below read, directly or through a view.
+SELECT EXISTS (FROM weather_issue) OR EXISTS (FROM weather_obs) OR EXISTS (FROM weather_report) OR EXISTS (FROM weather_normal)
+  OR EXISTS (FROM weather_lead) OR EXISTS (FROM desk_market)
+
 -- name: PlacesEmpty
 CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, day INTEGER, ends BIGINT)
 

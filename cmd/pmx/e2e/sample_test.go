@@ -26,7 +26,7 @@ import (
 func sampleConfig() sample.Config {
 	cfg := sample.Config{Fills: 60_000}
 	if !testfiles.Long() && !*update {
-		cfg = sample.Config{Fills: 24_000, Days: 12}
+		cfg = sample.Config{Fills: 16_000, Days: 9}
 	}
 	cfg.FileRows = cfg.Fills * 2 / 5
 	return cfg
