@@ -7,16 +7,15 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"pmx/data"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
 // eventReader is what the event endpoints read from the database.
 type eventReader interface {
-	// EventTraders returns every wallet that traded some tokens, in no order, of imports up to
-	// batch, without some wallets.
-	EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error)
+	// EventTraders returns the first n wallets that traded some markets, by imports of the snapshot, without the venue's own
+	// wallets.
+	EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error)
 }
 
 const (
@@ -115,9 +114,7 @@ func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving
 		n = maxOffset + eventRows
 	}
 	return cachedRead(a, v, fmt.Sprintf("event %d %q %q", n, e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
-		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.TokenPayouts(e.Markets), v.snap.Batch, v.snap.Venue)
-		t.Sort(v.snap, n)
-		return t, err
+		return a.reader.EventTraders(ctx, v.snap, e.Markets, n)
 	})
 }
 

@@ -100,41 +100,76 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, bat
 
 // Holders is query.Reader's; tokens in the file are read from there.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	tally, err := r.tally(ctx, tokens, batch, without)
-	return tally.Holders(), err
-}
-
-// EventTraders is query.Reader's; tokens in the file are read from there.
-func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
-	tally, err := r.tally(ctx, tokens, batch, without)
-	return tally.Traders(), err
-}
-
-// walletSums is a reusable buffer.
-type walletSums struct{ list []serving.WalletSum }
-
-var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
-
-// tally adds up what wallets did with tokens in imports up to batch.
-func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (*serving.EventTally, error) {
 	tally := serving.NewEventTally(tokens, without)
 	buffer := freeSums.Get().(*walletSums)
 	defer freeSums.Put(buffer)
-	sums := buffer.list
 	var others []serving.TokenPayout
 	for i := range tokens {
-		var ok bool
-		if r.segments != nil {
-			sums, ok = r.segments.tokens.Wallets(sums[:0], tokens[i].Token, batch)
-		}
-		if !ok {
+		if !r.sums(buffer, tokens[i:i+1], batch) {
 			others = append(others, tokens[i])
 			continue
 		}
-		for k := range sums {
-			tally.Add(tokens[i].Token, sums[k].Wallet, sums[k].EventSum)
+		for _, s := range buffer.list {
+			tally.Add(tokens[i].Token, s.Wallet, s.EventSum)
 		}
 	}
-	buffer.list = sums
-	return tally, r.AddPositions(ctx, tally, others, batch)
+	err := r.AddPositions(ctx, tally, others, batch)
+	return tally.Holders(), err
+}
+
+// EventTraders is query.Reader's; markets whose tokens are all in the file are read from there.
+func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error) {
+	all := serving.NewTraderTally(s.Venue)
+	buffer := freeSums.Get().(*walletSums)
+	defer freeSums.Put(buffer)
+	var others []serving.TokenPayout
+	for i := range markets {
+		tokens := s.Catalog.TokenPayouts(markets[i : i+1])
+		if !r.sums(buffer, tokens, s.Batch) {
+			others = append(others, tokens...)
+			continue
+		}
+		all.NextMarket()
+		for k, t := range tokens {
+			all.Add(t.Payout, buffer.of(k))
+		}
+	}
+	if len(others) == 0 {
+		return all.First(s, n), nil
+	}
+	tally := serving.NewEventTally(others, s.Venue)
+	err := r.AddPositions(ctx, tally, others, s.Batch)
+	tally.AddTo(all)
+	return all.First(s, n), err
+}
+
+// walletSums is a reusable buffer of what wallets did with some tokens, one after another.
+type walletSums struct {
+	list []serving.WalletSum
+	ends []int // by token: where its sums end in list
+}
+
+var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
+
+// of returns the sums of token k.
+func (w *walletSums) of(k int) []serving.WalletSum {
+	if k == 0 {
+		return w.list[:w.ends[0]]
+	}
+	return w.list[w.ends[k-1]:w.ends[k]]
+}
+
+// sums reads what wallets did with tokens in imports up to batch; false if a token is not in the file.
+func (r *Reader) sums(into *walletSums, tokens []serving.TokenPayout, batch int64) (ok bool) {
+	into.list, into.ends = into.list[:0], into.ends[:0]
+	if r.segments == nil {
+		return false
+	}
+	for i := range tokens {
+		if into.list, ok = r.segments.tokens.Wallets(into.list, tokens[i].Token, batch); !ok {
+			return false
+		}
+		into.ends = append(into.ends, len(into.list))
+	}
+	return true
 }

@@ -141,15 +141,13 @@ func (q *fillQuery) behind() []string {
 // MarketInMemory is false: the data of one market is read from the facts of some days.
 func (r *Reader) MarketInMemory(int32, []data.TokenID, int64) bool { return false }
 
-// EventTraders yields every wallet that traded some tokens, in no order, of imports up to batch,
-// without some wallets.
-func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
-	if len(tokens) == 0 {
-		return serving.EventTraders{}, nil
-	}
-	tally := serving.NewEventTally(tokens, without)
-	err := r.AddPositions(ctx, tally, tokens, batch)
-	return tally.Traders(), err
+// EventTraders returns the first n wallets that traded some markets, by imports of the snapshot, without the venue's own
+// wallets.
+func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error) {
+	tokens := s.Catalog.TokenPayouts(markets)
+	tally := serving.NewEventTally(tokens, s.Venue)
+	err := r.AddPositions(ctx, tally, tokens, s.Batch)
+	return tally.First(s, n), err
 }
 
 // Holders returns the wallets that hold tokens of one market, or are short of them, by the market's

@@ -1,10 +1,8 @@
 package serving
 
 import (
-	"bytes"
 	"cmp"
 	"iter"
-	"slices"
 	"sync"
 
 	"pmx/data"
@@ -38,35 +36,6 @@ func (t *EventTrader) Volume() data.Micro { return t.BuyUSD + t.SellUSD }
 type EventTraders struct {
 	Total int // wallets that traded the event, without the venue's own
 	Rows  []EventTrader
-}
-
-// Sort keeps the first n rows, in order.
-func (t *EventTraders) Sort(s *Snapshot, n int) {
-	t.Rows = firstOf(t.Rows, n, func(x, y EventTrader) int {
-		if c := cmp.Or(cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
-			return c
-		}
-		a, b := s.WalletAt(x.Wallet), s.WalletAt(y.Wallet)
-		return bytes.Compare(a[:], b[:])
-	})
-}
-
-// firstOf returns copies of the first n of rows, in order, which do not keep the others in memory.
-// Sorting all rows for a few takes several times as long.
-func firstOf[T any](rows []T, n int, compare func(x, y T) int) []T {
-	var kept []T
-	var last T // the last of n that were found; only rows before it matter
-	for i := range rows {
-		if i >= 2*n && compare(rows[i], last) >= 0 {
-			continue
-		}
-		if kept = append(kept, rows[i]); len(kept) == 2*n {
-			slices.SortFunc(kept, compare)
-			kept, last = kept[:n], kept[n-1]
-		}
-	}
-	slices.SortFunc(kept, compare)
-	return slices.Clone(kept[:min(n, len(kept))])
 }
 
 // EventSum is what a wallet did with one token; sums to subtract are negative.
@@ -185,103 +154,25 @@ func SettleWallets(sums []WalletSum) []WalletSum {
 	return settle(sums, func(x, y WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) }, func(into, other *WalletSum) { into.Merge(&other.EventSum) })
 }
 
-// tallied is a trader with its sums in the current market.
-type tallied struct {
-	EventTrader
-	market   int // its place
-	all      EventSum
-	value    redemption
-	resolved bool
+// First returns the first n wallets with a fill. The tally cannot be used any more.
+func (b *EventTally) First(s *Snapshot, n int) EventTraders {
+	all := NewTraderTally(nil) // the sums are without those wallets already
+	b.AddTo(all)
+	return all.First(s, n)
 }
 
-// walletPlaces has, for every wallet of a list, its place in the list plus one. If the list may have a fair share of
-// all wallets they are in an array by wallet, which takes a fraction of the time of a map, else in a map.
-type walletPlaces struct {
-	array []int32 // 0 for wallets that are not in the list
-	few   map[data.WalletID]int32
-}
-
-// fairShare is such that an array of all wallets is worth its memory for lists of at least 1/fairShare of them.
-const fairShare = 32
-
-var freePlaces = sync.Pool{New: func() any { return new(walletPlaces) }}
-
-// borrowPlaces returns places for a list of at most n wallets, none of which is greater than last.
-func borrowPlaces(n int, last data.WalletID) *walletPlaces {
-	if n*fairShare < int(last) {
-		return &walletPlaces{few: make(map[data.WalletID]int32, min(n, 1024))}
-	}
-	p := freePlaces.Get().(*walletPlaces)
-	if missing := int(last) + 1 - len(p.array); missing > 0 {
-		p.array = append(p.array, make([]int32, missing)...)
-	}
-	return p
-}
-
-func (p *walletPlaces) of(wallet data.WalletID) int32 {
-	if p.few != nil {
-		return p.few[wallet]
-	}
-	return p.array[wallet]
-}
-
-func (p *walletPlaces) set(wallet data.WalletID, place int32) {
-	if p.few != nil {
-		p.few[wallet] = place
-	} else {
-		p.array[wallet] = place
-	}
-}
-
-// giveBack clears the wallets of a list and returns the array to the pool.
-func (p *walletPlaces) giveBack(list []tallied) {
-	if p.few != nil {
-		return
-	}
-	for i := range list {
-		p.array[list[i].Wallet] = 0
-	}
-	freePlaces.Put(p)
-}
-
-// Traders returns the wallets with a fill, in no order. It sums up one market after another, so
-// that each sum takes one look-up and nothing has to be sorted. The tally cannot be used any more.
-func (b *EventTally) Traders() EventTraders {
+// AddTo adds all sums to a tally of traders, which must not have a market of this one yet. This tally cannot be used any
+// more.
+func (b *EventTally) AddTo(all *TraderTally) {
 	defer b.giveBack()
-	most, total, last := 0, 0, data.WalletID(0)
 	for _, tokens := range b.markets {
-		n := 0
-		for _, s := range sumsOf(tokens) {
-			n++
-			last = max(last, s.Wallet)
-		}
-		most, total = max(most, n), total+n
-	}
-	places, all := borrowPlaces(total, last), make([]tallied, 0, most)
-	defer func() { places.giveBack(all) }()
-	for market, tokens := range b.markets {
-		for token, s := range sumsOf(tokens) {
-			place := places.of(s.Wallet)
-			if place == 0 {
-				all = append(all, tallied{EventTrader: EventTrader{Wallet: s.Wallet}, market: market})
-				place = int32(len(all))
-				places.set(s.Wallet, place)
+		all.NextMarket()
+		for _, t := range tokens {
+			for _, block := range t.blocks {
+				all.Add(t.Payout, block)
 			}
-			t := &all[place-1]
-			if t.market != market {
-				t.leave()
-				t.market = market
-			}
-			t.add(&s.EventSum, token.Payout)
 		}
 	}
-	rows := make([]EventTrader, 0, len(all))
-	for i := range all {
-		if all[i].leave(); all[i].Fills != 0 {
-			rows = append(rows, all[i].EventTrader)
-		}
-	}
-	return EventTraders{Total: len(rows), Rows: rows}
 }
 
 // sumsOf goes over what wallets did with each of some tokens.
@@ -295,40 +186,6 @@ func sumsOf(tokens []*tallyToken) iter.Seq2[*tallyToken, *WalletSum] {
 					}
 				}
 			}
-		}
-	}
-}
-
-// add adds what the wallet did with a token of the market that pays payout, which may be NoValue.
-func (t *tallied) add(s *EventSum, payout data.Micro) {
-	t.all.Fills += s.Fills
-	t.all.BuyUSD += s.BuyUSD
-	t.all.SellUSD += s.SellUSD
-	t.all.FeeUSD += s.FeeUSD
-	if payout != NoValue {
-		t.resolved = true
-		t.value.add(s.Net, payout)
-	}
-}
-
-// leave values what the wallet did in the market, and clears it.
-func (t *tallied) leave() {
-	all, value, resolved := t.all, t.value, t.resolved
-	t.all, t.value, t.resolved = EventSum{}, redemption{}, false
-	if all.Fills == 0 {
-		return // all of it was subtracted
-	}
-	cash, redeemed := all.SellUSD-all.BuyUSD-all.FeeUSD, value.total()
-	t.NetCash += cash
-	t.Redemption += redeemed
-	t.BuyUSD += all.BuyUSD
-	t.SellUSD += all.SellUSD
-	t.Fills += all.Fills
-	t.Markets++
-	if resolved {
-		t.ResolvedMarkets++
-		if cash+redeemed > 0 {
-			t.WinningMarkets++
 		}
 	}
 }

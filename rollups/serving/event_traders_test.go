@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"pmx/data"
@@ -55,12 +54,12 @@ func checkEventTally(t *testing.T, first data.WalletID) {
 	want := serving.EventTraders{Total: 3, Rows: []serving.EventTrader{
 		// 0.666666 + 0.666667 = 1.333333 millionths are 1; cash in market 2 is −3.
 		{Wallet: first + 1, NetCash: -2_000_003, Redemption: 3_000_001, BuyUSD: 2_000_005, SellUSD: 3, Fills: 4, Markets: 2, ResolvedMarkets: 2, WinningMarkets: 1},
+		{Wallet: first + 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
 		// 0.65 dollars of cash less one token owed at 1 dollar.
 		{Wallet: first + 2, NetCash: 650_000 - 4_500_000, Redemption: -1_000_000, BuyUSD: 4_750_000, SellUSD: 900_000, Fills: 6, Markets: 2, ResolvedMarkets: 1},
-		{Wallet: first + 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
 	}}
-	got := b.Traders()
-	if diff := gocmp.Diff(want, got, cmpopts.SortSlices(func(x, y serving.EventTrader) bool { return x.Wallet < y.Wallet })); diff != "" {
+	got := b.First(&serving.Snapshot{}, 10)
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -104,7 +103,7 @@ func TestTheFirstTradersOfAnEventAreThoseOfAll(t *testing.T) {
 
 func TestAnEventTallyWithoutFillsHasNoTraders(t *testing.T) {
 	b := serving.NewEventTally([]serving.TokenPayout{{Token: 1, Market: 1}}, nil)
-	if got := b.Traders(); got.Total != 0 || len(got.Rows) != 0 {
+	if got := b.First(&serving.Snapshot{}, 10); got.Total != 0 || len(got.Rows) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -114,9 +113,62 @@ func TestAMarketOfManyTradersIsAddedUp(t *testing.T) {
 	const wallets = 60_000
 	b := serving.NewEventTally([]serving.TokenPayout{{Token: 1, Market: 1}}, nil)
 	for i := range wallets {
-		b.Add(1, data.WalletID(i), serving.EventSum{Fills: 1, BuyUSD: 1})
+		b.Add(1, data.WalletID(i), serving.EventSum{Fills: 1, BuyUSD: data.Micro(i)})
 	}
-	if n := b.Traders().Total; n != wallets {
+	if n := b.First(&serving.Snapshot{}, 1).Total; n != wallets {
 		t.Errorf("%d traders of %d", n, wallets)
 	}
+}
+
+// Sums are added up by wallet however many there are and whatever a tally was used for before: in any order, and in parts.
+func TestTradersOfAnEventAreTheSumsByWallet(t *testing.T) {
+	snap := &serving.Snapshot{}
+	wallets := serving.NewWalletBuilder(0)
+	for i := range 5_000 {
+		wallets.Wallets().Add(data.Address{byte(i >> 8), byte(i)})
+	}
+	wallets.Seal(snap)
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deal"), 5))
+		spread := rapid.SampledFrom([]int32{1, 3, 700, 5_000}).Draw(t, "wallets")
+		without := []data.WalletID{data.WalletID(rng.Int32N(spread)), 4_999}
+		tally, want := serving.NewTraderTally(without), map[data.WalletID]serving.EventTrader{}
+		for range rapid.IntRange(0, 4).Draw(t, "markets") {
+			tally.NextMarket()
+			fills := map[data.WalletID]int64{}
+			for range rapid.IntRange(1, 3).Draw(t, "tokens") {
+				sums := make([]serving.WalletSum, rapid.SampledFrom([]int{0, 1, 20, 3_000}).Draw(t, "sums"))
+				for i := range sums {
+					sums[i] = serving.WalletSum{Wallet: data.WalletID(rng.Int32N(spread)), EventSum: serving.EventSum{Fills: rng.Int64N(3), Net: 7, BuyUSD: data.Micro(rng.Int64N(9))}}
+					fills[sums[i].Wallet] += sums[i].Fills
+					if sums[i].Fills == 0 {
+						sums[i].EventSum = serving.EventSum{} // no fills, no sums
+					}
+					w := want[sums[i].Wallet]
+					w.Wallet, w.Fills, w.BuyUSD, w.NetCash = sums[i].Wallet, w.Fills+sums[i].Fills, w.BuyUSD+sums[i].BuyUSD, w.NetCash-sums[i].BuyUSD
+					want[sums[i].Wallet] = w
+				}
+				tally.Add(serving.NoValue, sums)
+			}
+			for wallet, n := range fills {
+				if n > 0 {
+					w := want[wallet]
+					w.Markets++
+					want[wallet] = w
+				}
+			}
+		}
+		all := serving.EventTraders{}
+		for wallet, w := range want {
+			if w.Fills > 0 && !slices.Contains(without, wallet) {
+				all.Rows = append(all.Rows, w)
+			}
+		}
+		all.Total = len(all.Rows)
+		n := rapid.IntRange(1, 300).Draw(t, "first")
+		all.Sort(snap, n)
+		if diff := gocmp.Diff(all, tally.First(snap, n)); diff != "" {
+			t.Fatalf("-want +got:\n%s", diff)
+		}
+	})
 }

@@ -64,9 +64,11 @@ func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, w
 // MarketInMemory is InMemory.
 func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
-// EventTraders returns Traders.
-func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.EventTraders, error) {
+// EventTraders returns the first n of Traders.
+func (m *Markets) EventTraders(_ context.Context, s *serving.Snapshot, _ []int32, n int) (serving.EventTraders, error) {
 	m.Asked++
-	m.Excluded = without
-	return serving.EventTraders{Total: m.Traders.Total, Rows: slices.Clone(m.Traders.Rows)}, nil
+	m.Excluded = s.Venue
+	t := serving.EventTraders{Total: m.Traders.Total, Rows: slices.Clone(m.Traders.Rows)}
+	t.Sort(s, n)
+	return t, nil
 }
