@@ -53,7 +53,7 @@ type history struct {
 }
 
 var played = sync.OnceValues(func() (*history, error) {
-	return historyFrom(sample.Config{Fills: 2_000, Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5, Chain: true})
+	return historyFrom(sample.Config{Fills: int64(testfiles.Cases(1_000, 2_000)), Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5, Chain: true})
 })
 
 // historyFrom returns the history of a simulated venue.
