@@ -64,9 +64,7 @@ type walletTotalRow struct {
 }
 
 func (l *Live) addTotals(row *walletTotalRow) {
-	t, _ := l.walletBuilder.Totals(row.Wallet)
-	row.addTo(&t)
-	l.walletBuilder.Set(row.Wallet, t)
+	row.addTo(l.walletBuilder.Edit(row.Wallet))
 }
 
 func (r *walletTotalRow) addTo(t *serving.Totals) {

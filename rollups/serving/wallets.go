@@ -118,13 +118,14 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 type WalletBuilder struct {
 	wallets *Wallets
 	blocks  []*walletBlock
-	fresh   map[int]bool // blocks copied since the last Seal: ours to write
+	ours    []bool       // by block: copied since the last Seal, ours to write
+	fresh   []int        // the blocks that are ours
 	named   map[int]bool // blocks whose names were copied since
 }
 
 // NewWalletBuilder returns a WalletBuilder of no wallets, with room for about n.
 func NewWalletBuilder(n int) *WalletBuilder {
-	return &WalletBuilder{wallets: NewWallets(n), fresh: map[int]bool{}, named: map[int]bool{}}
+	return &WalletBuilder{wallets: NewWallets(n), named: map[int]bool{}}
 }
 
 // Wallets is the index the builder adds to.
@@ -134,23 +135,27 @@ func (b *WalletBuilder) Wallets() *Wallets { return b.wallets }
 func (b *WalletBuilder) writable(id data.WalletID) (*walletBlock, int) {
 	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	for n >= len(b.blocks) {
-		b.blocks = append(b.blocks, nil)
+		b.blocks, b.ours = append(b.blocks, nil), append(b.ours, false)
 	}
-	if !b.fresh[n] {
+	if !b.ours[n] {
 		p := &walletBlock{}
 		if old := b.blocks[n]; old != nil {
 			*p = *old
 		}
-		b.blocks[n], b.fresh[n] = p, true
+		b.blocks[n], b.ours[n] = p, true
+		b.fresh = append(b.fresh, n)
 	}
 	return b.blocks[n], slot
 }
 
 // Set sets the totals of wallet id.
-func (b *WalletBuilder) Set(id data.WalletID, t Totals) {
+func (b *WalletBuilder) Set(id data.WalletID, t Totals) { *b.Edit(id) = t }
+
+// Edit returns the totals of wallet id to be written to, until the next Seal. They are zero at first.
+func (b *WalletBuilder) Edit(id data.WalletID) *Totals {
 	p, slot := b.writable(id)
-	p.totals[slot] = t
 	p.known |= 1 << slot
+	return &p.totals[slot]
 }
 
 // Totals returns the current totals of wallet id; false if it has none.
@@ -195,7 +200,10 @@ func (b *WalletBuilder) Seal(s *Snapshot) {
 	for len(s.walletBlocks)<<walletBlockBits < s.walletsLen {
 		s.walletBlocks = append(s.walletBlocks, nil)
 	}
-	b.fresh, b.named = map[int]bool{}, map[int]bool{}
+	for _, n := range b.fresh {
+		b.ours[n] = false
+	}
+	b.fresh, b.named = b.fresh[:0], map[int]bool{}
 }
 
 // FirstTradesAfter counts, for each time in unix µs, the wallets whose first fill
