@@ -45,7 +45,7 @@ type liveData struct {
 	catalog       *serving.CatalogBuilder
 	interned      interner // shared by markets
 	tokens        []tokenLifetime
-	tokenIDs      map[string]data.TokenID
+	tokenIDs      tokenIDs
 	// venueTraded lists the venue's own wallets that traded a token.
 	venueTraded      map[data.TokenID][]data.WalletID
 	traders          []int32 // distinct wallets by market id, including the venue's own
@@ -79,8 +79,7 @@ func (l *Live) Wallet(a data.Address) (data.WalletID, bool) {
 
 // Token returns the id of a token; false where Live has not seen it.
 func (l *Live) Token(tokenID string) (data.TokenID, bool) {
-	id, ok := l.tokenIDs[tokenID]
-	return id, ok
+	return l.tokenIDs.find(l.tokens, tokenID)
 }
 
 // Known is how many wallets and tokens Live has seen.
@@ -128,10 +127,10 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.state, l.next, l.counts, l.lifetimeVolume, l.whaleFlows = s, s, serving.Counts{}, legs{}, nil
 	l.walletBuilder, l.catalog, l.interned = serving.NewWalletBuilder(int(wallets)), serving.NewCatalogBuilder(), newInterner()
-	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[data.WalletID]bool{}, nil, nil, nil, map[string]data.TokenID{}
+	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[data.WalletID]bool{}, nil, nil, nil, newTokenIDs()
 	l.venueTraded, l.day, l.recentlyResolved = map[data.TokenID][]data.WalletID{}, newDayTraders(), nil
 	for p := range serving.Periods {
-		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = newWalletWindow(), newTokenWindow(), marketSet{}
+		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = walletWindow{}, tokenWindow{}, marketSet{}
 	}
 	if l.beside != nil {
 		defer l.startWallets(ctx)()

@@ -9,18 +9,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// deskTraders keeps what every wallet did on the weather desk's markets, densely,
-// and who ranks first.
+// deskTraders keeps what every wallet did on the weather desk's markets, and who
+// ranks first.
 type deskTraders struct {
-	index map[data.WalletID]int32 // of rows
-	rows  []deskTrader
-	total int                        // wallets with a fill, without the venue's own
-	first [serving.DeskSorts]leaders // by place in rows
-}
-
-type deskTrader struct {
-	wallet data.WalletID
-	serving.DeskFigures
+	rows  rowsByID[serving.DeskFigures] // by wallet
+	total int                           // wallets with a fill, without the venue's own
+	first [serving.DeskSorts]leaders
 }
 
 func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
@@ -39,7 +33,7 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		}
 	}
 	if whole {
-		*p = deskTraders{index: map[data.WalletID]int32{}}
+		*p = deskTraders{}
 	}
 	return eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, func(row *deskWalletRow) { p.add(l, row) })(ctx, conn)
 }
@@ -60,14 +54,9 @@ type deskWalletRow struct {
 }
 
 func (p *deskTraders) add(l *Live, row *deskWalletRow) {
-	i, known := p.index[row.Wallet]
-	if !known {
-		i = int32(len(p.rows))
-		p.index[row.Wallet] = i
-		p.rows = append(p.rows, deskTrader{wallet: row.Wallet})
-	}
-	t := &p.rows[i]
-	before := p.counts(l, i)
+	id := int32(row.Wallet)
+	t := p.rows.edit(id)
+	before := p.counts(l, id, t)
 	t.Fills += row.Fills
 	t.BuyUSD += row.BuyUSD
 	t.SellUSD += row.SellUSD
@@ -77,41 +66,44 @@ func (p *deskTraders) add(l *Live, row *deskWalletRow) {
 	t.ResolvedMarkets += row.ResolvedMarkets
 	t.WinningMarkets += row.WinningMarkets
 	t.FirstTS, t.LastTS = earlier(t.FirstTS, row.FirstTS), max(t.LastTS, row.LastTS)
-	if after := p.counts(l, i); after != before {
+	if after := p.counts(l, id, t); after != before {
 		p.total += map[bool]int{true: 1, false: -1}[after]
 	}
 	for s := range p.first {
-		p.first[s].touch(i)
+		p.first[s].touch(id)
 	}
 }
 
-// counts reports whether a row counts as one of the desk's traders.
-func (p *deskTraders) counts(l *Live, i int32) bool {
-	return p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet]
+// counts reports whether a wallet with figures t counts as one of the desk's traders.
+func (p *deskTraders) counts(l *Live, id int32, t *serving.DeskFigures) bool {
+	return t.Fills > 0 && !l.excluded[data.WalletID(id)]
 }
 
 // ranked returns the first of all in an order.
 func (p *deskTraders) ranked(l *Live, s serving.DeskSort) []int32 {
 	return p.first[s].first(serving.LeaderboardSize, &contest{
 		all: func(yield func(int32, data.Micro) bool) {
-			for i := range p.rows {
-				if p.counts(l, int32(i)) && !yield(int32(i), p.rows[i].By(s)) {
+			for id, t := range p.rows.all() {
+				if p.counts(l, id, t) && !yield(id, t.By(s)) {
 					return
 				}
 			}
 		},
-		figure:  func(i int32) (data.Micro, bool) { return p.rows[i].By(s), p.counts(l, i) },
+		figure: func(id int32) (data.Micro, bool) {
+			t := p.rows.of(id)
+			return t.By(s), p.counts(l, id, t)
+		},
 		compare: func(a, b int32) int { return p.compare(l, s, a, b) },
 	})
 }
 
-// compare orders rows.
+// compare orders wallets.
 func (p *deskTraders) compare(l *Live, s serving.DeskSort, a, b int32) int {
-	x, y, other := &p.rows[a], &p.rows[b], (s+1)%serving.DeskSorts
+	x, y, other := p.rows.of(a), p.rows.of(b), (s+1)%serving.DeskSorts
 	if c := cmp.Or(cmp.Compare(y.By(s), x.By(s)), cmp.Compare(y.By(other), x.By(other))); c != 0 {
 		return c
 	}
-	return l.compareAddress(x.wallet, y.wallet)
+	return l.compareAddress(data.WalletID(a), data.WalletID(b))
 }
 
 func (p *deskTraders) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.Snapshot) error {
@@ -119,10 +111,10 @@ func (p *deskTraders) publish(_ context.Context, _ *sql.Conn, l *Live, snap *ser
 	for s := range serving.DeskSorts {
 		first := p.ranked(l, s)
 		out := make([]serving.DeskTraderRow, 0, len(first))
-		for i, at := range first {
-			w := &p.rows[at]
-			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(w.wallet),
-				Name: l.walletBuilder.Name(w.wallet), DeskFigures: w.DeskFigures}
+		for i := range first {
+			id := data.WalletID(first[i])
+			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(id),
+				Name: l.walletBuilder.Name(id), DeskFigures: *p.rows.of(first[i])}
 			if i > 0 && out[i-1].By(s) == row.By(s) {
 				row.Rank = out[i-1].Rank
 			}

@@ -198,7 +198,7 @@ func (g *growth) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.
 		w.Activity = activity(&l.tokenWindows[p].sum, basis)
 		w.Traders, w.Markets = l.walletWindows[p].active, int64(len(l.tradedMarkets[p].rows))
 		for id := range l.excluded {
-			if i, known := l.walletWindows[p].index[id]; known && l.walletWindows[p].rows[i].fills > 0 {
+			if own := l.walletWindows[p].rows.of(int32(id)); own != nil && own.fills > 0 {
 				w.Traders--
 			}
 		}

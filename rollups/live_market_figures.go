@@ -35,7 +35,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 		t := &l.tokens[id]
 		ever.plus(&t.legs)
 		for p := range serving.Periods {
-			if w := l.tokenWindows[p].rows[id]; w != nil {
+			if w := l.tokenWindows[p].rows.of(int32(id)); w != nil {
 				windows[p].plus(w)
 			}
 		}

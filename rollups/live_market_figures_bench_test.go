@@ -20,9 +20,6 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 	}{{"in 2,000 markets", 2000}, {"in 10,000 markets", 10_000}} {
 		b.Run(shape.name, func(b *testing.B) {
 			l := &Live{liveData: liveData{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), whaleFlows: map[data.TokenID]data.Micro{}}}
-			for p := range serving.Periods {
-				l.tokenWindows[p] = newTokenWindow()
-			}
 			for id := range int32(markets) {
 				m := &serving.Market{ID: id, Question: "Will it?", EventSlug: fmt.Sprint("event-", id/4), Outcomes: []string{"Yes", "No"}}
 				binary.BigEndian.PutUint32(m.Condition[8:], uint32(id))
@@ -33,7 +30,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 					l.tokens = append(l.tokens, t)
 					l.catalog.Map(token, serving.TokenRef{Market: id, Outcome: outcome, ID: "1"})
 					if id > markets/2 {
-						l.tokenWindows[serving.Month].rows[token] = &legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}
+						*l.tokenWindows[serving.Month].rows.edit(int32(token)) = legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}
 					}
 				}
 			}

@@ -69,7 +69,7 @@ func (l *Live) marketRows(c *serving.Catalog, p serving.Period, ids []int32) []s
 		m, f := c.Market(id), c.Figures(id)
 		var period legs
 		for _, token := range c.Tokens(id) {
-			if w := l.tokenWindows[p].rows[token]; w != nil {
+			if w := l.tokenWindows[p].rows.of(int32(token)); w != nil {
 				period.plus(w)
 			}
 		}

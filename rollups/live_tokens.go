@@ -78,7 +78,10 @@ func (l *Live) mapToken(row *tokenRow) {
 	if t.id == ref.ID && t.market == ref.Market && t.outcome == ref.Outcome && l.catalog.Label(id) == ref.Label {
 		return
 	}
-	l.tokenIDs[ref.ID] = id
+	if t.id != ref.ID {
+		t.id = ref.ID
+		l.tokenIDs.add(l.tokens, id)
+	}
 	l.catalog.Map(id, ref)
 	if t.market != ref.Market && t.fills() > 0 {
 		l.day.remapped(t.market, ref.Market)
@@ -92,7 +95,7 @@ func (l *Live) mapToken(row *tokenRow) {
 		l.counts.UnmappedFills += t.fills()
 		l.freed = append(l.freed, id)
 	}
-	t.id, t.market, t.outcome = ref.ID, ref.Market, ref.Outcome
+	t.market, t.outcome = ref.Market, ref.Outcome
 }
 
 // touchToken returns a token and notes that the figures of its market change.

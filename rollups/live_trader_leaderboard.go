@@ -12,34 +12,33 @@ import (
 // address.
 func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
 	window := &l.walletWindows[p]
-	at := func(id int32) *walletPeriod { return &window.rows[window.index[data.WalletID(id)]] }
+	excluded := func(id int32) bool { return l.excluded[data.WalletID(id)] }
 	first := window.first.first(serving.LeaderboardSize, &contest{
 		all: func(yield func(int32, data.Micro) bool) {
-			for i := range window.rows {
-				if w := &window.rows[i]; !l.excluded[w.wallet] && !yield(int32(w.wallet), w.pnl()) {
+			for id, w := range window.rows.all() {
+				if !excluded(id) && !yield(id, w.pnl()) {
 					return
 				}
 			}
 		},
 		figure: func(id int32) (data.Micro, bool) {
-			i, there := window.index[data.WalletID(id)]
-			if !there || l.excluded[data.WalletID(id)] {
+			w := window.rows.of(id)
+			if w == nil || excluded(id) {
 				return 0, false
 			}
-			return window.rows[i].pnl(), true
+			return w.pnl(), true
 		},
 		compare: func(a, b int32) int {
-			x, y := at(a), at(b)
+			x, y := window.rows.of(a), window.rows.of(b)
 			if c := cmp.Or(cmp.Compare(y.pnl(), x.pnl()), cmp.Compare(y.volume(), x.volume())); c != 0 {
 				return c
 			}
-			return l.compareAddress(x.wallet, y.wallet)
+			return l.compareAddress(data.WalletID(a), data.WalletID(b))
 		},
 	})
 	out := make([]serving.TraderRow, 0, len(first))
 	for i := range first {
-		w := at(first[i])
-		id := w.wallet
+		id, w := data.WalletID(first[i]), window.rows.of(first[i])
 		t, _ := l.walletBuilder.Totals(id)
 		row := serving.TraderRow{
 			Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(id), Name: l.walletBuilder.Name(id),

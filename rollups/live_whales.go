@@ -235,8 +235,8 @@ func (l *Live) whaleLeaderboard(sums []whaleSum, p serving.Period) []serving.Wha
 
 // inWindow is what a wallet did in a window.
 func (l *Live) inWindow(wallet data.WalletID, p serving.Period) walletPeriod {
-	if i, ok := l.walletWindows[p].index[wallet]; ok {
-		return l.walletWindows[p].rows[i]
+	if w := l.walletWindows[p].rows.of(int32(wallet)); w != nil {
+		return *w
 	}
-	return walletPeriod{wallet: wallet}
+	return walletPeriod{}
 }

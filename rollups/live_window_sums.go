@@ -7,7 +7,6 @@ import (
 
 // walletPeriod is what one wallet did in a window.
 type walletPeriod struct {
-	wallet                     data.WalletID
 	fills                      int64
 	buy, sell, fee, redemption data.Micro
 	undated                    data.Micro // of markets resolved at an unknown time
@@ -17,15 +16,12 @@ type walletPeriod struct {
 func (w *walletPeriod) pnl() data.Micro    { return w.sell - w.buy - w.fee + w.redemption }
 func (w *walletPeriod) volume() data.Micro { return w.buy + w.sell }
 
-// walletWindow holds the wallets that did anything in a window, densely.
+// walletWindow holds the wallets that did anything in a window.
 type walletWindow struct {
-	index  map[data.WalletID]int
-	rows   []walletPeriod
+	rows   rowsByID[walletPeriod]
 	active int64 // rows with a fill: others have a redemption only
 	first  leaders
 }
-
-func newWalletWindow() walletWindow { return walletWindow{index: map[data.WalletID]int{}} }
 
 // walletWindowRow is a row of wallet_window.
 type walletWindowRow struct {
@@ -41,15 +37,9 @@ type walletWindowRow struct {
 }
 
 func (w *walletWindow) add(row *walletWindowRow) {
-	id := row.Wallet
-	w.first.touch(int32(id))
-	i, known := w.index[id]
-	if !known {
-		i = len(w.rows)
-		w.index[id] = i
-		w.rows = append(w.rows, walletPeriod{wallet: id})
-	}
-	p := &w.rows[i]
+	id := int32(row.Wallet)
+	w.first.touch(id)
+	p := w.rows.edit(id)
 	if p.fills > 0 {
 		w.active--
 	}
@@ -63,39 +53,23 @@ func (w *walletWindow) add(row *walletWindowRow) {
 	p.redemption += row.Redemption
 	p.undated += row.Undated
 	p.undatedMarkets += row.UndatedMarkets
-	if *p == (walletPeriod{wallet: id}) {
-		w.remove(i)
+	if *p == (walletPeriod{}) {
+		w.rows.remove(id)
 	}
-}
-
-func (w *walletWindow) remove(i int) {
-	last := len(w.rows) - 1
-	delete(w.index, w.rows[i].wallet)
-	if i != last {
-		w.rows[i] = w.rows[last]
-		w.index[w.rows[i].wallet] = i
-	}
-	w.rows = w.rows[:last]
 }
 
 // tokenWindow holds the tokens traded in a window.
 type tokenWindow struct {
-	rows map[data.TokenID]*legs
+	rows rowsByID[legs]
 	sum  legs
 }
 
-func newTokenWindow() tokenWindow { return tokenWindow{rows: map[data.TokenID]*legs{}} }
-
 func (w *tokenWindow) add(row *tokenWindowRow) {
-	l := w.rows[row.Token]
-	if l == nil {
-		l = &legs{}
-		w.rows[row.Token] = l
-	}
+	l := w.rows.edit(int32(row.Token))
 	l.plus(&row.legs)
 	w.sum.plus(&row.legs)
 	if *l == (legs{}) {
-		delete(w.rows, row.Token)
+		w.rows.remove(int32(row.Token))
 	}
 }
 
