@@ -6,16 +6,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 
 	"github.com/dustin/go-humanize"
 )
 
-// memoryBound is the limit of BoundMemory.
+// memoryBound is DuckDB's limit of memory where it is not that of Options.
 type memoryBound struct {
 	mu      sync.Mutex
-	limit   string // "": the usual one
+	usual   string // of LimitMemory; "": that of Options
+	limit   string // of BoundMemory; "": the usual one
 	readers int    // that need the usual one
 }
 
@@ -23,6 +25,13 @@ func (b *memoryBound) is() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limit
+}
+
+// becomes sets the usual limit of a database that is opened with it, or has it already.
+func (b *memoryBound) becomes(usual string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.usual = usual
 }
 
 // add counts readers in and out.
@@ -50,20 +59,69 @@ func Lean(ctx context.Context) context.Context { return context.WithValue(ctx, l
 // UnboundMemory, when the database is reopened, and by the first Read whose context is not Lean: a query must not fail because somebody else works in little memory. During such reads
 // BoundMemory does nothing. If more than most is in use, it fails and changes nothing.
 func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error {
-	to := ""
-	if usual, err := humanize.ParseBytes(db.opts.memoryLimit()); err == nil && most > 0 && uint64(most) < usual {
-		to = strconv.FormatInt(most>>10, 10) + "KiB"
-	}
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()
+	to := ""
+	if usual := sizeOf(db.usual()); most > 0 && most < usual && usual < math.MaxInt64 {
+		to = strconv.FormatInt(most>>10, 10) + "KiB"
+	}
 	if to == db.bound.limit || db.bound.readers > 0 {
 		return nil
 	}
-	if err := setLimit(ctx, conn, cmp.Or(to, db.opts.memoryLimit())); err != nil {
-		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.opts.memoryLimit()))) // DuckDB says that it has the new one
+	if err := setLimit(ctx, conn, cmp.Or(to, db.usual())); err != nil {
+		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.usual()))) // DuckDB says that it has the new one
 	}
 	db.bound.limit = to
 	return nil
+}
+
+// LimitMemory changes the usual limit to so many bytes, in whole megabytes, for all connections and for databases that are opened
+// after a fault or by Replace. conn must be that of a Write. Where the limit of BoundMemory is in force and lower, it stays until it ends.
+// LimitMemory returns false and changes nothing if the limit would be lowered while there are Reads whose context is not Lean: they
+// may need what they were given. If more than so much is in use, it fails and changes nothing.
+func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (done bool, err error) {
+	db.bound.mu.Lock()
+	defer db.bound.mu.Unlock()
+	was, to := db.usual(), sizeText(bytes)
+	bytes = sizeOf(to)
+	switch {
+	case bytes == sizeOf(was):
+		return true, nil
+	case bytes < sizeOf(was) && db.bound.readers > 0:
+		return false, nil
+	case db.bound.limit != "" && sizeOf(db.bound.limit) <= bytes:
+	default:
+		if err := setLimit(ctx, conn, to); err != nil {
+			return false, errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, was))) // DuckDB says that it has the new one
+		}
+		db.bound.limit = ""
+	}
+	db.bound.usual = to
+	if db.states != nil {
+		db.states.newest.Load().db.bound.becomes(to)
+	}
+	return true, nil
+}
+
+// usual is the limit to which BoundMemory returns. The caller holds bound.mu.
+func (db *DB) usual() string { return cmp.Or(db.bound.usual, db.opts.memoryLimit()) }
+
+// reopening are the options to open the database again with.
+func (db *DB) reopening() Options {
+	db.bound.mu.Lock()
+	defer db.bound.mu.Unlock()
+	opts := db.opts
+	opts.MemoryLimit = db.usual()
+	return opts
+}
+
+// sizeOf is a limit in bytes; MaxInt64 if it is not a size, such as DuckDB's share of the machine in percent.
+func sizeOf(limit string) int64 {
+	n, err := humanize.ParseBytes(limit)
+	if err != nil || n > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(n)
 }
 
 // UnboundMemory restores the usual limit. It can fail with ErrLimitLow.
@@ -81,7 +139,7 @@ func (db *DB) unbound(ctx context.Context, conn *sql.Conn) error {
 	if db.bound.limit == "" {
 		return nil
 	}
-	if err := setLimit(ctx, conn, db.opts.memoryLimit()); err != nil {
+	if err := setLimit(ctx, conn, db.usual()); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.bound.limit = ""

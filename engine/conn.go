@@ -61,8 +61,8 @@ var errLimit = errors.New("DuckDB's limit of memory is a setting of the process:
 // setsLimit is a statement that sets the limit. File names may contain the word.
 var setsLimit = regexp.MustCompile(`(?i)\b(set|reset|pragma)\s+((global|session|local|variable)\s+)?"?(memory_limit|max_memory)\b`)
 
-// permits returns an error if a statement sets the limit and is not one of ReleaseBlocks or BoundMemory. It
-// guards against mistakes in the program's own statements: a comment between the words would get
+// permits returns an error if a statement sets the limit and is not one of ReleaseBlocks, BoundMemory or
+// LimitMemory. It guards against mistakes in the program's own statements: a comment between the words would get
 // past it.
 func permits(ctx context.Context, query string) error {
 	if !namesLimit(query) || ctx.Value(limiting{}) != nil || !setsLimit.MatchString(query) {

@@ -233,7 +233,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 		"checkpoint_threshold = '256MB'",
 		"allowed_directories = [" + allowed + "]",
 		"enable_external_access = false",
-		"allowed_configs = ['memory_limit']", // for ReleaseBlocks and BoundMemory
+		"allowed_configs = ['memory_limit']", // for ReleaseBlocks, BoundMemory and LimitMemory
 		"lock_configuration = true",
 	} {
 		if _, err := ex.ExecContext(ctx, "SET "+set, nil); err != nil {
@@ -403,7 +403,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	}
 	_ = db.pools.close() // a poisoned instance cannot close cleanly; the file is what counts
 	db.pools = nil
-	p, err := openPools(context.WithoutCancel(ctx), db.opts)
+	p, err := openPools(context.WithoutCancel(ctx), db.reopening())
 	if err != nil {
 		db.closedByFullDisk = full
 		db.report(errors.Join(fault, err), full)
@@ -423,7 +423,7 @@ func (db *DB) reopenAfterFullDisk(ctx context.Context) bool {
 	if db.pools != nil || !db.closedByFullDisk {
 		return db.pools != nil
 	}
-	p, err := openPools(context.WithoutCancel(ctx), db.opts)
+	p, err := openPools(context.WithoutCancel(ctx), db.reopening())
 	if err != nil {
 		return false
 	}

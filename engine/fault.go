@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -95,7 +94,7 @@ func (db *DB) explain(err error) error {
 	}
 	return &operatorError{kind: ErrMemory, cause: err,
 		text: fmt.Sprintf("this needs more memory than the database may use (%s): give it more with --memory, as docs/operate.md describes; "+
-			"nothing was changed", cmp.Or(db.opts.MemoryLimit, DefaultMemory))}
+			"nothing was changed", db.reopening().MemoryLimit)}
 }
 
 // explainOpen turns a failed open into a sentence that names the process that has the file open,

@@ -22,7 +22,7 @@ func BoundGarbage(most int64) {
 	if _, told := os.LookupEnv("GOGC"); told {
 		return
 	}
-	debug.SetGCPercent(garbagePercent(most, liveHeap()))
+	debug.SetGCPercent(garbagePercent(most, LiveHeap()))
 }
 
 func garbagePercent(most, live int64) int {
@@ -32,8 +32,8 @@ func garbagePercent(most, live int64) int {
 	return int(min(usualGarbage, max(leastGarbage, most*100/live)))
 }
 
-// liveHeap is the size in bytes of the live heap after the last collection.
-func liveHeap() int64 {
+// LiveHeap is the size in bytes of the live heap after the last collection.
+func LiveHeap() int64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {

@@ -19,7 +19,7 @@ func TestGarbageIsBounded(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	if live := liveHeap(); live < 10_000 || live > 10<<30 {
+	if live := LiveHeap(); live < 10_000 || live > 10<<30 {
 		t.Errorf("%d bytes live", live)
 	}
 }

@@ -50,24 +50,29 @@ func ParseMemory(text string) (Memory, error) {
 	return divideMemory(int64(n)), nil
 }
 
-// divideMemory gives DuckDB and Go equal parts.
+// divideMemory gives DuckDB and Go equal parts, with which a process begins. A Division follows the live heap from there.
 func divideMemory(total int64) Memory {
 	rest := uncountedMemory + total/uncountedShare
 	half := (total - rest) / 2
 	return Memory{Total: total, DuckDB: half, Go: half, Rest: total - 2*half}
 }
 
-// DuckDBLimit is DuckDB's part as an Options.MemoryLimit, for each of so many databases that are open at
-// once.
-func (m Memory) DuckDBLimit(databases int64) string { return sizeText(m.DuckDB / databases) }
+// DuckDBLimit is DuckDB's part as an Options.MemoryLimit.
+func (m Memory) DuckDBLimit() string { return sizeText(m.DuckDB) }
 
-// LimitGo sets Go's memory limit to its part, as far as the live heap allows. It changes nothing if GOMEMLIMIT is set in
-// the environment. It returns the limit in force.
+// LimitGo sets Go's memory limit to its part. It changes nothing if GOMEMLIMIT is set in the environment. It returns the limit in
+// force.
 func (m Memory) LimitGo() int64 {
-	if _, told := os.LookupEnv("GOMEMLIMIT"); !told {
+	if !goLimitTold() {
 		debug.SetMemoryLimit(m.Go)
 	}
 	return debug.SetMemoryLimit(-1)
+}
+
+// goLimitTold reports whether the operator has set Go's limit.
+func goLimitTold() bool {
+	_, told := os.LookupEnv("GOMEMLIMIT")
+	return told
 }
 
 // sizeText is a size in whole megabytes, as flags and DuckDB take it.

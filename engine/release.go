@@ -87,7 +87,7 @@ func (db *DB) raiseLimit(ctx context.Context, conn *sql.Conn) error {
 	if !db.release.lowered {
 		return nil
 	}
-	if err := setLimit(ctx, conn, cmp.Or(db.bound.is(), db.opts.memoryLimit())); err != nil {
+	if err := setLimit(ctx, conn, cmp.Or(db.bound.is(), db.reopening().MemoryLimit)); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimitLow, err)
 	}
 	db.release.lowered = false

@@ -78,7 +78,7 @@ func openState(ctx context.Context, opts Options, file string) (*DB, error) {
 // the old file once nobody has it open; if Replace fails, it is called with the new one before Replace
 // returns. One Replace runs at a time.
 func (db *DB) Replace(ctx context.Context, file string, prepare func(next *DB) error, freed func(file string)) error {
-	next, err := openState(ctx, db.opts, file)
+	next, err := openState(ctx, db.reopening(), file)
 	if err != nil {
 		freed(file)
 		return err

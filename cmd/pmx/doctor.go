@@ -83,7 +83,7 @@ type DoctorCmd struct {
 func (DoctorCmd) Help() string {
 	return `Checks the data directory and its permissions, which process has the database open, the disk, the limit of open files, the clock, the
 settings, the certificate, the file of keys, the version of the database, and the status of a running server: old data, refreshes and
-verifications that fail, faults. Says what to do about each problem. Changes nothing. Takes the flags of pmx serve, and reads the
+verifications that fail, too little memory, faults. Says what to do about each problem. Changes nothing. Takes the flags of pmx serve, and reads the
 environment and the config file as it would.
 
 The exit status is 1 if something is wrong, and 0 if there are only warnings.
@@ -316,6 +316,12 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 		"check the log, and whether --backup-dir can be reached")
 	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work continues automatically")
 	add(f.Stale, warns, "rollups", "some stored facts are not served yet", "wait for the next refresh, or run pmx refresh")
+	more := "start it with --memory " + strings.ReplaceAll(bytesOf(s.Memory.Needed), " ", "") + " or more"
+	if s.Memory.GoFixed {
+		more = "raise GOMEMLIMIT, or unset it and " + more
+	}
+	add(s.Memory.Needed > 0, warns, "memory", fmt.Sprintf("%s are live in Go, too much for its limit of %s: collecting garbage takes much of the processor time",
+		bytesOf(s.Memory.LiveHeap), bytesOf(s.Memory.Limit.Go)), more)
 	verified := f.LastVerified
 	if verified.IsZero() {
 		verified = s.Started

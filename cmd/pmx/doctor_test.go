@@ -80,6 +80,8 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 			s.Background = []guard.WorkStatus{{Name: "exports", Failing: true, Text: "nil map"}}
 		}, "background", fails, "nil map"},
 		{func(s *serverStatus) { s.Tally = keeper.Tally{Reopened: 2} }, "faults", warns, "2 times"},
+		{func(s *serverStatus) { s.Memory = memoryStatus{LiveHeap: 3e9, Needed: 46e8} }, "memory", warns, "3.0 GB are live"},
+		{func(s *serverStatus) { s.Memory = memoryStatus{LiveHeap: 3e9, Needed: 46e8, GoFixed: true} }, "memory", warns, "3.0 GB are live"},
 		{func(s *serverStatus) { s.Waiting = now.Add(-time.Hour) }, "exports", warns, "60 min"},
 	} {
 		s := healthy
@@ -88,6 +90,15 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 		if len(found) != 1 || found[0].Check != tc.check || found[0].Level != tc.level || !strings.Contains(found[0].Detail, tc.text) || found[0].Do == "" {
 			t.Errorf("%s %s: %+v", tc.check, tc.text, found)
 		}
+	}
+	cramped := healthy
+	cramped.Memory = memoryStatus{Needed: 4_600_000_000}
+	if found := troubles(checkServer(&cramped, now)); len(found) != 1 || found[0].Do != "start it with --memory 4.6GB or more" {
+		t.Errorf("with too little memory: %+v", found)
+	}
+	cramped.Memory.GoFixed = true
+	if found := troubles(checkServer(&cramped, now)); len(found) != 1 || !strings.HasPrefix(found[0].Do, "raise GOMEMLIMIT") {
+		t.Errorf("with GOMEMLIMIT: %+v", found)
 	}
 	old := healthy
 	old.AsOf, old.Historical = now.AddDate(-1, 0, 0), true

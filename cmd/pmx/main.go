@@ -72,7 +72,7 @@ func (c *CLI) limitMemory() error {
 func (c *CLI) dir() (engine.Dir, error) { return engine.Dir(c.DataDir).Abs() }
 
 func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
-	return engine.Options{Dir: dir, MemoryLimit: c.memory.DuckDBLimit(1), Threads: c.Threads}
+	return engine.Options{Dir: dir, MemoryLimit: c.memory.DuckDBLimit(), Threads: c.Threads}
 }
 
 // stdio is where a command reads and writes.

@@ -105,7 +105,7 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return errors.New("--lake needs --against, the folder of the rollups computed from it")
 	}
 	if c.Lake != "" {
-		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.memory.DuckDBLimit(1), Step: stages(m.stage)}
+		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.memory.DuckDBLimit(), Step: stages(m.stage)}
 		checks, err = p.Run(ctx)
 	} else if c.Against != "" {
 		var dir string

@@ -93,7 +93,7 @@ func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) 
 		return nil, err
 	}
 	cfg.Engine, cfg.Feeds, cfg.Venue = c.faultedOptions(dir, cfg.Log), feeds.Catalog{Cities: places}, venue
-	cfg.Engine.Reads = cfg.Lake
+	cfg.Engine.Reads, cfg.Memory = cfg.Lake, c.memory
 	return keeper.Open(ctx, cfg)
 }
 

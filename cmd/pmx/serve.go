@@ -58,7 +58,7 @@ type ServeCmd struct {
 	Historical bool        `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
 	Sample     bool        `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
 
-	memory engine.Memory // limits of the process
+	memory engine.Memory // of the process, as it is divided at the start
 }
 
 // Help is the longer help.
@@ -180,7 +180,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		sources, lanes = r.Sources, append(lanes, func(ctx context.Context) error { return at.Watch.Supervise(ctx, "follow", r.Run) })
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
+		GoMemory: c.memory.Go, OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC(), memory: c.memory})
+	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
 	if scraped != nil {
 		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
 	}

@@ -81,9 +81,8 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 	r, err := replica.New(replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
 		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
 			opts := cli.faultedOptions(dir, at.Log)
-			opts.MemoryLimit = cli.memory.DuckDBLimit(2) // the next state is opened while the current one is served
 			opts.Reads = c.Lake
-			cfg := keeper.Config{Engine: opts, Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Lake: c.Lake, Serve: true}
+			cfg := keeper.Config{Engine: opts, Memory: c.memory, Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Lake: c.Lake, Serve: true}
 			opened, err := keeper.OpenReplica(ctx, cfg, s)
 			if err != nil {
 				return nil, err

@@ -71,9 +71,12 @@ func (s *serverStatus) waits() bool { return s.Replica != nil && s.Replica.Takes
 
 // memoryStatus is how much memory a server uses, in bytes.
 type memoryStatus struct {
-	Limit    engine.Memory `json:"limit"`    // limits, in total and by part
-	Resident int64         `json:"resident"` // without the system's cache of files; 0: unknown
-	Go       uint64        `json:"go"`       // obtained by Go from the system
+	Limit    engine.Memory `json:"limit"`     // limits in force, in total and by part
+	LiveHeap int64         `json:"live_heap"` // of Go, as of the last division; 0: not measured yet
+	Needed   int64         `json:"needed"`    // --memory that would give Go enough for it; 0: what there is does
+	GoFixed  bool          `json:"go_fixed"`  // GOMEMLIMIT is set in the environment: the limits stay as they are
+	Resident int64         `json:"resident"`  // without the system's cache of files; 0: unknown
+	Go       uint64        `json:"go"`        // obtained by Go from the system
 	DuckDB   int64         `json:"duckdb"`
 	Spilled  int64         `json:"spilled"`
 }
@@ -105,7 +108,6 @@ type statusTeller struct {
 	url        string
 	historical bool
 	started    time.Time
-	memory     engine.Memory
 }
 
 // registerServer registers all operations on a server's socket.
@@ -137,7 +139,9 @@ func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	out.Memory.Limit, out.Memory.Resident, out.Memory.Go = s.memory, engine.ResidentMemory(), m.Sys-m.HeapReleased
+	divided := s.keeper.Memory()
+	out.Memory = memoryStatus{Limit: divided.Memory, LiveHeap: divided.LiveHeap, Needed: divided.Needed, GoFixed: divided.GoFixed,
+		Resident: engine.ResidentMemory(), Go: m.Sys - m.HeapReleased}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if held, spilled, err := s.keeper.DB().Memory(ctx); err == nil {
@@ -329,7 +333,9 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 		src := &s.Sources[i]
 		line("source "+src.Name, "%s, complete up to %s, %s new rows", src.State, ago(src.AsOf, now), thousands(src.Rows))
 	}
-	line("memory", "%s of %s at most: Go %s, DuckDB %s, spilled %s", bytesOf(s.Memory.Resident), bytesOf(s.Memory.Limit.Total), bytesOf(s.Memory.Go), bytesOf(s.Memory.DuckDB), bytesOf(s.Memory.Spilled))
+	m := &s.Memory
+	line("memory", "%s of %s at most: Go %s of %s, %s live; DuckDB %s of %s, spilled %s", bytesOf(m.Resident), bytesOf(m.Limit.Total),
+		bytesOf(m.Go), bytesOf(m.Limit.Go), bytesOf(m.LiveHeap), bytesOf(m.DuckDB), bytesOf(m.Limit.DuckDB), bytesOf(m.Spilled))
 	waiting := ""
 	if !s.Waiting.IsZero() {
 		waiting = "; the oldest has been queued since " + ago(s.Waiting, now)

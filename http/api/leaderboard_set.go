@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -27,16 +26,17 @@ const (
 	leaderboardsShare = 20               // the pause is at least this many times as long as the last reading
 	leaderboardsIdle  = 10 * time.Minute // between two readings while nobody asks
 
-	// leaderboardDivisor: one set may take this fraction of Go's memory. There are two while one is read.
+	// leaderboardDivisor: one set may take this fraction of Go's part of the memory. There are two while one is read.
 	leaderboardDivisor = 16
 )
 
-// leaderboardBytes is how many bytes one set may take, given Go's limit; 0: no limit.
-func leaderboardBytes(limit int64) int64 {
-	if limit == math.MaxInt64 {
+// leaderboardBytes is how many bytes one set may take, given Go's part of the memory at the start; 0: no limit. The part grows with the
+// live heap, but what an answer has must not depend on that, and what can be left out must not make it grow more.
+func leaderboardBytes(part int64) int64 {
+	if part == math.MaxInt64 {
 		return 0
 	}
-	return limit / leaderboardDivisor
+	return part / leaderboardDivisor
 }
 
 // leaderboardSet has the data that leaderboards of one snapshot are ranked from.
@@ -55,6 +55,7 @@ type leaderboardSets struct {
 	kept    atomic.Bool               // KeepLeaderboards runs
 	asked   atomic.Pointer[time.Time] // time of the last request; nil: none
 	refused atomic.Pointer[time.Time] // until when leaderboards that were too large are not read again; nil: they never were
+	bytes   int64                     // that one set may take; 0: no limit
 	reading chan struct{}             // holds a value while somebody reads
 	wake    chan struct{}
 	// About the last reading by KeepLeaderboards; used only there.
@@ -63,8 +64,8 @@ type leaderboardSets struct {
 	failed bool
 }
 
-func newLeaderboardSets() *leaderboardSets {
-	return &leaderboardSets{reading: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+func newLeaderboardSets(goMemory int64) *leaderboardSets {
+	return &leaderboardSets{bytes: leaderboardBytes(goMemory), reading: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
 // nudge makes KeepLeaderboards check whether there is anything to do.
@@ -129,7 +130,7 @@ func (a *API) readLeaderboards(ctx context.Context, v *encodedSnapshot) (*leader
 	begun := time.Now()
 	var err error
 	if !set.asOf.IsZero() {
-		set.leaderboards, err = a.reader.Leaderboards(ctx, set.asOf.UnixMicro(), v.snap.Batch, leaderboardBytes(debug.SetMemoryLimit(-1)))
+		set.leaderboards, err = a.reader.Leaderboards(ctx, set.asOf.UnixMicro(), v.snap.Batch, b.bytes)
 	}
 	set.took = time.Since(begun)
 	if errors.Is(err, serving.ErrLeaderboardsTooLarge) {

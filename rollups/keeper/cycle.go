@@ -128,6 +128,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	if shown == nil {
 		err = errors.Join(err, k.readBeside(ctx))
 	}
+	k.followRebuiltHeap(ctx)
 	return errors.Join(shown, err)
 }
 
@@ -214,6 +215,7 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 		return err
 	}
 	defer k.work.Unlock()
+	k.followHeap(ctx)
 	if k.deferred.waits(k.cfg.Now()) {
 		return k.cycleDone(inbox)
 	}

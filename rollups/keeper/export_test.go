@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"testing"
 )
 
@@ -40,4 +41,13 @@ func RebuildIn(t *testing.T, least int64) {
 	before := rebuildMemory
 	rebuildMemory = share{least: least}
 	t.Cleanup(func() { rebuildMemory = before })
+}
+
+// LiveHeapIs makes keepers see a live heap of so many bytes for a while. It can be changed.
+func LiveHeapIs(t *testing.T, bytes int64) *atomic.Int64 {
+	before, heap := liveHeap, &atomic.Int64{}
+	heap.Store(bytes)
+	liveHeap = heap.Load
+	t.Cleanup(func() { liveHeap = before })
+	return heap
 }

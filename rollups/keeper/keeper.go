@@ -25,6 +25,7 @@ import (
 // Config says which venue to keep, and how.
 type Config struct {
 	Engine engine.Options
+	Memory engine.Memory // of the process, if Serve is set: it is divided between Engine and what is served; zero: Engine.MemoryLimit holds
 	Feeds  ingest.FeedCatalog
 	Log    zerolog.Logger
 	Watch  *guard.Watch     // watches background work; nil: one that logs to Log
@@ -50,6 +51,8 @@ type Keeper struct {
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were given back last
+	division       *engine.Division           // of Config.Memory; nil: DuckDB's limit stays
+	cramped        bool                       // the log says that Config.Memory is too little
 	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time
 
@@ -75,14 +78,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		cfg.Watch = guard.New(cfg.Log)
 	}
 	k := &Keeper{cfg: cfg, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}}
-	opts := cfg.Engine
-	opts.OnFault = func(err error, recovered bool) {
-		k.tallies.fault(recovered)
-		if cfg.Engine.OnFault != nil {
-			cfg.Engine.OnFault(err, recovered)
-		}
-	}
-	db, err := engine.Open(ctx, opts)
+	db, err := engine.Open(ctx, k.engineOptions(1))
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +114,27 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 			k.cancel()
 			return nil, errors.Join(err, k.closeSegments(), db.Close())
 		}
+		for k.followHeap(ctx) { // nobody reads the database yet
+		}
 		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	}
 	return k, nil
+}
+
+// engineOptions are those of Config, with DuckDB's part of the memory for so many databases that are open at once.
+func (k *Keeper) engineOptions(databases int64) engine.Options {
+	opts := k.cfg.Engine
+	if k.cfg.Serve && k.cfg.Memory.Total > 0 {
+		k.division = engine.NewDivision(k.cfg.Memory, databases, opts.Threads)
+		opts.MemoryLimit = k.division.MemoryLimit()
+	}
+	opts.OnFault = func(err error, recovered bool) {
+		k.tallies.fault(recovered)
+		if k.cfg.Engine.OnFault != nil {
+			k.cfg.Engine.OnFault(err, recovered)
+		}
+	}
+	return opts
 }
 
 // refreshDesk rebuilds the weather desk if its cities or its grammar changed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"runtime"
 	"time"
 
 	"pmx/engine"
@@ -52,10 +53,53 @@ func (k *Keeper) boundMemory(ctx context.Context) {
 	if now.Sub(k.garbageAt) >= memoryLooks {
 		k.garbageAt = now
 		engine.BoundGarbage(followedGarbage)
+		k.followHeap(ctx)
 	}
 	if now.Sub(k.releasedAt) >= memoryLooks && k.releaseBlocks(ctx, 0) {
 		k.releasedAt = now // else after the next batch
 	}
+}
+
+// liveHeap is how many bytes are live in Go's heap.
+var liveHeap = engine.LiveHeap
+
+// followHeap takes a step towards the division of the memory that the live heap needs. It reports whether another one is due. The
+// caller does the keeper's work.
+func (k *Keeper) followHeap(ctx context.Context) (more bool) {
+	if k.division == nil {
+		return false
+	}
+	was := k.division.Now()
+	more, err := k.division.Follow(ctx, k.db, liveHeap())
+	now := k.division.Now()
+	if err != nil && ctx.Err() == nil {
+		k.cfg.Log.Debug().Err(err).Msg("the memory is divided as before")
+	}
+	if now.DuckDB != was.DuckDB {
+		k.cfg.Log.Debug().Int64("duckdb", now.DuckDB).Int64("go", now.Go).Int64("live_heap", now.LiveHeap).Msg("the memory is divided again")
+	}
+	if now.Needed > 0 && !k.cramped {
+		k.cramped = true
+		k.cfg.Log.Warn().Int64("live_heap", now.LiveHeap).Int64("total", now.Total).Int64("needed", now.Needed).
+			Msg("Go's limit is too low for what is live, and collecting garbage takes much of the processor time: raise --memory, or GOMEMLIMIT where it is set")
+	}
+	return more
+}
+
+// followRebuiltHeap is followHeap once everything was rebuilt, when much has just become garbage.
+func (k *Keeper) followRebuiltHeap(ctx context.Context) {
+	if k.division != nil {
+		runtime.GC()
+		k.followHeap(ctx)
+	}
+}
+
+// Memory is how the memory of the process is divided now; zero where Config.Memory is.
+func (k *Keeper) Memory() engine.Divided {
+	if k.division == nil {
+		return engine.Divided{}
+	}
+	return k.division.Now()
 }
 
 // unboundGarbage restores Go's own bound of garbage, for importing files fast.

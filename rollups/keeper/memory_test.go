@@ -39,6 +39,13 @@ func (l *limits) of(wanted ...string) []string {
 	return slices.DeleteFunc(slices.Clone(l.seen), func(s string) bool { return !slices.Contains(wanted, s) })
 }
 
+// sets gives all limits that were set.
+func (l *limits) sets() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.seen), func(s string) bool { return s == "CHECKPOINT" })
+}
+
 func openLimited(t *testing.T) (*keeper.Keeper, *limits) {
 	t.Helper()
 	opts, l := enginetest.Options(t, t.TempDir(), "2GB"), &limits{}

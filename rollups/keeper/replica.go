@@ -24,14 +24,7 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 		cfg.Watch = guard.New(cfg.Log)
 	}
 	k := &Keeper{cfg: cfg, replica: true}
-	opts := cfg.Engine
-	opts.OnFault = func(err error, recovered bool) {
-		k.tallies.fault(recovered)
-		if cfg.Engine.OnFault != nil {
-			cfg.Engine.OnFault(err, recovered)
-		}
-	}
-	db, err := engine.OpenReplica(ctx, opts, s.File)
+	db, err := engine.OpenReplica(ctx, k.engineOptions(2), s.File) // the next state is opened while this one is served
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +48,8 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	if err != nil {
 		k.cancel()
 		return nil, errors.Join(err, k.closeSegments(), db.Close())
+	}
+	for k.followHeap(ctx) { // nobody reads the database yet
 	}
 	k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	return k, nil
@@ -128,6 +123,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not follow and are rebuilt")
 	}
 	shown()
+	k.followHeap(context.WithoutCancel(ctx))
 	k.startSegmentBuild()
 	return nil
 }
@@ -163,8 +159,13 @@ func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
 }
 
 // Followed records the progress of following another server's backups: current says that its newest backup is
-// served, failure why it cannot be, "" for no failure. The status is graded by it as by refreshes.
+// served, failure why it cannot be, "" for no failure. The status is graded by it as by refreshes, and the memory is divided as
+// by them.
 func (k *Keeper) Followed(current bool, failure string) {
+	if k.work.TryLock() { // else Take runs, which does it too
+		k.followHeap(k.ctx)
+		k.work.Unlock()
+	}
 	now := k.cfg.Now().UTC()
 	k.updateFreshness(func(f *serving.Freshness) {
 		f.FailureText = failure

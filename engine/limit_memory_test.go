@@ -1,0 +1,192 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"runtime/debug"
+	"testing"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/engine"
+	"pmx/engine/enginetest"
+)
+
+// limitIn reads DuckDB's limit and leaves it as it is.
+func limitIn(t *testing.T, db *engine.DB) (limit string) {
+	t.Helper()
+	err := db.Read(engine.Lean(t.Context()), func(conn *sql.Conn) error {
+		return conn.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit')").Scan(&limit)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return limit
+}
+
+// limitTo is LimitMemory, in megabytes.
+func limitTo(db *engine.DB, megabytes int64) (done bool, err error) {
+	ctx := context.Background()
+	err = db.Write(ctx, func(conn *sql.Conn) (err error) {
+		done, err = db.LimitMemory(ctx, conn, megabytes*1_000_000)
+		return err
+	})
+	return done, err
+}
+
+// TestTheUsualLimitMoves: it holds for all that return to it, is not lowered while there are readers, and survives a fault.
+func TestTheUsualLimitMoves(t *testing.T) {
+	ctx := t.Context()
+	db, err := engine.Open(ctx, enginetest.Options(t, t.TempDir(), "400MB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	const at400, at300, at200, at100 = "381.4 MiB", "286.1 MiB", "190.7 MiB", "95.3 MiB"
+	limited := func(megabytes int64, done bool) {
+		t.Helper()
+		if got, err := limitTo(db, megabytes); got != done || err != nil {
+			t.Fatalf("%d MB: %v, %v", megabytes, got, err)
+		}
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		if got := limitIn(t, db); got != want {
+			t.Errorf("%s the limit is %s, want %s", when, got, want)
+		}
+	}
+	bound := func(most int64) {
+		t.Helper()
+		if err := db.Write(ctx, func(conn *sql.Conn) error { return db.BoundMemory(ctx, conn, most) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(f func()) {
+		t.Helper()
+		if err := db.Read(ctx, func(*sql.Conn) error { f(); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited(300, true)
+	expect("once lowered", at300)
+	read(func() { limited(200, false) })
+	expect("behind a reader who was there", at300)
+	read(func() { limited(400, true) })
+	expect("raised beside a reader", at400)
+
+	bound(200_000_000)
+	limited(300, true)
+	expect("while a lower one is in force", "190.7 MiB")
+	read(func() {})
+	expect("behind a reader", at300)
+	bound(200_000_000)
+	limited(100, true)
+	expect("lower than the one in force", at100)
+	bound(200_000_000)
+	expect("with a bound that is higher", at100)
+	limited(200, true)
+	if done, err := db.ReleaseBlocks(ctx, 0); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	expect("when blocks were given back", at200)
+
+	if err := db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE beside AS SELECT range AS n FROM range(100_000)")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := limitTo(db, 0); done || err == nil {
+		t.Errorf("it can be lowered below what is in use: %v, %v", done, err)
+	}
+	expect("when it could not be lowered", at200)
+	_ = db.Read(ctx, func(*sql.Conn) error { return &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"} })
+	expect("when the database was opened again", at200)
+	limited(400, true)
+	expect("raised after that", at400)
+}
+
+// TestAReplicaOpensTheNextStateWithTheLimitInForce, and the served one again after a fault.
+func TestAReplicaOpensTheNextStateWithTheLimitInForce(t *testing.T) {
+	ctx, from := t.Context(), t.TempDir()
+	writer := open(t, from)
+	file := writer.Dir().Database()
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := engine.OpenReplica(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1, MemoryLimit: "400MB"}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if done, err := limitTo(db, 300); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	fault := func(*sql.Conn) error { return &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"} }
+	_ = db.Read(ctx, fault)
+	if got := limitIn(t, db); got != "286.1 MiB" {
+		t.Errorf("the state that was opened again has %s", got)
+	}
+	other := open(t, t.TempDir())
+	next := other.Dir().Database()
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Replace(ctx, next, func(*engine.DB) error { return nil }, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if got := limitIn(t, db); got != "286.1 MiB" {
+		t.Errorf("the next state has %s", got)
+	}
+	_ = db.Read(ctx, fault)
+	if got := limitIn(t, db); got != "286.1 MiB" {
+		t.Errorf("the next state, opened again, has %s", got)
+	}
+}
+
+// TestADivisionFollowsTheHeapInSteps: DuckDB's limit and Go's move by as much, 256 MB at a time down, and not while somebody reads.
+func TestADivisionFollowsTheHeapInSteps(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	m, err := engine.ParseMemory("2GB") // halves of 804 MB
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := engine.NewDivision(m, 1, 1)
+	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), d.MemoryLimit()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	follow := func(heap int64, more bool, limit string, goes int64) {
+		t.Helper()
+		got, err := d.Follow(t.Context(), db, heap)
+		if err != nil || got != more {
+			t.Fatalf("a heap of %d: %v, %v", heap, got, err)
+		}
+		now := d.Now()
+		if inForce := debug.SetMemoryLimit(-1); now.Go != goes || inForce != goes && goes != m.Go || now.Go+now.DuckDB+now.Rest != m.Total || now.LiveHeap != heap {
+			t.Errorf("a heap of %d: %+v, Go's limit is %d, want %d", heap, now, inForce, goes)
+		}
+		if got := limitIn(t, db); got != limit {
+			t.Errorf("a heap of %d: the limit is %s, want %s", heap, got, limit)
+		}
+	}
+	follow(100_000_000, false, "766.7 MiB", 804_000_000)
+	if err := db.Read(t.Context(), func(*sql.Conn) error {
+		follow(1_000_000_000, false, "766.7 MiB", 804_000_000)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	follow(1_000_000_000, true, "522.6 MiB", 1_060_000_000)
+	follow(1_000_000_000, false, "297.5 MiB", 1_296_000_000) // 1,282 MB and up to the next step
+	follow(3_000_000_000, false, "127.7 MiB", 1_474_000_000)
+	if now := d.Now(); now.Needed != 4_600_000_000 {
+		t.Errorf("%d are needed", now.Needed)
+	}
+	follow(100_000_000, false, "766.7 MiB", 804_000_000)
+	if now := d.Now(); now.Needed != 0 || debug.SetMemoryLimit(-1) != m.Go {
+		t.Errorf("%+v", now)
+	}
+}
