@@ -64,9 +64,9 @@ type liveData struct {
 	kinds            batchKinds // of the batch that is being applied
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
-	reload           func(section) bool            // which sections read everything while the others apply a difference; nil: none
-	beside           Beside                        // reads wallets while everything is loaded; nil: there is no other connection
-	walletsRead      func() (read bool, err error) // waits until beside has read them; nil: it does not
+	reload           func(section) bool // which sections read everything while the others apply a difference; nil: none
+	beside           Beside             // reads wallets while everything is loaded; nil: there is no other connection
+	aside            aside              // what it reads
 }
 
 // gazetteer returns the cities of the weather desk.
@@ -99,22 +99,6 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	return l.LoadBeside(ctx, conn, nil)
 }
 
-// Beside runs f on another connection, which sees what is committed; false if it did not run f.
-type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error)
-
-// LoadBeside is Load, but reads wallets on another connection while it reads markets; nil: there is none.
-func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
-	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
-	next.beside = beside
-	if err := next.load(ctx, conn); err != nil {
-		return err
-	}
-	next.beside = nil
-	l.liveData = next.liveData
-	l.current.Store(next.Snapshot())
-	return nil
-}
-
 // load is Load into a new Live.
 func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	var wallets int64
@@ -132,13 +116,13 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	for p := range serving.Periods {
 		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = walletWindow{}, tokenWindow{}, marketSet{}
 	}
+	l.sections = newSections()
 	if l.beside != nil {
-		defer l.startWallets(ctx)()
+		defer l.startAside(ctx)()
 	}
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
 		return err
 	}
-	l.sections = newSections()
 	for _, p := range l.sections {
 		if early, ok := p.(earlySection); ok {
 			defer early.begin(l)()
@@ -218,23 +202,6 @@ func take(ctx context.Context, conn *sql.Conn, steps []step) error {
 	return nil
 }
 
-// startWallets begins to add all wallets in the background, while markets are added. walletsRead waits
-// until this is done, and so does end.
-func (l *Live) startWallets(ctx context.Context) (end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	steps, ran := l.walletSteps(table.baseAndDelta, "LoadNames", true), false
-	done := guard.Start(func() (err error) {
-		ran, err = l.beside(ctx, func(conn *sql.Conn) error { return take(ctx, conn, steps) })
-		return err
-	})
-	l.walletsRead = sync.OnceValues(func() (bool, error) { err := <-done; return ran, guard.Repanic(err) })
-	return func() {
-		cancel()
-		_, _ = l.walletsRead()
-		l.walletsRead = nil
-	}
-}
-
 // follow adds rows to the state: all of them, or those of a batch.
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
 	whole := remapped == ""
@@ -245,10 +212,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	if err := take(ctx, conn, steps); err != nil {
 		return err
 	}
-	read, err := false, error(nil)
-	if l.walletsRead != nil {
-		read, err = l.walletsRead()
-	}
+	read, err := l.aside.wallets()
 	if !read && err == nil {
 		err = take(ctx, conn, l.walletSteps(from, names, whole))
 	}
@@ -259,6 +223,9 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		return fmt.Errorf("follow traders: %w", err)
 	}
 	for _, p := range l.sections {
+		if slices.Contains(l.aside.sections, p) {
+			continue
+		}
 		of, all := from, whole
 		if l.reload != nil && l.reload(p) {
 			of, all = table.baseAndDelta, true
@@ -266,6 +233,9 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		if err := p.follow(ctx, conn, l, of, all); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
+	}
+	if err := l.aside.rest(ctx, conn, l); err != nil {
+		return err
 	}
 	return l.publish(ctx, conn)
 }

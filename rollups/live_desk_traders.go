@@ -35,8 +35,14 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	if whole {
 		*p = deskTraders{}
 	}
-	return eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, func(row *deskWalletRow) { p.add(l, row) })(ctx, conn)
+	err := eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, func(row *deskWalletRow) { p.add(l, row) })(ctx, conn)
+	for s := range serving.DeskSorts {
+		p.ranked(l, s)
+	}
+	return err
 }
+
+func (*deskTraders) needsOnlyWallets() {}
 
 // deskWalletRow is a row of desk_wallet.
 type deskWalletRow struct {

@@ -35,6 +35,8 @@ func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	return nil
 }
 
+func (*indexSection) needsOnlyWallets() {}
+
 // flowRow is a row of index_flow.
 type flowRow struct {
 	Bucket   int32      `sql:"bucket"`

@@ -31,18 +31,11 @@ func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 		o.builder.Add(row.Wallet, serving.Score{Forecasts: row.Forecasts, Correct: row.Correct, Edge: row.Edge, Error: row.Error,
 			BaselineError: row.BaselineError, BuyUSD: row.BuyUSD}, l.excluded[row.Wallet])
 	})(ctx, conn)
-	if err != nil {
-		return err
-	}
-	for _, market := range l.catalog.Changed() {
-		o.average(l, market)
-	}
-	for _, token := range l.freed {
-		o.builder.SetBaseline(token, 0)
-	}
-	l.freed = l.freed[:0]
-	return nil
+	o.builder.Rank()
+	return err
 }
+
+func (*oracleSection) needsOnlyWallets() {}
 
 // average notes the average price of the tokens of each outcome of a market.
 func (o *oracleSection) average(l *Live, market int32) {
@@ -63,7 +56,14 @@ func (o *oracleSection) average(l *Live, market int32) {
 	}
 }
 
-func (o *oracleSection) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
+func (o *oracleSection) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.Snapshot) error {
+	for _, market := range snap.Catalog.Changed() {
+		o.average(l, market)
+	}
+	for _, token := range l.freed {
+		o.builder.SetBaseline(token, 0)
+	}
+	l.freed = l.freed[:0]
 	snap.Oracle = o.builder.Seal()
 	return nil
 }

@@ -196,16 +196,20 @@ func (b *OracleBuilder) SetBaseline(token data.TokenID, price data.Micro) {
 
 // Seal returns the Oracle as it is now and starts the next one.
 func (b *OracleBuilder) Seal() *Oracle {
-	o := &Oracle{scores: b.scores.seal(), baselines: b.baselines.seal(), wallets: b.wallets}
-	if len(b.changed) > 0 {
-		b.ranked = b.rerank(o)
+	b.Rank()
+	return &Oracle{scores: b.scores.seal(), baselines: b.baselines.seal(), wallets: b.wallets, ranked: b.ranked}
+}
+
+// Rank ranks the wallets that changed, as Seal would. It uses nothing but scores and addresses.
+func (b *OracleBuilder) Rank() {
+	if len(b.changed) == 0 {
+		return
 	}
-	o.ranked = b.ranked
+	b.ranked = b.rerank(&Oracle{scores: b.scores.shared, wallets: b.wallets})
 	for _, id := range b.changed {
 		b.noted[id] = false
 	}
 	b.changed = b.changed[:0]
-	return o
 }
 
 // rerank moves the wallets that changed to their new places in the ranking.
