@@ -22,6 +22,13 @@ func (k *Keeper) RewriteSegments(ctx context.Context) error {
 	return k.buildSegments(ctx, k.segments, false)
 }
 
+// FlushSegments writes what came in to files of fills, however little it is.
+func (k *Keeper) FlushSegments(ctx context.Context) error {
+	k.segments.building.Lock()
+	defer k.segments.building.Unlock()
+	return k.db.ReadLowPriority(ctx, func(conn *sql.Conn) error { return k.segments.buildFillsOf(ctx, conn, false, true) })
+}
+
 // Warmed tells whether merging has its memory.
 func (k *Keeper) Warmed() bool { return k.merger.Warmed() }
 

@@ -15,10 +15,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// When the segment in wallet order is rewritten: once enough fills came in, as a share of it, to be
-// worth the work, or once a fill of a wallet in it was replaced. A file is rewritten as a whole, so
-// the larger it is, the more fills it takes. The token segment is written with it, or alone if it
-// is missing or a fill was replaced.
+// When another file in wallet order is written: once enough fills came in, as a share of those that
+// files have, to be worth a file, or once a fill of a wallet in them was replaced. A file of the newest
+// fills of tokens is written with it, or alone if there is none or a fill was replaced.
 const (
 	minFlushFills    = 50_000
 	maxMemtableFills = 1_000_000
@@ -28,7 +27,7 @@ const (
 	minMissedFills = 250_000
 	flushShare     = 16
 	// restFactor times the duration of the last build is the pause before the file is written
-	// again, if that build failed, or if replaced fills are the only reason.
+	// again, if that build failed, or if replaced fills or a damaged file are the only reason.
 	restFactor = 20
 	// maxBuildAttempts is how many times in a row files are begun if imports overtake them.
 	maxBuildAttempts = 3
@@ -36,7 +35,7 @@ const (
 	maxMemtableTexts = 16 << 20
 )
 
-// memtableGrown reports whether the memtable is large enough for a new file in wallet order to be
+// memtableGrown reports whether the memtable is large enough for another file in wallet order to be
 // worth writing.
 func memtableGrown(s fillseg.Stats) bool {
 	return s.Recent >= maxMemtableFills || s.Recent >= max(minFlushFills, s.Stored/flushShare)
@@ -70,7 +69,7 @@ func (r *segmentSet) due(wallets, tokens fillseg.Stats, texts textseg.Stats, now
 	case !wallets.Ready, !tokens.Ready, memtableGrown(wallets), textsDue(texts):
 		return true
 	}
-	return wallets.Dirty+tokens.Dirty > 0 && rested
+	return (wallets.Dirty+tokens.Dirty > 0 || errors.Join(wallets.Damage, tokens.Damage) != nil) && rested
 }
 
 func textsDue(s textseg.Stats) bool { return !s.Ready || s.Text >= maxMemtableTexts }
@@ -138,7 +137,7 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 		return err
 	}
 	s, tokens, texts := r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats()
-	k.cfg.Log.Info().Int64("fills", s.Stored).Int64("bytes", s.Bytes).Int64("recent", s.Recent).Int64("token_bytes", tokens.Bytes).
+	k.cfg.Log.Info().Int64("fills", s.Stored).Int("files", s.Files).Int64("bytes", s.Bytes).Int64("recent", s.Recent).Int64("token_bytes", tokens.Bytes).
 		Int64("market_bytes", texts.Bytes).Dur("took", r.buildTime).Msg("segments built")
 	return nil
 }
@@ -146,14 +145,18 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 // adder adds a fact and the batch it came with.
 type adder = func(batch int64, f *serving.Fill) error
 
-// buildFills writes the file of tokens, and that of wallets if it is worth it, in one pass over the
-// facts.
+// buildFills writes a file of tokens, and one of wallets if it is worth it.
 func (r *segmentSet) buildFills(ctx context.Context, conn *sql.Conn, whole bool) error {
 	s, t := r.wallets.Stats(), r.tokens.Stats()
-	both := whole || !s.Ready || s.Dirty > 0 || memtableGrown(s)
-	if !both && t.Ready && t.Dirty == 0 {
+	both := whole || !s.Ready || s.Dirty > 0 || s.Damage != nil || memtableGrown(s)
+	if !both && t.Ready && t.Dirty == 0 && t.Damage == nil {
 		return nil
 	}
+	return r.buildFillsOf(ctx, conn, whole, both)
+}
+
+// buildFillsOf writes a file of tokens, and with both one of wallets, in one pass over the facts.
+func (r *segmentSet) buildFillsOf(ctx context.Context, conn *sql.Conn, whole, both bool) error {
 	began := time.Now()
 	defer func() { r.buildTime, r.builtAt = time.Since(began), time.Now() }()
 	tokens, err := planFor(ctx, conn, r.tokens.Store, whole)

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ func TestWhenFilesAreWritten(t *testing.T) {
 		{"tokens wait for wallets", written, fine, fillseg.Stats{Ready: true, Recent: minFlushFills}, known, false},
 		{"a fill was replaced", written, fillseg.Stats{Ready: true, Stored: large, Dirty: 1}, fine, known, false},
 		{"a fill was replaced a while ago", longAgo, fillseg.Stats{Ready: true, Stored: large, Dirty: 1}, fine, known, true},
+		{"a file was damaged, and those before it are served", longAgo, fillseg.Stats{Ready: true, Stored: large, Damage: errors.New("damaged")}, fine, known, true},
 		{"a fill of a token was", longAgo, fine, fillseg.Stats{Ready: true, Dirty: 1}, known, true},
 		{"some texts changed", longAgo, fine, fine, textseg.Stats{Ready: true, Text: maxMemtableTexts - 1}, false},
 		{"many texts changed", written, fine, fine, textseg.Stats{Ready: true, Text: maxMemtableTexts}, true},

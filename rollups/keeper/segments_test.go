@@ -135,6 +135,47 @@ func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
 	alsoVerify(t, k)
 }
 
+// Imports between which files were written are read from several, also after a restart, in whatever
+// order they came, and with a fill that was replaced.
+func TestFilesContinueEachOther(t *testing.T) {
+	files := sampleFiles(t)
+	k := open(t, t.TempDir())
+	k.Settle()
+	flushed := func(want int, paths ...string) {
+		t.Helper()
+		mustImport(t, k, paths...)
+		if err := k.FlushSegments(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		tokens, _ := k.MarketStats()
+		if s := k.WalletStats(); s.Files != want || s.Recent+s.Dirty > 0 || tokens.Files != want || tokens.Recent+tokens.Dirty > 0 {
+			t.Fatalf("%+v, %+v, want %d files", s, tokens, want)
+		}
+		mustHave(t, k, 0)
+	}
+	flushed(1, files[0], files[3])
+	flushed(2, files[1]) // older than what is there
+	flushed(3, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
+	better := write(t, "better.csv", strings.Replace(plainFills, "tx,", "tx,log_index,", 1)+fillRow(1, 9, walletAnn, "0.5"))
+	flushed(4, better)
+	mustVerify(t, k)
+	k = reopen(t, k)
+	if s := k.WalletStats(); s.Files != 4 || s.Recent > 0 {
+		t.Errorf("after a restart: %+v", s)
+	}
+	mustHave(t, k, 0)
+	mustImport(t, k, files[2])
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+	if err := k.Rebuild(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if s := k.WalletStats(); s.Files != 1 {
+		t.Errorf("after a rebuild: %+v", s)
+	}
+	mustHave(t, k, 0)
+}
+
 func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpThatStopsIsRebuilt rebuilds before it serves")
 	files := sampleFiles(t)

@@ -90,6 +90,9 @@ func (f *File) Damaged(what string, args ...any) *Damage {
 	return &Damage{Path: f.path, What: fmt.Sprintf(what, args...), info: f.info}
 }
 
+// Path is where the file was opened.
+func (f *File) Path() string { return f.path }
+
 // Len is how many bytes a section has.
 func (f *File) Len(section int) int { return len(f.sections[section]) }
 
@@ -114,6 +117,9 @@ func (f *File) Bytes(section, lo, hi int) []byte {
 	}
 	return b[lo:hi:hi]
 }
+
+// Checked returns a whole section whose bytes were all returned before, so that its pages are verified.
+func (f *File) Checked(section int) []byte { return f.sections[section] }
 
 // Expect makes the system read those pages of the bytes from lo to hi of a section that nobody has
 // read since the file was opened: together, and not one for each page fault. If all were read, the
@@ -194,13 +200,16 @@ func (f *File) AdviseRandom() { adviseRandom(f.bytes) }
 func (f *File) Prefetch(section, lo, hi int) { adviseNeeded(f.sections[section], lo, hi) }
 
 // Acquire keeps the file mapped until Release; false if it is unmapped already.
-func (f *File) Acquire() bool {
+func (f *File) Acquire() bool { return acquire(&f.users) }
+
+// acquire adds a user, unless there is none left.
+func acquire(users *atomic.Int64) bool {
 	for {
-		n := f.users.Load()
+		n := users.Load()
 		if n == 0 {
 			return false
 		}
-		if f.users.CompareAndSwap(n, n+1) {
+		if users.CompareAndSwap(n, n+1) {
 			return true
 		}
 	}

@@ -44,13 +44,15 @@ type Coverage struct {
 type Header struct {
 	Coverage Coverage
 	Counts   []uint64 // entries, by section
+	Follows  uint64   // the ID of the file that this one continues; 0: it is the first
+	ID       uint64   // the checksum of the header, of a file that was opened: no two files have the same
 	sums     uint64   // the checksum of the checksums of pages, which follow the last section
 	format   *Format
 }
 
 // SameContent reports whether two files have the same content, by their headers.
 func (h *Header) SameContent(o *Header) bool {
-	return h.format == o.format && h.Coverage == o.Coverage && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
+	return h.format == o.format && h.ID == o.ID && h.Coverage == o.Coverage && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
 }
 
 // ErrFormat is returned for a file that another version wrote, and for one that is damaged, whose
@@ -88,6 +90,7 @@ func (h *Header) encode() []byte {
 	}
 	b = binary.LittleEndian.AppendUint64(b, h.sums)
 	b = b[:PageSize]
+	binary.LittleEndian.PutUint64(b[PageSize-16:], h.Follows)
 	binary.LittleEndian.PutUint64(b[PageSize-8:], xxhash.Sum64(b[:PageSize-8]))
 	return b
 }
@@ -106,7 +109,8 @@ func (f *Format) decode(b []byte) (Header, error) {
 	if v := field(0); v != f.Version {
 		return h, fmt.Errorf("version %d: %w", v, ErrFormat)
 	}
-	if binary.LittleEndian.Uint64(b[PageSize-8:]) != xxhash.Sum64(b[:PageSize-8]) {
+	h.Follows, h.ID = binary.LittleEndian.Uint64(b[PageSize-16:]), binary.LittleEndian.Uint64(b[PageSize-8:])
+	if h.ID != xxhash.Sum64(b[:PageSize-8]) {
 		return h, &Damage{What: "header: checksum differs"}
 	}
 	h.Coverage = Coverage{Batch: int64(field(1)), ImportLogHash: field(2), Facts: int64(field(3))}

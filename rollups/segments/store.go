@@ -3,6 +3,7 @@ package segments
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -16,11 +17,11 @@ type Memtable[M any] interface {
 	Since(batch int64) M // what came in after a batch
 }
 
-// Contents is what reads use: a file and a memtable that change together.
+// Contents is what reads use: files and a memtable that change together.
 type Contents[M Memtable[M]] struct {
-	File  *File // nil: none
+	Files *Files // nil: none
 	Mem   M
-	Ready bool // File and Mem hold everything up to Mem.Through
+	Ready bool // Files and Mem hold everything up to Mem.Through
 }
 
 // Known reports whether the store follows imports: it was opened or restarted, and not closed.
@@ -29,26 +30,24 @@ func (st *Contents[M]) Known() bool {
 	return st.Mem != none
 }
 
-// Covered is the last batch in the file; −1: none is.
+// Covered is the last batch in the files; −1: none is.
 func (st *Contents[M]) Covered() int64 {
-	if st.File == nil {
-		return -1
+	if f := st.Files.Last(); f != nil {
+		return f.Coverage.Batch
 	}
-	return st.File.Coverage.Batch
+	return -1
 }
 
-// Release ends a read that File.Acquire began.
+// Release ends a read that Files.Acquire began.
 func (st *Contents[M]) Release() {
-	if st.File != nil {
-		_ = st.File.Release() // unmapping fails only for what was never mapped
-	}
+	_ = st.Files.Release() // unmapping fails only for what was never mapped
 }
 
-// Store is a file and a memtable of what came in since: the part of a store that is independent of
-// the file's contents. One goroutine calls Open, Restart and Change, another Adopt; any number
-// read.
+// Store is files that continue each other and a memtable of what came in since: the part of a store
+// that is independent of the files' contents. One goroutine calls Open, Restart and Change, another
+// Adopt; any number read.
 type Store[M Memtable[M]] struct {
-	Path string                           // of the file, whose folder must exist
+	Path string                           // of the first file, whose folder must exist
 	Sync func(*os.File) error             // makes a file durable
 	open func(path string) (*File, error) // maps a finished file and checks its bounds
 	mem  func(batch int64) M              // an empty memtable of what comes after a batch
@@ -56,7 +55,7 @@ type Store[M Memtable[M]] struct {
 	// OnDamage is called when a file was dropped as corrupted, by whichever goroutine found out;
 	// may be nil.
 	OnDamage func(*Damage)
-	damage   atomic.Pointer[Damage] // of the file that the next one replaces
+	damage   atomic.Pointer[Damage] // of a file that the next one replaces
 
 	mu       sync.Mutex // held to change contents, and what it points to
 	contents atomic.Pointer[Contents[M]]
@@ -72,30 +71,22 @@ func (s *Store[M]) Init(path string, open func(path string) (*File, error), mem 
 // Contents returns the current contents.
 func (s *Store[M]) Contents() *Contents[M] { return s.contents.Load() }
 
-// Open maps the file if there is one that fits, and removes what a killed process left behind. From
-// then on the store has what the file covers; later batches have to be added. It reports whether
-// there is such a file; a damaged one, or one of another version, counts as none.
+// Open maps the files that continue each other from the first one on and fit: those that cover most.
+// It removes what a killed process left half-written. From then on the store has what the files
+// cover; later batches have to be added. It reports whether there are such files. A damaged one, or
+// one of another version, counts as none, and so do those that continue it.
 func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
 	if err := RemoveTemp(s.Path); err != nil {
 		return false, err
 	}
-	f, err := s.open(s.Path)
-	var d *Damage
-	switch {
-	case errors.As(err, &d):
-		s.report(d)
-		return false, nil
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, ErrFormat):
-		return false, nil
-	case err != nil:
+	list, err := s.openChain(fits)
+	if err != nil || list == nil {
 		return false, err
 	}
-	ok, err := fits(f.Coverage)
-	if err != nil || !ok {
-		return false, errors.Join(err, f.Release())
+	for _, f := range list {
+		f.AdviseRandom()
 	}
-	f.AdviseRandom()
-	return true, s.swap(&Contents[M]{File: f, Mem: s.mem(f.Coverage.Batch), Ready: true})
+	return true, s.swap(&Contents[M]{Files: newFiles(list), Mem: s.mem(list[len(list)-1].Coverage.Batch), Ready: true})
 }
 
 // Restart empties the store: batches after batch have to be added, earlier ones are left to the
@@ -104,10 +95,10 @@ func (s *Store[M]) Restart(batch int64, empty bool) error {
 	return s.swap(&Contents[M]{Mem: s.mem(batch), Ready: empty})
 }
 
-// Close unmaps the file. Later reads find nothing.
+// Close unmaps the files. Later reads find nothing.
 func (s *Store[M]) Close() error { return s.swap(&Contents[M]{}) }
 
-// Through is the last batch that was added or is in the file; −1: none.
+// Through is the last batch that was added or is in the files; −1: none.
 func (s *Store[M]) Through() int64 {
 	if st := s.contents.Load(); st.Known() {
 		return st.Mem.Through()
@@ -125,8 +116,8 @@ func (s *Store[M]) Change(change func(*Contents[M])) {
 	}
 }
 
-// swap replaces the contents. The file of the one before is unmapped once nobody reads
-// it.
+// swap replaces the contents. Files that only the ones before have are unmapped once nobody reads
+// them.
 func (s *Store[M]) swap(next *Contents[M]) error {
 	s.mu.Lock()
 	old := s.contents.Swap(next)
@@ -134,21 +125,21 @@ func (s *Store[M]) swap(next *Contents[M]) error {
 	return old.leave(next)
 }
 
-// leave unmaps the file of contents that were replaced once nobody reads it.
+// leave lets go of the files of contents that were replaced.
 func (st *Contents[M]) leave(next *Contents[M]) error {
-	if st.File == nil || st.File == next.File {
+	if st.Files == next.Files {
 		return nil
 	}
-	return st.File.Release()
+	return st.Files.Release()
 }
 
-// Skip leaves imports up to batch to the next file, which continues the present one if keep agrees,
+// Skip leaves imports up to batch to the next file, which continues the present ones if keep agrees,
 // and is made from scratch otherwise.
 func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 	s.mu.Lock()
 	next, old := &Contents[M]{Mem: s.mem(batch)}, s.contents.Load()
 	if old.Known() && keep(old.Mem) {
-		next.File = old.File
+		next.Files = old.Files
 	}
 	s.contents.Store(next)
 	s.mu.Unlock()
@@ -158,44 +149,54 @@ func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 // ErrStoreRestarted is returned for a file whose store was restarted while it was written.
 var ErrStoreRestarted = errors.New("the store was restarted while its file was written")
 
-// Adopt opens the file that was written with everything up to batch, and switches to it.
-func (s *Store[M]) Adopt(batch int64) error {
-	f, err := s.open(s.Path)
+// Adopt opens the file that was written to path with everything between the last of before and
+// batch, and switches to before and it: files of the store's that it continues, from the first one
+// on; none if it has everything up to batch.
+func (s *Store[M]) Adopt(batch int64, before []*File, path string) error {
+	f, err := s.open(path)
 	if err != nil {
 		return err
 	}
 	f.AdviseRandom()
 	s.mu.Lock()
 	old := s.contents.Load()
-	if !old.Known() || old.Mem.After() > batch {
+	if !old.Known() || old.Mem.After() > batch || !old.Files.begin(before) {
 		s.mu.Unlock()
 		return errors.Join(ErrStoreRestarted, f.Release())
 	}
-	next := &Contents[M]{File: f, Mem: old.Mem.Since(batch), Ready: true}
+	for _, b := range before {
+		b.Acquire() // it is mapped: the present contents have it
+	}
+	next := &Contents[M]{Files: newFiles(append(slices.Clone(before), f)), Mem: old.Mem.Since(batch), Ready: true}
 	s.contents.Store(next)
 	s.damage.Store(nil)
 	s.mu.Unlock()
 	return old.leave(next)
 }
 
-// VerifyPages compares every checksum of the file; Damage then returns what is wrong. The error is
+// VerifyPages compares every checksum of the files; Damage then returns what is wrong. The error is
 // that of going, which is called from time to time.
 func (s *Store[M]) VerifyPages(going func() error) error {
 	st := s.contents.Load()
-	if st.File == nil || !st.File.Acquire() {
+	if !st.Files.Acquire() {
 		return nil
 	}
 	defer st.Release()
-	err := st.File.VerifyPages(going)
-	var d *Damage
-	if errors.As(err, &d) {
-		s.Abandon(d)
-		return nil
+	for _, f := range st.Files.List() {
+		err := f.VerifyPages(going)
+		var d *Damage
+		if errors.As(err, &d) {
+			s.Abandon(d)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
-// Damage is what is wrong with the file that the next one will replace; nil: no known damage.
+// Damage is what is wrong with a file that the next one will replace; nil: no known damage.
 func (s *Store[M]) Damage() error {
 	if d := s.damage.Load(); d != nil {
 		return d
@@ -203,15 +204,18 @@ func (s *Store[M]) Damage() error {
 	return nil
 }
 
-// Abandon makes the store drop its file as damaged. It does nothing if the file is not served any
-// more, or was dropped already.
+// Repaired notes that what a damaged file had is in the store again.
+func (s *Store[M]) Repaired() { s.damage.Store(nil) }
+
+// Abandon makes the store drop its files because one is damaged. It does nothing if that one is not
+// served any more, or was dropped already.
 func (s *Store[M]) Abandon(d *Damage) { s.abandon(d) }
 
 // abandon reports whether the file was served until now.
 func (s *Store[M]) abandon(d *Damage) bool {
 	s.mu.Lock()
 	st := s.contents.Load()
-	mine := st.File != nil && st.Known() && d.Of(st.File)
+	mine := st.Known() && slices.ContainsFunc(st.Files.List(), d.Of)
 	if mine {
 		s.contents.Store(&Contents[M]{Mem: s.mem(st.Mem.Through())})
 		st.Release()
@@ -226,7 +230,7 @@ func (s *Store[M]) abandon(d *Damage) bool {
 // AbandonInput is Abandon for a file that another one was being made from. It may be at the store's
 // path without being served.
 func (s *Store[M]) AbandonInput(d *Damage) {
-	if !s.abandon(d) && d.Path == s.Path {
+	if !s.abandon(d) && (d.Path == s.Path || isLevel(s.Path, d.Path)) {
 		s.report(d)
 	}
 }

@@ -139,5 +139,14 @@ func (s *DaySum) Add(f *Fill) {
 	s.SellUSD += f.USD
 }
 
+// Merge adds another sum of the same day.
+func (s *DaySum) Merge(o *DaySum) {
+	s.Day = o.Day
+	s.Fills += o.Fills
+	s.BuyUSD += o.BuyUSD
+	s.SellUSD += o.SellUSD
+	s.FeeUSD += o.FeeUSD
+}
+
 // NetCash is sells minus buys minus fees.
 func (s *DaySum) NetCash() data.Micro { return s.SellUSD - s.BuyUSD - s.FeeUSD }

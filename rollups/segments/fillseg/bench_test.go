@@ -11,9 +11,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// benchStore has many wallets of 20 fills, one of just too few to be heavy, and a
-// market maker.
-func benchStore(b *testing.B) WalletStore {
+// benchStore has many wallets of 20 fills, one of just too few to be heavy, and a market maker, in so
+// many files: the first has half of the fills if there are others.
+func benchStore(b *testing.B, files int) WalletStore {
 	b.Helper()
 	s := NewWalletStore(filepath.Join(b.TempDir(), "wallets.seg"), scrambled{})
 	if err := s.Restart(0, false); err != nil {
@@ -28,32 +28,50 @@ func benchStore(b *testing.B) WalletStore {
 		binary.BigEndian.PutUint64(f.Tx[:], n/2)
 		return f
 	}
-	err := s.Build(context.Background(), s.Plan(), func(add func(int64, *serving.Fill) error) error {
-		for range 300_000 {
-			if err := add(0, fill(data.WalletID(2+rng.Int32N(15_000)))); err != nil {
-				return err
+	flush := func(batch int64, fills int) {
+		s.Add(Batch{Number: batch})
+		err := s.Build(context.Background(), s.Plan(), func(add func(int64, *serving.Fill) error) error {
+			for i := range fills {
+				wallet := data.WalletID(2 + rng.Int32N(15_000))
+				switch {
+				case i%41 == 0:
+					wallet = 1 // 19,500 fills
+				case i%8 > 2:
+					wallet = 0
+				}
+				if err := add(batch, fill(wallet)); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
 		}
-		for i := range 500_000 {
-			wallet := data.WalletID(0)
-			if i%26 == 0 {
-				wallet = 1 // 19,231 fills
-			}
-			if err := add(0, fill(wallet)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
+	}
+	const fills = 800_000
+	if files == 1 {
+		flush(0, fills)
+	} else {
+		flush(0, fills/2)
+	}
+	for batch := 1; batch < files; batch++ {
+		flush(int64(batch), fills/2/(files-1))
+	}
+	if s.Stats().Files != files {
+		b.Fatalf("%+v", s.Stats())
 	}
 	b.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-func BenchmarkReads(b *testing.B) {
-	s := benchStore(b)
+func BenchmarkReads(b *testing.B) { benchReads(b, benchStore(b, 1)) }
+
+// The same from as many files as there may be.
+func BenchmarkReadsOfManyFiles(b *testing.B) { benchReads(b, benchStore(b, maxLevels)) }
+
+func benchReads(b *testing.B, s WalletStore) {
+	last := s.Through()
 	rng := rand.New(rand.NewPCG(3, 4))
 	wallets := map[string]func() data.WalletID{"random": func() data.WalletID { return data.WalletID(2 + rng.Int32N(15_000)) }, "large": func() data.WalletID { return 1 },
 		"maker": func() data.WalletID { return 0 }}
@@ -65,19 +83,19 @@ func BenchmarkReads(b *testing.B) {
 		b.Run("fills/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				fills, _ = s.Fills(fills[:0], wallet(), 0, nil, 50)
+				fills, _ = s.Fills(fills[:0], wallet(), last, nil, 50)
 			}
 		})
 		b.Run("tokens/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				tokens, _ = s.Tokens(tokens[:0], wallet(), 0)
+				tokens, _ = s.Tokens(tokens[:0], wallet(), last)
 			}
 		})
 		b.Run("days/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				days, _ = s.Days(days[:0], wallet(), 0)
+				days, _ = s.Days(days[:0], wallet(), last)
 			}
 		})
 	}
@@ -85,10 +103,10 @@ func BenchmarkReads(b *testing.B) {
 
 // What a start pays for a file: its header, its checksums and its index.
 func BenchmarkOpen(b *testing.B) {
-	s := benchStore(b)
+	s := benchStore(b, 1)
 	b.ReportMetric(float64(s.Stats().Bytes), "file-bytes")
 	for b.Loop() {
-		r, err := openSegment(s.Path, s.format)
+		r, err := openSegment(s.Path, s.first)
 		if err != nil {
 			b.Fatal(err)
 		}

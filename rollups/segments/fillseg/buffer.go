@@ -3,11 +3,9 @@ package fillseg
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
 
 	"pmx/data"
-	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
@@ -107,11 +105,10 @@ func (s *buffer) sort() {
 	})
 }
 
-// write sorts the fills and writes them to path, without sums: these are computed when slices are
-// merged.
-func (s *buffer) write(path string, c segments.Coverage) (err error) {
+// write sorts the fills and writes them as a file.
+func (s *buffer) write(out *output) (err error) {
 	s.sort()
-	w, err := newWriter(path, &s.kind, math.MaxInt)
+	w, err := out.begin(&s.kind)
 	if err != nil {
 		return err
 	}
@@ -137,7 +134,7 @@ func (s *buffer) write(path string, c segments.Coverage) (err error) {
 		}
 		i = to
 	}
-	return w.finish(c, func(*os.File) error { return nil })
+	return out.finish(w)
 }
 
 func (s *buffer) writeShared(w *writer) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"slices"
 
@@ -15,7 +17,7 @@ import (
 // Plan says what a Build has to put into the file.
 type Plan struct {
 	Batch         int64  // the last import of it
-	After         int64  // only facts of later imports are to be read; the file has the others. −1: all facts
+	After         int64  // only facts of later imports are to be read; the files have the others. −1: all facts
 	Reread        Keys   // keys whose facts are all to be read again
 	ImportLogHash uint64 // set by the caller: the fingerprint of the imports up to Batch
 	Facts         int64  // set by the caller for a store of the newest fills: how many facts there are up to Batch
@@ -42,14 +44,22 @@ func (k *kind) keysOf(keys []int32) (out Keys) {
 // set returns the keys of one kind as a set.
 func (k *Keys) set(tokens bool) map[int32]bool {
 	out := map[int32]bool{}
+	for _, key := range k.list(tokens) {
+		out[key] = true
+	}
+	return out
+}
+
+// list returns the keys of one kind.
+func (k *Keys) list(tokens bool) (out []int32) {
 	if tokens {
 		for _, id := range k.Tokens {
-			out[int32(id)] = true
+			out = append(out, int32(id))
 		}
 		return out
 	}
 	for _, id := range k.Wallets {
-		out[int32(id)] = true
+		out = append(out, int32(id))
 	}
 	return out
 }
@@ -72,7 +82,7 @@ const maxReread = 1000
 func (s *Store) Plan() Plan {
 	p := Plan{Batch: s.Through(), After: -1}
 	s.Change(func(st *segments.Contents[*memtable]) {
-		if st.File == nil {
+		if st.Files == nil {
 			return
 		}
 		if again := st.Mem.marked(p.Batch); len(again) <= maxReread {
@@ -82,28 +92,42 @@ func (s *Store) Plan() Plan {
 	return p
 }
 
-// Build writes the file that plan describes and swaps it in. facts passes every fill of the plan to
-// add with its batch, in any order; other fills are skipped. One Build runs at a time. If the
-// previous file is damaged, the error is a *segments.Damage, and the next plan does without it.
+// Build writes the file that plan describes and swaps it in: it has the facts of imports that no file
+// has yet, and takes in those of the newest files where mergeFrom says so. facts passes every fill of
+// the plan to add with its batch, in any order; other fills are skipped. One Build runs at a time. If
+// a previous file is damaged, the error is a *segments.Damage, and the next plan does without them.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) (err error) {
-	b := build{store: s, covers: segments.Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
-	err = segments.Try(func() error { return b.run(ctx, plan, facts) })
+	b := build{store: s, plan: plan, buffer: buffer{kind: s.kind}}
+	err = segments.Try(func() error { return b.run(ctx, facts) })
 	var d *segments.Damage
 	if errors.As(err, &d) {
-		for i := range b.inputs {
-			d.Of(b.inputs[i].File) // to find out which file cannot be read
+		for _, f := range b.opened() {
+			d.Of(f) // to find out which file cannot be read
 		}
 		s.AbandonInput(d)
 	}
 	return errors.Join(err, b.close())
 }
 
-func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) error {
-	s := b.store
+// build is a file being made from previous ones and from slices of facts, each sorted in memory and
+// written as a small segment of its own.
+type build struct {
+	store  *Store
+	plan   Plan
+	buffer buffer
+	served *segments.Files // those that the plan continues
+	slices []input
+	inputs []input // previous files that are taken in
+}
+
+func (b *build) run(ctx context.Context, facts func(add func(batch int64, f *serving.Fill) error) error) error {
+	s, plan := b.store, b.plan
 	if plan.After >= 0 {
-		if err := b.reuse(plan); err != nil {
-			return err
+		st := s.Contents()
+		if st.Covered() != plan.After || !st.Files.Acquire() {
+			return segments.ErrStoreRestarted // since the plan was made
 		}
+		b.served = st.Files
 	}
 	b.buffer.reset()
 	if plan.After < 0 { // growing it step by step would leave several copies to the collector
@@ -121,78 +145,148 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch in
 		}
 		return b.flush()
 	})
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return err
+	}
+	if plan.After >= 0 && len(b.buffer.entries)+len(b.slices)+len(plan.Reread.list(s.byToken)) == 0 {
+		s.Repaired() // there is nothing that the files lack
+		return nil
+	}
+	kept, err := b.write(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.flush(); err != nil {
+	if err := s.Adopt(plan.Batch, kept, b.path(kept)); err != nil {
 		return err
 	}
-	b.buffer = buffer{}
-	if err := b.merge(ctx); err != nil {
-		return err
-	}
-	return s.Adopt(plan.Batch)
+	return s.RemoveOthers()
 }
 
-// build is a file being made from the previous one and from slices of facts, each sorted in memory
-// and written as a small segment of its own.
-type build struct {
-	store  *Store
-	covers segments.Coverage
-	buffer buffer
-	inputs []input
+// write writes the file and gives it its name once it is durable. It returns the files that this one
+// continues.
+func (b *build) write(ctx context.Context) (kept []*segments.File, err error) {
+	s, list := b.store, b.served.List()
+	kept = list[:mergeFrom(fileSizes(list), b.added(), s.mostFiles)]
+	out := b.output(segments.TempPath(s.Path, 0), kept)
+	if len(b.slices) == 0 && len(kept) == len(list) { // nothing to merge
+		err = b.buffer.write(&out)
+	} else if err = b.flush(); err == nil {
+		b.buffer = buffer{}
+		if err = b.reuse(list[len(kept):]); err == nil {
+			err = s.merge(ctx, &out, append(b.inputs, b.slices...))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("file of fills: %w", err)
+	}
+	return kept, segments.Publish(out.path, b.path(kept), s.Sync)
 }
 
-// reuse takes the present segment as an input, except for the keys that are read again.
-func (b *build) reuse(p Plan) error {
-	served := b.store.Contents().File
-	if served == nil {
-		return segments.ErrStoreRestarted // since the plan was made
+// added is about how many bytes the facts take that were read.
+func (b *build) added() uint64 {
+	n := uint64(len(b.buffer.entries)) * (rowSize + hashSize/2)
+	for _, in := range b.slices {
+		n += in.Size()
 	}
-	r, err := openSegment(b.store.Path, b.store.format) // a second time, to be read in order
+	return n
+}
+
+// path is the name of the file if it continues some files.
+func (b *build) path(kept []*segments.File) string {
+	if len(kept) == 0 {
+		return b.store.Path
+	}
+	return segments.LevelPath(b.store.Path, kept[len(kept)-1].Coverage.Batch, b.plan.Batch)
+}
+
+// output describes the file.
+func (b *build) output(path string, kept []*segments.File) output {
+	s := b.store
+	out := output{path: path, covers: segments.Coverage{Batch: b.plan.Batch, ImportLogHash: b.plan.ImportLogHash, Facts: b.plan.Facts},
+		heavy: s.heavyFrom, sync: s.Sync, finished: s.count}
+	if len(kept) == 0 {
+		return out
+	}
+	last := kept[len(kept)-1]
+	out.later, out.follows, out.heavy = true, last.ID, s.laterHeavy
+	out.whole = b.plan.Reread.list(s.byToken)
+	for _, f := range b.served.List()[len(kept):] {
+		out.whole = append(out.whole, segment{f}.wholeKeys()...)
+	}
+	slices.Sort(out.whole)
+	out.whole = slices.Compact(out.whole)
+	if s.most == 0 {
+		out.facts = last.Coverage.Facts - s.superseded(kept, out.whole)
+	}
+	return out
+}
+
+// count notes that a file was written.
+func (s *Store) count(size uint64) { s.written.Add(int64(size)) }
+
+// reuse takes files as inputs, except for the keys that are read again, or that a later one has all of.
+func (b *build) reuse(list []*segments.File) error {
+	skip := b.plan.Reread.set(b.store.byToken)
+	for i := len(list) - 1; i >= 0; i-- {
+		r, err := b.reopen(list[i])
+		if err != nil {
+			return err
+		}
+		b.inputs = append(b.inputs, input{segment: r, skip: maps.Clone(skip)})
+		for _, key := range r.wholeKeys() {
+			skip[key] = true
+		}
+	}
+	slices.Reverse(b.inputs)
+	return nil
+}
+
+// reopen opens a file that is served a second time, to be read in order.
+func (b *build) reopen(served *segments.File) (segment, error) {
+	r, err := openSegment(served.Path(), b.store.formatOf(served.Path() == b.store.Path))
 	if err == nil && !r.SameContent(&served.Header) {
 		err = errors.Join(errors.New("it is another file now"), r.Release())
 	}
 	if err != nil { // a mapping stays valid whatever happens to the name
 		if r = (segment{served}); !r.Acquire() {
-			return segments.ErrStoreRestarted
+			return r, segments.ErrStoreRestarted
 		}
 	}
-	b.inputs = append(b.inputs, input{segment: r, skip: p.Reread.set(b.store.byToken)})
-	return nil
+	return r, nil
 }
 
-// flush writes the slice as one more input.
+// flush writes the slice as one more input. It has no sums: these are computed when slices are merged.
 func (b *build) flush() error {
 	if len(b.buffer.entries) == 0 {
 		return nil
 	}
-	path := segments.TempPath(b.store.Path, len(b.inputs)+1)
-	if err := b.buffer.write(path, b.covers); err != nil {
-		return fmt.Errorf("file of fills: %w", err)
+	s := b.store
+	out := output{path: segments.TempPath(s.Path, len(b.slices)+1), later: true, heavy: math.MaxInt,
+		sync: func(*os.File) error { return nil }, finished: s.count}
+	if err := b.buffer.write(&out); err != nil {
+		return fmt.Errorf("slice of fills: %w", err)
 	}
 	b.buffer.reset()
-	r, err := openSegment(path, b.store.format)
+	r, err := openSegment(out.path, s.later)
 	if err != nil {
 		return err
 	}
-	b.inputs = append(b.inputs, input{segment: r})
-	return os.Remove(path) // the data stay as long as they are mapped
+	b.slices = append(b.slices, input{segment: r})
+	return os.Remove(out.path) // the data stay as long as they are mapped
 }
 
-// merge makes one file of all inputs and gives it its name once it is durable.
-func (b *build) merge(ctx context.Context) error {
-	s := b.store
-	path := segments.TempPath(s.Path, 0)
-	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavyFrom, s.Sync); err != nil {
-		return fmt.Errorf("file of fills: %w", err)
+// opened are the files that are read.
+func (b *build) opened() []*segments.File {
+	list := slices.Clone(b.served.List())
+	for _, in := range slices.Concat(b.inputs, b.slices) {
+		list = append(list, in.File)
 	}
-	return segments.Publish(path, s.Path, s.Sync)
+	return list
 }
 
 func (b *build) close() error {
-	var err error
-	for _, in := range b.inputs {
+	err := b.served.Release()
+	for _, in := range slices.Concat(b.inputs, b.slices) {
 		err = errors.Join(err, in.Release())
 	}
 	return errors.Join(err, segments.RemoveTemp(b.store.Path))

@@ -38,8 +38,11 @@ func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	if err := os.Truncate(s.Path, segments.PageSize); err != nil {
 		t.Fatal(err)
 	}
+	s.mostFiles = 1
 	s.Add(Batch{Number: 1})
-	err := s.Build(context.Background(), s.Plan(), func(func(int64, *serving.Fill) error) error { return nil })
+	err := s.Build(context.Background(), s.Plan(), func(add func(int64, *serving.Fill) error) error {
+		return add(1, &serving.Fill{TS: epoch * second, Repeat: 1})
+	})
 	var d *segments.Damage
 	if !errors.As(err, &d) || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())

@@ -27,8 +27,8 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 	accept := func(segments.Coverage) (bool, error) { return true, nil }
 	damage := map[string][]byte{"empty": {}, "cut": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "header only": whole[:segments.PageSize],
 		"other version": slices.Clone(whole), "count": slices.Clone(whole), "magic": slices.Clone(whole)}
-	damage["other version"][len(wholeFormat.Magic)]++
-	damage["count"][len(wholeFormat.Magic)+40]++
+	damage["other version"][len(wholeFormats.first.Magic)]++
+	damage["count"][len(wholeFormats.first.Magic)+40]++
 	damage["magic"][0]++
 	for name, text := range damage {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -102,8 +102,11 @@ func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
+	s.Add(Batch{Number: 1})
 	p := s.Plan()
-	err := s.Build(context.Background(), p, func(func(int64, *serving.Fill) error) error { return s.Restart(9, false) })
+	err := s.Build(context.Background(), p, func(add func(int64, *serving.Fill) error) error {
+		return errors.Join(add(1, &serving.Fill{TS: epoch * second, Repeat: 1}), s.Restart(9, false))
+	})
 	if err == nil || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
@@ -169,7 +172,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if got := fmt.Sprint(s.Stats().Stored, s.Contents().File.Users()); got != "6300 1" {
+	if got := fmt.Sprint(s.Stats().Stored, s.Contents().Files.Users()); got != "6300 1" {
 		t.Errorf("fills and users of the last file: %s", got)
 	}
 }

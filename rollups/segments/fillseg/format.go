@@ -1,10 +1,11 @@
-// Package fillseg keeps the fills of every wallet together in one file in wallet order, mapped into
-// memory, with a memtable of what came in since. It is derived data: the facts in the database are
-// the truth, the file can be rebuilt from them at any time, and a reader that does not find a
-// wallet reads the database.
+// Package fillseg keeps the fills of every wallet together in a few files in wallet order, mapped into
+// memory, with a memtable of what came in since. Each file continues the one before it with the fills
+// of later imports; a new one has those of the memtable, and takes the place of the newest files where
+// that is due (levels.go). It is derived data: the facts in the database are the truth, the files can
+// be rebuilt from them at any time, and a reader that does not find a wallet reads the database.
 //
-// Another file has the newest fills of each token, in an order of its own. Both are sorted by a
-// key, which is a wallet in the one and a token in the other. A row holds the other id; kind says
+// Other files have the newest fills of each token, in an order of their own. Both kinds are sorted by
+// a key, which is a wallet in the one and a token in the other. A row holds the other id; kind says
 // which one that is.
 package fillseg
 
@@ -29,23 +30,34 @@ import (
 //	heavy   which wallets are heavy and where their sums begin; the last names none
 //	index   where the rows of each key begin, and where the last one's end
 //
-// The last two are verified and their bounds checked when a file is opened, the others page by page
-// at their first read.
+// A file that continues another one has few of the keys. In it, index has an entry for each key with
+// rows and one for the end, and two sections follow:
+//
+//	ids     the keys with rows, ascending
+//	whole   keys of which the files before do not count, ascending: a fill was replaced, and this
+//	        file has all of the key
+//
+// From heavy on, sections are verified and their bounds checked when a file is opened, the others
+// page by page at their first read.
 //
 // In a file of the newest fills, the hashes of a key are adjacent, too, each stored once for the rows of that key. A
 // key of which the file lacks fills is heavy: tokens has what each wallet did with it, days its partial candles,
-// both over all its fills, in encodings of their own (appendWallets, appendHours).
+// both over all its fills, in encodings of their own (appendWallets, appendHours). In a file that continues another
+// one, all this is of the fills of its own imports.
 const (
 	version = 6
 	// newestVersion is the version of a file of the newest fills.
 	newestVersion = 7
-	rowSize       = 28
-	wideSize      = 40
-	hashSize      = 32
-	tokenSize     = 80
-	daySize       = 40
-	heavySize     = 24
-	indexSize     = 8
+	// laterVersion is the version of files that continue others.
+	laterVersion = 1
+	rowSize      = 28
+	wideSize     = 40
+	hashSize     = 32
+	tokenSize    = 80
+	daySize      = 40
+	heavySize    = 24
+	indexSize    = 8
+	idSize       = 4
 )
 
 // The sections in the order of the file.
@@ -57,25 +69,46 @@ const (
 	days
 	heavy
 	index
+	ids
+	whole
 )
 
 // noTx is the ordinal of a fill without a transaction hash.
 const noTx = 1<<32 - 1
 
-var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
+var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize, ids: idSize, whole: idSize}
 
-var newestSize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 1, days: 1, heavy: heavySize, index: indexSize}
+var newestSize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 1, days: 1, heavy: heavySize, index: indexSize, ids: idSize, whole: idSize}
 
-var newestName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by wallet", days: "candles", heavy: "tokens with sums", index: "index"}
+var newestName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by wallet", days: "candles", heavy: "tokens with sums", index: "index",
+	ids: "tokens", whole: "whole tokens"}
 
-var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index"}
+var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index",
+	ids: "wallets", whole: "whole wallets"}
 
-var wholeFormat = &segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize, Names: sectionName}
+// formats are those of a store's files.
+type formats struct{ first, later *segments.Format }
 
-// newestFormat is the format of a file with so many newest fills of each key. The number is part of
+// formatOf is the format of the first file, or of the others.
+func (f *formats) formatOf(first bool) *segments.Format {
+	if first {
+		return f.first
+	}
+	return f.later
+}
+
+var wholeFormats = formats{
+	&segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize[:ids], Names: sectionName[:ids]},
+	&segments.Format{Magic: "pmx wallet add\r\n", Version: laterVersion, Entries: entrySize, Names: sectionName},
+}
+
+// newestFormats are the formats of files with so many newest fills of each key. The number is part of
 // the version: a file with fewer does not have what is asked for.
-func newestFormat(most int) *segments.Format {
-	return &segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: newestSize, Names: newestName}
+func newestFormats(most int) formats {
+	return formats{
+		&segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: newestSize[:ids], Names: newestName[:ids]},
+		&segments.Format{Magic: "pmx newest add\r\n", Version: uint64(most)<<32 | laterVersion, Entries: newestSize, Names: newestName},
+	}
 }
 
 // row is a fill as stored in a file, in four words of 64, 64, 64 and 32 bits.

@@ -1,85 +1,170 @@
 package fillseg
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
 	"pmx/data"
+	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
-// lookup is what a read of one key sees: its rows in the segment, and its recent fills up to the
+// lookup is what a read of one key sees: its rows in the files, and its recent fills up to the
 // requested batch.
 type lookup struct {
-	kind    *kind
-	segment segment // of a nil file: none
-	key     int32
-	lo, hi  int
-	recent  []recent
-	older   []older
-	after   int64 // recent fills of batches up to this one are in the segment
-	upTo    int64 // later ones are not seen
+	kind   *kind
+	files  *segments.Files
+	key    int32
+	parts  [segments.MaxFiles]part // what find found, of the last file first
+	n      int                     // so many parts
+	recent []recent
+	older  []older
+	after  int64 // recent fills of batches up to this one are in the files
+	upTo   int64 // later ones are not seen
 }
 
-// find looks up where the key's rows are.
-func (v *lookup) find() {
-	if v.segment.File != nil {
-		v.lo, v.hi = v.segment.span(v.key)
+// part is where the rows of a key are in one file.
+type part struct {
+	segment
+	lo, hi int
+}
+
+// find looks up where the key's rows are. In a store of the newest fills a file may have sums of a
+// key without having rows of it.
+func (v *lookup) find() { v.findIn(v.files.List()) }
+
+func (v *lookup) findIn(files []*segments.File) {
+	for i := len(files) - 1; i >= 0; i-- {
+		r := segment{files[i]}
+		if lo, hi := r.span(v.key); lo < hi || v.kind.byToken {
+			v.parts[v.n] = part{r, lo, hi}
+			v.n++
+		}
+		if r.isWhole(v.key) {
+			return
+		}
 	}
 }
 
-// rows are the segment's rows of the key.
-func (v *lookup) rows() []byte {
-	if v.segment.File == nil {
-		return nil
-	}
-	v.segment.prefetch(v.lo, v.hi)
-	return v.segment.rows(v.lo, v.hi)
+// rows are the rows of the key, which are about to be read in order.
+func (p *part) rows() []byte {
+	p.prefetch(p.lo, p.hi)
+	return p.segment.rows(p.lo, p.hi)
 }
 
 func (v *lookup) sees(batch int64) bool { return batch > v.after && batch <= v.upTo }
 
+// unread is the rows of a part that a read may still return, from the last one down.
+type unread struct {
+	segment
+	from, at int
+	b        []byte // the rows from one to the other
+	near     hashPage
+}
+
+// last is the newest row.
+func (u *unread) last() row { return getRow(u.b[(u.at-1-u.from)*rowSize:]) }
+
+// fill is the fill of the newest row.
+func (u *unread) fill(k *kind, key int32) (f serving.Fill) {
+	w := u.last()
+	w.unpackTo(&f, u.overflow(&w))
+	k.setIDs(&f, key, w.other())
+	if tx := w.tx(); tx != noTx {
+		f.Tx = u.nextHash(&u.near, tx)
+	}
+	return f
+}
+
+// unread adds the n newest rows before after of every part to list.
+func (v *lookup) unread(list []unread, after *serving.Fill, n int) []unread {
+	for i := range v.parts[:v.n] {
+		p := &v.parts[i]
+		at := p.hi
+		if after != nil {
+			at = p.below(v.kind, v.key, p.lo, p.hi, after)
+		}
+		if from := max(p.lo, at-n); from < at { // no older one is given
+			list = append(list, unread{segment: p.segment, from: from, at: at, b: p.segment.rows(from, at), near: hashPage{at: noTx}})
+		}
+	}
+	return list
+}
+
+// newest is the place of the newest row that is left; −1: there is none.
+func (v *lookup) newest(left []unread) int {
+	if len(left) < 2 {
+		return len(left) - 1
+	}
+	best, row := 0, left[0].last()
+	for i := 1; i < len(left); i++ {
+		u, o := &left[i], left[i].last()
+		c := cmp.Compare(o.seconds(), row.seconds())
+		if c > 0 || c == 0 && u.compare(v.kind, v.key, u.at-1, left[best].segment, left[best].at-1) > 0 {
+			best, row = i, o
+		}
+	}
+	return best
+}
+
+// expect makes the system read the hashes of the n newest rows.
+func expect(left []unread, n int) {
+	if len(left) == 1 {
+		left[0].expectHashes(left[0].b)
+		return
+	}
+	var skipped [segments.MaxFiles]int
+	for i := range left {
+		skipped[i] = left[i].at - left[i].from
+	}
+	for ; n > 0; n-- {
+		best, at := -1, int64(0)
+		for i := range left {
+			if k := skipped[i] - 1; k >= 0 {
+				if w := getRow(left[i].b[k*rowSize:]); best < 0 || w.seconds() > at {
+					best, at = i, w.seconds()
+				}
+			}
+		}
+		if best < 0 {
+			break
+		}
+		skipped[best]--
+	}
+	for i := range left {
+		left[i].expectHashes(left[i].b[skipped[i]*rowSize:])
+	}
+}
+
 // fills adds the n newest fills before after to dst, newest first.
 func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.Fill {
-	i, j := v.hi, len(v.recent)
+	var list [segments.MaxFiles]unread
+	left, j := v.unread(list[:0], after, n), len(v.recent)
 	if after != nil {
-		if v.segment.File != nil {
-			i = v.segment.below(v.kind, v.key, v.lo, v.hi, after)
-		}
 		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.recent[k].Fill, after) >= 0 })
 	}
-	from := max(v.lo, i-n) // no older one is given
-	var b []byte
-	near := hashPage{at: noTx}
-	if v.segment.File != nil {
-		b = v.segment.rows(from, i)
-		v.segment.expectHashes(b)
-	}
+	expect(left, n)
 	for ; n > 0; n-- {
 		for j > 0 && !v.sees(v.recent[j-1].batch) {
 			j--
 		}
-		switch {
-		case i == v.lo && j == 0:
+		at := v.newest(left)
+		if at < 0 && j == 0 {
 			return dst
-		case i == v.lo:
-			j--
-			dst = append(dst, v.recent[j].Fill)
-			continue
 		}
-		w := getRow(b[(i-1-from)*rowSize:])
 		var f serving.Fill
-		w.unpackTo(&f, v.segment.overflow(&w))
-		v.kind.setIDs(&f, v.key, w.other())
-		if tx := w.tx(); tx != noTx {
-			f.Tx = v.segment.nextHash(&near, tx)
+		if at >= 0 {
+			f = left[at].fill(v.kind, v.key)
 		}
-		if j > 0 && v.kind.order(&v.recent[j-1].Fill, &f) > 0 {
+		if at < 0 || j > 0 && v.kind.order(&v.recent[j-1].Fill, &f) > 0 {
 			j--
 			dst = append(dst, v.recent[j].Fill)
 			continue
 		}
-		i--
+		if left[at].at--; left[at].at == left[at].from {
+			left = slices.Delete(left, at, at+1)
+		}
 		dst = append(dst, f)
 	}
 	return dst
@@ -87,21 +172,53 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 
 // tokens adds a sum per token to dst, in no order.
 func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
-	known := len(dst)
-	if v.segment.File != nil {
-		if kept, ok := v.segment.tokens(v.key); ok {
-			return v.addRecentTokens(readTokens(dst, kept), known, ix)
+	ix.reset()
+	known, last := len(dst), v.n-1
+	if last >= 0 {
+		if kept, ok := v.parts[last].tokens(v.key); ok { // the oldest part has most of them, in order
+			dst = readTokens(dst, kept)
+			ix.list = v.addTokens(ix.list[:0], v.parts[:last], dst[known:], ix)
+			return mergeTokens(dst, known, ix.list)
 		}
 	}
-	ix.reset()
+	return v.addTokens(dst, v.parts[:v.n], nil, ix)
+}
+
+// addTokens adds a sum per token of some parts and of the recent fills to dst, except that it adds kept
+// sums to those in ordered where the token is there.
+func (v *lookup) addTokens(dst []serving.TokenSum, parts []part, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	var f serving.Fill
-	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
-		v.segment.amounts(b, &f)
-		dst = ix.add(dst, &f)
+	for i := range parts {
+		p := &parts[i]
+		if kept, ok := p.tokens(v.key); ok {
+			dst = addKept(dst, kept, ordered, ix)
+			continue
+		}
+		for b := p.rows(); len(b) > 0; b = b[rowSize:] {
+			p.amounts(b, &f)
+			dst = ix.add(dst, &f)
+		}
 	}
 	for j := range v.recent {
 		if v.sees(v.recent[j].batch) {
 			dst = ix.add(dst, &v.recent[j].Fill)
+		}
+	}
+	return dst
+}
+
+// addKept adds the kept sums of a part to those in ordered, and to dst if their token is not there.
+func addKept(dst []serving.TokenSum, kept []byte, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+	at := 0
+	for ; len(kept) > 0; kept = kept[tokenSize:] {
+		sum := getToken(kept)
+		for at < len(ordered) && ordered[at].Token < sum.Token {
+			at++
+		}
+		if at < len(ordered) && ordered[at].Token == sum.Token {
+			ordered[at].Merge(&sum)
+		} else {
+			dst = ix.merge(dst, &sum)
 		}
 	}
 	return dst
@@ -115,73 +232,77 @@ func readTokens(dst []serving.TokenSum, b []byte) []serving.TokenSum {
 	return dst
 }
 
-// addRecentTokens adds the memtable's fills to the kept sums of a heavy wallet, which lie in dst
-// from known on in order of token.
-func (v *lookup) addRecentTokens(dst []serving.TokenSum, known int, ix *tokenIndex) []serving.TokenSum {
-	ix.reset()
-	kept := dst[known:]
-	var fresh []serving.TokenSum
-	for j := range v.recent {
-		f := &v.recent[j].Fill
-		if !v.sees(v.recent[j].batch) {
-			continue
-		}
-		i, found := slices.BinarySearchFunc(kept, f.Token, func(s serving.TokenSum, token data.TokenID) int { return int(s.Token) - int(token) })
+// mergeTokens adds sums to those of dst from known on, which are in order of token.
+func mergeTokens(dst []serving.TokenSum, known int, sums []serving.TokenSum) []serving.TokenSum {
+	end := len(dst)
+	for i := range sums {
+		ordered := dst[known:end]
+		at, found := slices.BinarySearchFunc(ordered, sums[i].Token, func(s serving.TokenSum, token data.TokenID) int { return int(s.Token) - int(token) })
 		if found {
-			kept[i].Add(f)
-			continue
+			ordered[at].Merge(&sums[i])
+		} else {
+			dst = append(dst, sums[i])
 		}
-		fresh = ix.add(fresh, f)
 	}
-	return append(dst, fresh...)
+	return dst
 }
 
 // days adds a sum per UTC day to dst, which is empty, oldest first.
 func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
-	if v.segment.File != nil {
-		dst = v.segmentDays(dst)
+	for i := v.n - 1; i >= 0; i-- {
+		dst = v.parts[i].addDays(dst, v.key)
 	}
 	for j := range v.recent {
-		if !v.sees(v.recent[j].batch) {
-			continue
+		if v.sees(v.recent[j].batch) {
+			dst = addToDay(dst, &v.recent[j].Fill)
 		}
-		f := &v.recent[j].Fill
-		day := serving.DayOf(f.TS)
-		i := len(dst)
-		for i > 0 && dst[i-1].Day > day {
-			i--
-		}
-		if i == 0 || dst[i-1].Day != day {
-			dst = slices.Insert(dst, i, serving.DaySum{})
-			i++
-		}
-		dst[i-1].Add(f)
 	}
 	return dst
 }
 
-func (v *lookup) segmentDays(dst []serving.DaySum) []serving.DaySum {
-	if kept, ok := v.segment.days(v.key); ok {
+// addDays adds the sums of a part.
+func (p *part) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
+	if kept, ok := p.days(key); ok {
 		for ; len(kept) > 0; kept = kept[daySize:] {
-			dst = append(dst, getDay(kept))
+			sum := getDay(kept)
+			var at int
+			dst, at = dayAt(dst, sum.Day)
+			dst[at].Merge(&sum)
 		}
 		return dst
 	}
 	var f serving.Fill
-	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
-		v.segment.amounts(b, &f)
-		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(f.TS) {
-			dst = append(dst, serving.DaySum{})
-		}
-		dst[len(dst)-1].Add(&f)
+	for b := p.rows(); len(b) > 0; b = b[rowSize:] {
+		p.amounts(b, &f)
+		dst = addToDay(dst, &f)
 	}
 	return dst
+}
+
+func addToDay(dst []serving.DaySum, f *serving.Fill) []serving.DaySum {
+	dst, at := dayAt(dst, serving.DayOf(f.TS))
+	dst[at].Add(f)
+	return dst
+}
+
+// dayAt returns the place of a day among days in order, which it adds if it is missing. It is mostly
+// the last one.
+func dayAt(dst []serving.DaySum, day int32) ([]serving.DaySum, int) {
+	i := len(dst)
+	for i > 0 && dst[i-1].Day > day {
+		i--
+	}
+	if i == 0 || dst[i-1].Day != day {
+		return slices.Insert(dst, i, serving.DaySum{}), i
+	}
+	return dst, i - 1
 }
 
 // tokenIndex finds the sum of a token in a list: a small reusable hash table.
 type tokenIndex struct {
 	slots []int32 // place in the list + 1; 0: free
 	used  []int32 // slots that are taken
+	list  []serving.TokenSum
 }
 
 func (ix *tokenIndex) reset() {
@@ -206,18 +327,31 @@ func (ix *tokenIndex) slot(list []serving.TokenSum, token data.TokenID) int32 {
 
 // add adds f to the sum of its token.
 func (ix *tokenIndex) add(list []serving.TokenSum, f *serving.Fill) []serving.TokenSum {
-	s := ix.slot(list, f.Token)
+	list, at := ix.place(list, f.Token)
+	list[at].Add(f)
+	return list
+}
+
+// merge adds a sum to that of its token.
+func (ix *tokenIndex) merge(list []serving.TokenSum, sum *serving.TokenSum) []serving.TokenSum {
+	list, at := ix.place(list, sum.Token)
+	list[at].Merge(sum)
+	return list
+}
+
+// place returns where the sum of a token is in the list, to which it adds one without fills if there is none.
+func (ix *tokenIndex) place(list []serving.TokenSum, token data.TokenID) ([]serving.TokenSum, int32) {
+	s := ix.slot(list, token)
 	if ix.slots[s] == 0 {
 		if 2*len(ix.used) >= len(ix.slots) {
 			ix.grow(list)
-			s = ix.slot(list, f.Token)
+			s = ix.slot(list, token)
 		}
-		list = append(list, serving.TokenSum{})
+		list = append(list, serving.TokenSum{Token: token})
 		ix.slots[s] = int32(len(list))
 		ix.used = append(ix.used, s)
 	}
-	list[ix.slots[s]-1].Add(f)
-	return list
+	return list, ix.slots[s] - 1
 }
 
 // grow doubles the number of tokens that fit.

@@ -1,6 +1,7 @@
-package fillseg_test
+package fillseg
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -8,7 +9,12 @@ import (
 	"pmx/data/testfiles"
 )
 
+// TestMain lets the test binary be the process that is killed.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("PMX_TEST_FLUSH_IN"); dir != "" {
+		flushAloud(dir)
+		return
+	}
 	if err := testfiles.SetChecks(8, 100); err != nil {
 		panic(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
@@ -18,14 +19,50 @@ type input struct {
 	txBase   uint32         // where its transactions lie in the output
 	wideBase uint64
 	summed   int // place among the keys with sums
+	at       int // place among the keys, if it continues another file
 }
 
 // errTooManyTransactions is returned if a file would have more transactions than a row can address.
 var errTooManyTransactions = errors.New("more than four thousand million transactions")
 
-// merge writes the rows of all inputs to one file, made durable by sync.
-func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inputs []input, from int, sync func(*os.File) error) (err error) {
-	w, err := newWriter(path, k, from)
+// output is a file to be written.
+type output struct {
+	path     string
+	covers   segments.Coverage
+	later    bool    // it is not the first file
+	follows  uint64  // the ID of the file that it continues
+	facts    int64   // in the files that it continues, of keys that are not whole
+	whole    []int32 // keys of which the files before do not count, ascending
+	heavy    int     // sums are kept from so many fills on
+	sync     func(*os.File) error
+	finished func(size uint64)
+}
+
+// begin begins the file.
+func (o *output) begin(k *kind) (*writer, error) {
+	w, err := newWriter(o.path, k, o.later, o.heavy)
+	if err != nil {
+		return nil, err
+	}
+	w.Follows, w.whole = o.follows, o.whole
+	return w, nil
+}
+
+// finish ends the file, whose fills it counts if it has all.
+func (o *output) finish(w *writer) error {
+	if w.kind.most == 0 {
+		o.covers.Facts = o.facts + int64(w.Counts[rows])
+	}
+	if err := w.finish(o.covers, o.sync); err != nil {
+		return err
+	}
+	o.finished(w.Size() + w.spilled())
+	return nil
+}
+
+// merge writes the rows of all inputs to one file.
+func (k *kind) merge(ctx context.Context, out *output, inputs []input) (err error) {
+	w, err := out.begin(k)
 	if err != nil {
 		return err
 	}
@@ -42,18 +79,16 @@ func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inpu
 			return err
 		}
 	}
-	for key := range m.keys() {
-		if key%4096 == 0 && ctx.Err() != nil {
+	n := 0
+	for key := m.next(0); key < math.MaxInt32; key = m.next(key + 1) {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := add(int32(key)); err != nil {
+		if err := add(key); err != nil {
 			return fmt.Errorf("merge key %d: %w", key, err)
 		}
 	}
-	if k.most == 0 {
-		c.Facts = int64(w.Counts[rows])
-	}
-	return w.finish(c, sync)
+	return out.finish(w)
 }
 
 // copyShared writes the transactions and wide parts of all inputs one after another.
@@ -125,12 +160,40 @@ func (in *input) hasSums(key int32) bool {
 	return in.summed < last && in.heavy(in.summed).wallet == uint64(key)
 }
 
-// keys is the largest key with rows plus one.
-func (m *merger) keys() (n int) {
+// next is the first key from one on that an input may have rows of; math.MaxInt32: there is none.
+func (m *merger) next(from int32) int32 {
+	next := int32(math.MaxInt32)
 	for i := range m.inputs {
-		n = max(n, m.inputs[i].keys())
+		next = min(next, m.inputs[i].next(from))
 	}
-	return n
+	return next
+}
+
+// next is merger.next of one input; it must be called with ascending keys.
+func (in *input) next(from int32) int32 {
+	if !in.sparse() {
+		if int(from) < in.keys() {
+			return from
+		}
+		return math.MaxInt32
+	}
+	for n := int(in.Counts[ids]); in.at < n; in.at++ {
+		if key := in.id(ids, in.at); key >= from {
+			return key
+		}
+	}
+	return math.MaxInt32
+}
+
+// span is segment.span for the keys that next gives.
+func (in *input) span(key int32) (lo, hi int) {
+	switch {
+	case !in.sparse():
+		return in.segment.span(key)
+	case in.at < int(in.Counts[ids]) && in.id(ids, in.at) == key:
+		return in.between(in.at)
+	}
+	return 0, 0
 }
 
 // find sets cursors to the rows of a key in all inputs.

@@ -43,6 +43,14 @@ func (r segment) bounds() error {
 	if at != r.Counts[rows] {
 		return r.Damaged("index: it ends with %d of %d", at, r.Counts[rows])
 	}
+	if r.sparse() {
+		if err := errors.Join(r.ascending(ids), r.ascending(whole)); err != nil {
+			return err
+		}
+		if r.Counts[ids]+1 != r.Counts[index] {
+			return r.Damaged("index: %d places of %d keys", r.Counts[index], r.Counts[ids])
+		}
+	}
 	last := int(r.Counts[heavy]) - 1
 	for i := range last {
 		w, next := r.heavy(i), r.heavy(i+1)
@@ -55,6 +63,22 @@ func (r segment) bounds() error {
 	}
 	return nil
 }
+
+// ascending checks a list of keys.
+func (r segment) ascending(section int) error {
+	before := int32(-1)
+	for b := r.Bytes(section, 0, r.Len(section)); len(b) > 0; b = b[idSize:] {
+		key := int32(binary.LittleEndian.Uint32(b))
+		if key <= before {
+			return r.Damaged("keys: %d behind %d", key, before)
+		}
+		before = key
+	}
+	return nil
+}
+
+// sparse reports whether the file continues another one: its index has only keys with rows.
+func (r segment) sparse() bool { return len(r.Counts) > ids }
 
 // heavyAt is an entry of heavy: a wallet, and where its sums begin.
 type heavyAt struct{ wallet, tokens, days uint64 }
@@ -76,14 +100,74 @@ func (r segment) prefetch(lo, hi int) {
 }
 
 // keys is one more than the largest key with rows.
-func (r segment) keys() int { return int(r.Counts[index]) - 1 }
+func (r segment) keys() int {
+	if !r.sparse() {
+		return int(r.Counts[index]) - 1
+	}
+	if n := int(r.Counts[ids]); n > 0 {
+		return int(r.id(ids, n-1)) + 1
+	}
+	return 0
+}
+
+// id is a key in a list of keys.
+func (r segment) id(section, i int) int32 { return idAt(r.Checked(section), i) }
+
+func idAt(list []byte, i int) int32 { return int32(binary.LittleEndian.Uint32(list[i*idSize:])) }
+
+// find returns the place of a key in a list of keys, which were verified when the file was opened.
+func (r segment) find(section int, key int32) (at int, found bool) {
+	list := r.Checked(section)
+	lo, hi := 0, len(list)/idSize
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); idAt(list, mid) < key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo*idSize < len(list) && idAt(list, lo) == key
+}
+
+// isWhole reports whether files before this one do not count for a key.
+func (r segment) isWhole(key int32) bool {
+	if !r.sparse() || r.Counts[whole] == 0 {
+		return false
+	}
+	_, found := r.find(whole, key)
+	return found
+}
+
+// wholeKeys are the keys of which files before this one do not count.
+func (r segment) wholeKeys() (keys []int32) {
+	if !r.sparse() {
+		return nil
+	}
+	for i := range int(r.Counts[whole]) {
+		keys = append(keys, r.id(whole, i))
+	}
+	return keys
+}
 
 // span returns the places of a key's rows; equal if it has none.
 func (r segment) span(key int32) (lo, hi int) {
-	if key < 0 || int(key) >= r.keys() {
+	at := int(key)
+	if !r.sparse() {
+		if at < 0 || at >= r.keys() {
+			return 0, 0
+		}
+		return r.between(at)
+	}
+	at, found := r.find(ids, key)
+	if !found {
 		return 0, 0
 	}
-	b := r.Bytes(index, int(key)*indexSize, (int(key)+2)*indexSize)
+	return r.between(at)
+}
+
+// between returns an entry of the index and the next one.
+func (r segment) between(at int) (lo, hi int) {
+	b := r.Bytes(index, at*indexSize, (at+2)*indexSize)
 	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[indexSize:])
 	if from > to || to > r.Counts[rows] {
 		panic(r.Damaged("index: rows %d to %d of %d", from, to, r.Counts[rows]))

@@ -3,20 +3,24 @@ package fillseg
 import (
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"pmx/data"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
-// Store is a file of fills in the order of some key, and its memtable. One goroutine calls Open,
+// Store is files of fills in the order of some key, and their memtable. One goroutine calls Open,
 // Restart, Skip and Add, another Build; any number read.
 type Store struct {
 	kind
 	segments.Store[*memtable]
-	heavyFrom   int       // number of fills from which sums are kept
-	bufferFills int       // fills sorted at once while building
-	scratch     sync.Pool // of *tokenIndex
+	heavyFrom   int          // number of fills from which sums are kept in the first file
+	laterHeavy  int          // and in others
+	bufferFills int          // fills sorted at once while building
+	mostFiles   int          // a Build does not leave more files
+	written     atomic.Int64 // bytes of all files that were finished, also of temporary ones
+	scratch     sync.Pool    // of *tokenIndex
 }
 
 // WalletStore answers reads of one wallet.
@@ -31,7 +35,7 @@ type kind struct {
 	byToken bool // the key is the token, and the order that of a block; else the wallet, and the order its own
 	most    int  // so many newest fills of each key; 0: all
 	names   serving.NameOrder
-	format  *segments.Format
+	formats
 }
 
 // key is the id that the file is sorted by.
@@ -75,27 +79,24 @@ const (
 	maxBufferNewest = 500_000
 )
 
-// NewWalletStore returns a store of every wallet's fills with its file at path, whose folder must
-// exist. It follows nothing until Open or Restart. names must know the wallet and token of every
+// NewWalletStore returns a store of every wallet's fills with its first file at path, whose folder must
+// exist; the others are next to it (segments.LevelPath). It follows nothing until Open or Restart. names must know the wallet and token of every
 // fill before it is added to the store, or a file with it is opened.
 func NewWalletStore(path string, names serving.NameOrder) WalletStore {
-	return WalletStore{newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)}
+	return WalletStore{newStore(path, kind{names: names, formats: wholeFormats}, maxBufferFills)}
 }
 
 // NewTokenStore returns a store of the newest fills of every token, at most most of each, in the
 // order of their blocks.
 func NewTokenStore(path string, names serving.NameOrder, most int) TokenStore {
-	return TokenStore{newStore(path, kind{byToken: true, most: most, names: names, format: newestFormat(most)}, maxBufferNewest)}
+	return TokenStore{newStore(path, kind{byToken: true, most: most, names: names, formats: newestFormats(most)}, maxBufferNewest)}
 }
 
 func newStore(path string, k kind, slice int) *Store {
-	s := &Store{kind: k, heavyFrom: heavyFills, bufferFills: slice}
-	s.Init(path, func(path string) (*segments.File, error) {
-		r, err := openSegment(path, k.format)
-		if err != nil {
-			return nil, err
-		}
-		return r.File, nil
+	s := &Store{kind: k, heavyFrom: heavyFills, laterHeavy: laterHeavyFills, bufferFills: slice, mostFiles: maxLevels}
+	s.Init(path, func(at string) (*segments.File, error) {
+		r, err := openSegment(at, k.formatOf(at == path))
+		return r.File, err
 	}, func(batch int64) *memtable { return newMemtable(k, batch, batch) })
 	return s
 }
@@ -118,12 +119,12 @@ func (s *Store) Add(b Batch) {
 	s.Change(func(st *segments.Contents[*memtable]) { st.Mem.take(b) })
 }
 
-// Facts is how many facts there are up to Through, by the file's header and the added batches. A
+// Facts is how many facts there are up to Through, by the last file's header and the added batches. A
 // store of the newest fills keeps fewer.
 func (s *Store) Facts() (n int64) {
 	s.Change(func(st *segments.Contents[*memtable]) {
-		if st.File != nil {
-			n = st.File.Coverage.Facts
+		if f := st.Files.Last(); f != nil {
+			n = f.Coverage.Facts
 		}
 		for _, f := range st.Mem.facts {
 			n += f.facts
@@ -136,20 +137,27 @@ func (s *Store) Facts() (n int64) {
 type Stats struct {
 	Idle   bool  // neither Open nor Restart was called, or it was closed
 	Ready  bool  // the store has every fill up to Through, except those of dirty keys
-	Stored int64 // fills in the file
-	Bytes  int64 // of the file
-	Recent int64 // fills in the memtable
-	Dirty  int64 // keys of which a fill in the file was replaced
-	// Damage is what is wrong with the file that the next Build will replace; nil: no known damage.
+	Stored int64 // fills in the files
+	Files  int
+	Bytes  int64 // of the files
+	// Written is how many bytes all files took that were written since the store was made, temporary ones too.
+	Written int64
+	Recent  int64 // fills in the memtable
+	Dirty   int64 // keys of which a fill in the files was replaced
+	// Damage is what is wrong with a file that the next Build will replace; nil: no known damage.
 	Damage error
 }
 
 // Stats reports what the store holds.
 func (s *Store) Stats() Stats {
 	st := s.Contents()
-	out := Stats{Idle: !st.Known(), Damage: s.Damage()}
-	if st.File != nil {
-		out.Stored, out.Bytes = int64(st.File.Counts[rows]), int64(st.File.Size())
+	out := Stats{Idle: !st.Known(), Damage: s.Damage(), Written: s.written.Load()}
+	for _, f := range st.Files.List() {
+		out.Files++
+		out.Stored, out.Bytes = out.Stored+int64(f.Counts[rows]), out.Bytes+int64(f.Size())
+	}
+	if f := st.Files.Last(); f != nil && !s.byToken {
+		out.Stored = f.Coverage.Facts // without those that a later file has again
 	}
 	if st.Known() {
 		out.Ready, out.Recent, out.Dirty = st.Ready, st.Mem.rows.Load(), st.Mem.dirty.Load()
@@ -158,7 +166,7 @@ func (s *Store) Stats() Stats {
 }
 
 // recentOf returns the recent fills of a key; false if the store does not have the key up to batch,
-// for example because batch is older than the file.
+// for example because batch is older than the files.
 func recentOf(st *segments.Contents[*memtable], key int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {
 		return w, false
@@ -176,13 +184,8 @@ func (s *Store) lookup(key int32, batch int64) (*segments.Contents[*memtable], l
 		if !ok {
 			return nil, lookup{}
 		}
-		v := lookup{kind: &s.kind, key: key, recent: w.fills, older: w.older, after: st.Covered(), upTo: batch}
-		if st.File == nil {
-			return st, v
-		}
-		if st.File.Acquire() {
-			v.segment = segment{st.File}
-			return st, v
+		if st.Files == nil || st.Files.Acquire() {
+			return st, lookup{kind: &s.kind, files: st.Files, key: key, recent: w.fills, older: w.older, after: st.Covered(), upTo: batch}
 		}
 	}
 }

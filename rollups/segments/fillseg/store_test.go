@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -43,6 +44,7 @@ type world struct {
 	few   TokenStore // the newest three of each token
 	facts []fact
 	batch int64
+	most  int // files of a store
 }
 
 const wallets, tokenIDs = 5, 91
@@ -111,14 +113,14 @@ func (w *world) of(wallet data.WalletID, batch int64) []serving.Fill {
 func (w *world) build() {
 	w.buildOne(w.store.Store)
 	w.buildOne(w.few.Store)
-	if s := w.store.Stats(); s.Stored != int64(len(w.facts)) {
+	if s := w.store.Stats(); s.Stored != int64(len(w.facts)) || s.Files > w.most {
 		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
 	}
 	kept := 0
 	for token := range data.TokenID(tokenIDs) {
 		kept += len(w.newest(token, w.batch))
 	}
-	if s := w.few.Stats(); s.Stored != int64(kept) || int(w.few.Contents().File.Counts[txs]) > kept {
+	if s := w.few.Stats(); s.Files > w.most || s.Stored < int64(kept) || s.Files == 1 && s.Stored != int64(kept) || s.Files == 1 && int(w.few.Contents().Files.Last().Counts[txs]) > kept {
 		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
 	}
 }
@@ -157,7 +159,58 @@ func (w *world) newest(token data.TokenID, batch int64) []serving.Fill {
 	return list[:min(len(list), mostFew)]
 }
 
-// restart is what a new process does: it takes the file where it still fits.
+// killed is a build whose process ends before the files that were merged are removed: they are there
+// again, next to the new one.
+func (w *world) killed() {
+	before := w.files()
+	w.build()
+	for path, text := range before {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+	w.restart()
+	if s, few := w.store.Stats(), w.few.Stats(); !s.Ready || !few.Ready || s.Recent > 0 || few.Recent > 0 {
+		w.t.Fatalf("what was built is not there: %+v %+v", s, few)
+	}
+}
+
+// lost is a restart that finds one file less, or one that is not whole.
+func (w *world) lost() {
+	paths := slices.Sorted(maps.Keys(w.files()))
+	if len(paths) == 0 {
+		return
+	}
+	path := rapid.SampledFrom(paths).Draw(w.t, "lost")
+	err := os.Remove(path)
+	if rapid.Bool().Draw(w.t, "cut") {
+		err = errors.Join(err, os.WriteFile(path, make([]byte, segments.PageSize), 0o600))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.restart()
+}
+
+// files are all that there are, with their bytes.
+func (w *world) files() map[string][]byte {
+	out := map[string][]byte{}
+	list, err := os.ReadDir(w.dir)
+	for _, e := range list {
+		path := filepath.Join(w.dir, e.Name())
+		var err2 error
+		out[path], err2 = os.ReadFile(path)
+		err = errors.Join(err, err2)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// restart is what a new process does: it takes the files where they still fit.
 func (w *world) restart() {
 	if err := errors.Join(w.store.Close(), w.few.Close()); err != nil {
 		w.t.Fatal(err)
@@ -202,7 +255,8 @@ func (w *world) open() {
 	w.store = NewWalletStore(filepath.Join(w.dir, "wallets.seg"), scrambled{})
 	w.few = NewTokenStore(filepath.Join(w.dir, "few.seg"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store.Store, w.few.Store} {
-		s.heavyFrom, s.bufferFills, s.Sync = 8, 16, func(*os.File) error { return nil }
+		s.heavyFrom, s.laterHeavy, s.bufferFills, s.mostFiles = 8, 4, 16, w.most
+		s.Sync = func(*os.File) error { return nil }
 	}
 }
 
@@ -336,7 +390,7 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		w := &world{t: rt, dir: dir, batch: -1}
+		w := &world{t: rt, dir: dir, batch: -1, most: rapid.SampledFrom([]int{1, 2, 3, 5, maxLevels}).Draw(rt, "files")}
 		w.open()
 		defer func() { _ = errors.Join(w.store.Close(), w.few.Close()) }()
 		if err := errors.Join(w.store.Restart(-1, true), w.few.Restart(-1, true)); err != nil {
@@ -346,6 +400,8 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 			"add":     func(*rapid.T) { w.add() },
 			"build":   func(*rapid.T) { w.build() },
 			"restart": func(*rapid.T) { w.restart() },
+			"killed":  func(*rapid.T) { w.killed() },
+			"lost":    func(*rapid.T) { w.lost() },
 			"":        func(*rapid.T) { w.check(); w.checkFew() },
 		})
 	})

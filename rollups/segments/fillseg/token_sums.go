@@ -178,15 +178,18 @@ func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
 	k.setIDs(f, key, w.other())
 }
 
-// each calls add with every fill that came since the file was written, and, with rows, with the fills in the file.
-func (v *lookup) each(rows bool, add func(f *serving.Fill)) {
+// each calls add with every fill of the token in the file, which has no sums of it.
+func (p *part) each(k *kind, token int32, add func(f *serving.Fill)) {
 	var f serving.Fill
-	if rows && v.segment.File != nil {
-		for b := v.rows(); len(b) > 0; b = b[rowSize:] {
-			v.segment.keyed(v.kind, v.key, b, &f)
-			add(&f)
-		}
+	for b := p.rows(); len(b) > 0; b = b[rowSize:] {
+		p.keyed(k, token, b, &f)
+		add(&f)
 	}
+}
+
+// eachRecent calls add with every fill that came since the files were written.
+func (v *lookup) eachRecent(add func(f *serving.Fill)) {
+	var f serving.Fill
 	for i := range v.recent {
 		if v.sees(v.recent[i].batch) {
 			add(&v.recent[i].Fill)
@@ -211,16 +214,23 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	}
 	defer st.Release()
 	v.find()
-	kept, _, whole := v.sumBytes()
 	others, most := len(dst), settledAt
-	dst = v.segment.readWallets(dst, kept)
-	v.each(!whole, func(f *serving.Fill) {
+	add := func(f *serving.Fill) {
 		dst = append(dst, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
 		if len(dst)-others > most {
 			dst = dst[:others+len(serving.SettleWallets(dst[others:]))]
 			most = max(settledAt, 2*(len(dst)-others))
 		}
-	})
+	}
+	for i := range v.parts[:v.n] {
+		p := &v.parts[i]
+		if kept, _, ok := p.sumBytes(v.key); ok {
+			dst = p.readWallets(dst, kept)
+			continue
+		}
+		p.each(v.kind, v.key, add)
+	}
+	v.eachRecent(add)
 	return dst, true
 }
 
@@ -234,16 +244,15 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	}
 	defer st.Release()
 	v.find()
-	_, kept, whole := v.sumBytes()
-	dst = v.segment.readHours(dst, token, kept)
-	v.each(!whole, func(f *serving.Fill) { dst = addHour(dst, f) })
-	return dst, true
-}
-
-// sumBytes is segment.sumBytes; nothing if there is no file.
-func (v *lookup) sumBytes() (wallets, hours []byte, ok bool) {
-	if v.segment.File == nil {
-		return nil, nil, false
+	add := func(f *serving.Fill) { dst = addHour(dst, f) }
+	for i := range v.parts[:v.n] {
+		p := &v.parts[i]
+		if _, kept, ok := p.sumBytes(v.key); ok {
+			dst = p.readHours(dst, token, kept)
+			continue
+		}
+		p.each(v.kind, v.key, add)
 	}
-	return v.segment.sumBytes(v.key)
+	v.eachRecent(add)
+	return dst, true
 }

@@ -18,13 +18,19 @@ import (
 // summing the rows for every request would take too long.
 const heavyFills = 20_000
 
+// laterHeavyFills is heavyFills for files that continue others: a wallet may have almost so many in each.
+const laterHeavyFills = 5_000
+
 // writer writes a segment front to back: first the bytes of txs and wide, then the
 // rows of one key after the other.
 type writer struct {
 	*segments.Writer
 	kind      *kind
+	later     bool // it continues another file
 	heavy     []byte
-	index     []byte
+	places    []uint64 // where the rows begin of each key, or in a later file of each in ids
+	ids       []int32  // of a later file: its keys, ascending
+	whole     []int32  // of a later file: keys of which files before do not count, ascending
 	tokens    spill
 	days      spill
 	sums      *sums // of the wallet being written, nil if it is not heavy
@@ -55,13 +61,13 @@ func (s *sums) add(f *serving.Fill) {
 }
 
 // newWriter begins a segment at path that keeps the sums of wallets of from fills or
-// more.
-func newWriter(path string, k *kind, from int) (*writer, error) {
-	f, err := segments.Create(path, k.format)
+// more, to be the first one or a later one.
+func newWriter(path string, k *kind, later bool, from int) (*writer, error) {
+	f, err := segments.Create(path, k.formatOf(!later))
 	if err != nil {
 		return nil, err
 	}
-	return &writer{Writer: f, kind: k, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
+	return &writer{Writer: f, kind: k, later: later, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
 		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
 }
 
@@ -71,8 +77,11 @@ func (w *writer) beginKey(key int32, n uint64) error {
 	if err := w.endKey(); err != nil {
 		return err
 	}
-	for len(w.index) <= int(key)*indexSize {
-		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
+	if w.later {
+		w.ids, w.places = append(w.ids, key), append(w.places, w.Counts[rows])
+	}
+	for !w.later && len(w.places) <= int(key) {
+		w.places = append(w.places, w.Counts[rows])
 	}
 	if n >= uint64(w.heavyFrom) {
 		w.addHeavy(uint64(key))
@@ -83,7 +92,7 @@ func (w *writer) beginKey(key int32, n uint64) error {
 
 // addHeavy says where the sums of a key begin.
 func (w *writer) addHeavy(key uint64) {
-	sizes := w.kind.format.Entries
+	sizes := w.kind.later.Entries
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, key)
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(sizes[tokens]))
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(sizes[days]))
@@ -199,12 +208,11 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	err := w.endKey()
 	w.addHeavy(1<<64 - 1)
-	w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
-	w.Counts[tokens], w.Counts[days] = w.tokens.entries(w.kind.format.Entries[tokens]), w.days.entries(w.kind.format.Entries[days])
+	w.Counts[tokens], w.Counts[days] = w.tokens.entries(w.kind.later.Entries[tokens]), w.days.entries(w.kind.later.Entries[days])
 	w.Counts[wide] += w.wide.entries(wideSize)
 	steps := []func() error{
 		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
-		func() error { return w.Add(heavy, w.heavy) }, w.Pad, func() error { return w.Add(index, w.index) },
+		func() error { return w.Add(heavy, w.heavy) }, w.Pad, w.writeIndex,
 	}
 	if w.rows.file != nil {
 		steps = append([]func() error{w.Pad, func() error { return w.unspill(&w.wide) }, w.Pad, func() error { return w.unspill(&w.rows) }}, steps...)
@@ -220,10 +228,37 @@ func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	return errors.Join(err, w.close())
 }
 
+// writeIndex writes where the rows of each key begin, and in a later file of which keys.
+func (w *writer) writeIndex() error {
+	if err := addNumbers(w, index, append(w.places, w.Counts[rows]), binary.LittleEndian.AppendUint64); err != nil || !w.later {
+		return err
+	}
+	id := func(b []byte, key int32) []byte { return binary.LittleEndian.AppendUint32(b, uint32(key)) }
+	return errors.Join(w.Pad(), addNumbers(w, ids, w.ids, id), w.Pad(), addNumbers(w, whole, w.whole, id))
+}
+
+// addNumbers writes the entries of a section, some at a time.
+func addNumbers[T any](w *writer, section int, list []T, appendTo func([]byte, T) []byte) error {
+	var b []byte
+	for some := range slices.Chunk(list, 1<<16) {
+		b = b[:0]
+		for _, v := range some {
+			b = appendTo(b, v)
+		}
+		if err := w.Add(section, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // close releases the writer's resources; the file stays as it is.
 func (w *writer) close() error {
 	return errors.Join(w.tokens.close(), w.days.close(), w.wide.close(), w.rows.close(), w.Close())
 }
+
+// spilled is how many bytes were written to other files first.
+func (w *writer) spilled() uint64 { return w.tokens.size + w.days.size + w.wide.size + w.rows.size }
 
 func (w *writer) unspill(s *spill) error {
 	if s.file == nil {

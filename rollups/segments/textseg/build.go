@@ -29,7 +29,7 @@ func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.Mark
 	if err := segments.Publish(temporary, s.Path, s.Sync); err != nil {
 		return err
 	}
-	return s.Adopt(plan.Batch)
+	return s.Adopt(plan.Batch, nil, s.Path)
 }
 
 func (s *Store) write(path string, plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {

@@ -16,7 +16,7 @@ import (
 func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	const n = 60
 	s := made(t, n)
-	from, _ := s.Contents().File.Span(index)
+	from, _ := s.Contents().Files.Last().Span(index)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

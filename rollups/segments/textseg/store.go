@@ -112,8 +112,8 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	st := s.Contents()
 	out := Stats{Idle: !st.Known(), Ready: st.Ready, Damage: s.Damage()}
-	if st.File != nil {
-		out.Stored, out.Bytes = st.File.Coverage.Facts, int64(st.File.Size())
+	if f := st.Files.Last(); f != nil {
+		out.Stored, out.Bytes = f.Coverage.Facts, int64(f.Size())
 	}
 	if t := st.Mem; t != nil {
 		t.mu.RLock()
@@ -145,14 +145,15 @@ func (s *Store) read(market int32, batch int64, from func(record []byte) (servin
 		if c, known := st.Mem.of(market); known {
 			return c.texts, true
 		}
-		if st.File == nil {
+		if st.Files == nil {
 			return t, false
 		}
-		if st.File.Acquire() {
+		if st.Files.Acquire() {
 			defer st.Release()
-			b := record(st.File, market)
+			f := st.Files.Last()
+			b := record(f, market)
 			if t, ok = from(b); !ok && len(b) > 0 {
-				panic(st.File.Damaged("texts: no record of market %d", market))
+				panic(f.Damaged("texts: no record of market %d", market))
 			}
 			return t, ok
 		}

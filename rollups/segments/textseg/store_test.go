@@ -254,7 +254,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if users := s.Contents().File.Users(); users != 1 {
+	if users := s.Contents().Files.Users(); users != 1 {
 		t.Errorf("%d hold the last file", users)
 	}
 }
