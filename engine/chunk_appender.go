@@ -61,7 +61,7 @@ func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
 		types[i] = mapping.AppenderColumnType(a.appender, mapping.IdxT(i))
 		width := widthOf(mapping.GetTypeId(types[i]))
 		if width == 0 {
-			err = fmt.Errorf("append to %s: column %d is of a type that only the driver appends", table, i)
+			err = fmt.Errorf("append to %s: column %d has a type that only the driver can append", table, i)
 		}
 		a.columns = append(a.columns, appendedColumn{width: width})
 	}
@@ -88,7 +88,7 @@ func connectionOf(dc any) (mapping.Connection, error) {
 			return *(*mapping.Connection)(f.Addr().UnsafePointer()), nil
 		}
 	}
-	return mapping.Connection{}, fmt.Errorf("driver %T keeps its connection elsewhere: nothing can be appended", dc)
+	return mapping.Connection{}, fmt.Errorf("driver %T has an unknown layout: nothing can be appended", dc)
 }
 
 // widthOf is the size in bytes of a value of a type in a vector, 0 for types that are not appended.

@@ -56,7 +56,7 @@ func (c *conn) begin(ctx context.Context, query string) error {
 // is not locked.
 type limiting struct{}
 
-var errLimit = errors.New("DuckDB's limit of memory is a setting of the process: a statement may read it, not set it")
+var errLimit = errors.New("DuckDB's memory limit is a setting of the process: a statement may read it, but not set it")
 
 // setsLimit is a statement that sets the limit. File names may contain the word.
 var setsLimit = regexp.MustCompile(`(?i)\b(set|reset|pragma)\s+((global|session|local|variable)\s+)?"?(memory_limit|max_memory)\b`)

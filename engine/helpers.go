@@ -65,7 +65,7 @@ func (h *helpers) begin(of *duckdb.Connector, count int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.database, h.count, h.atMost = handleOf(of), count, aloneAtMost; h.database == nil {
-		return errors.New("the database driver keeps its handle elsewhere: no thread can help it")
+		return errors.New("the database driver has an unknown layout: it cannot get helper threads")
 	}
 	h.call()
 	return nil

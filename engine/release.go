@@ -20,7 +20,7 @@ const (
 
 // ErrLimitLow is returned if the memory limit could not be raised again: the next ReleaseBlocks tries
 // again.
-var ErrLimitLow = errors.New("DuckDB's limit of memory is lower than it should be")
+var ErrLimitLow = errors.New("DuckDB's memory limit is lower than it should be")
 
 // release is what is known of releasing blocks. It is changed by the writer, or under the exclusive
 // gate.

@@ -63,7 +63,7 @@ func openState(ctx context.Context, opts Options, file string) (*DB, error) {
 	switch {
 	case err != nil:
 	case at > newest:
-		err = fmt.Errorf("%s: %w: its tables have version %d, and this program knows up to %d: run that version here", file, ErrNewerSchema, at, newest)
+		err = fmt.Errorf("%s: %w: its tables have version %d, and this program supports up to %d: run that version here", file, ErrNewerSchema, at, newest)
 	case at < newest:
 		err = fmt.Errorf("%s was written by an older pmx: its tables have version %d, and this program reads %d: upgrade the writer first", file, at, newest)
 	}

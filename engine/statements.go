@@ -29,7 +29,7 @@ func LoadStatements(fsys fs.FS) (Statements, error) {
 			name, body, _ := strings.Cut(part, "\n")
 			name = strings.TrimSpace(name)
 			if _, twice := all[name]; twice {
-				return nil, fmt.Errorf("%s: statement %s is there twice", file, name)
+				return nil, fmt.Errorf("%s: statement %s is defined twice", file, name)
 			}
 			all[name] = strings.TrimSuffix(strings.TrimSpace(withoutComments(body)), ";")
 		}

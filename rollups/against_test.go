@@ -224,7 +224,7 @@ func proveLake(t *testing.T, lake, dir string, refuted bool) {
 	}
 	out.Files = slices.Clone(was)
 	out.Files[0].Bytes++
-	if _, err := prove(); err == nil || !strings.Contains(err.Error(), "is not the file of the manifest") {
+	if _, err := prove(); err == nil || !strings.Contains(err.Error(), "does not match the manifest") {
 		t.Errorf("a torn file: %v", err)
 	}
 	out.Files, out.Statements = was, "other"

@@ -108,10 +108,10 @@ func (p *pull) names() error {
 		return err
 	}
 	if lost > 0 {
-		return fmt.Errorf("%d tokens of the lake and of its markets are not the same: export the lake again", lost)
+		return fmt.Errorf("%d tokens differ between the lake's tokens and its markets: export the lake again", lost)
 	}
 	if desk > 0 {
-		return fmt.Errorf("%d tokens are of the weather desk in the lake and not here, or the reverse: the cities of the weather desk differ here", desk)
+		return fmt.Errorf("%d tokens are in the weather desk in the lake and not here, or the reverse: the cities of the weather desk differ", desk)
 	}
 	return errors.Join(p.exec("ForgetTokens"), p.exec("PullMappings"), p.exec("DropTable", "@table", "pulled_tokens"))
 }

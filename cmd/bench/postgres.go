@@ -154,7 +154,7 @@ func (p *postgres) ask(ctx context.Context, script string, clients, wallets int)
 		}
 	}
 	if perSecond == 0 {
-		return 0, 0, 0, fmt.Errorf("pgbench tells no rate: %.400s", out)
+		return 0, 0, 0, fmt.Errorf("pgbench reported no rate: %.400s", out)
 	}
 	p50, p99, err = latencies(log)
 	return perSecond, p50, p99, err

@@ -50,26 +50,26 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 		t, err := d.Token()
 		name, isName := t.(string)
 		if err != nil || !isName {
-			return nil, fmt.Errorf("%s: the name of a flag, in quotes, is expected: %w", c.at(line()), cmp.Or(err, errors.New("not a string")))
+			return nil, fmt.Errorf("%s: expected the name of a flag, in quotes: %w", c.at(line()), cmp.Or(err, errors.New("not a string")))
 		}
 		v := configValue{line: line()}
 		if err := d.Decode(&v.value); err != nil {
-			return nil, fmt.Errorf("%s: %q: no JSON value: %w", c.at(v.line), name, err)
+			return nil, fmt.Errorf("%s: %q: not a JSON value: %w", c.at(v.line), name, err)
 		}
 		if v.value == nil {
 			return nil, fmt.Errorf("%s: %q: null is not a value: leave the name out", c.at(v.line), name)
 		}
 		flag := strings.ReplaceAll(name, "_", "-")
 		if first, twice := c.values[flag]; twice {
-			return nil, fmt.Errorf("%s: %q is in line %d already", c.at(v.line), name, first.line)
+			return nil, fmt.Errorf("%s: %q is already set in line %d", c.at(v.line), name, first.line)
 		}
 		c.values[flag] = v
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%s: the object has no end: %w", c.at(line()), err)
+		return nil, fmt.Errorf("%s: the object is not closed: %w", c.at(line()), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: something follows the object", c.at(line()))
+		return nil, fmt.Errorf("%s: unexpected text after the object", c.at(line()))
 	}
 	return c, nil
 }
@@ -177,7 +177,7 @@ func asGiven(flag *kong.Flag, value any) (any, error) {
 	switch v := value.(type) {
 	case json.Number:
 		if kind == reflect.String || kind == reflect.Slice || flag.IsBool() {
-			return nil, fmt.Errorf("%s is a number: write a text in quotes", v)
+			return nil, fmt.Errorf("%s is a number, but the flag takes text: put it in quotes", v)
 		}
 		return v.String(), nil
 	case bool:
@@ -190,7 +190,7 @@ func asGiven(flag *kong.Flag, value any) (any, error) {
 		}
 		for _, item := range v {
 			if _, isText := item.(string); !isText {
-				return nil, fmt.Errorf("%v: write every member of the list in quotes", item)
+				return nil, fmt.Errorf("%v: put every element of the list in quotes", item)
 			}
 		}
 	case map[string]any:

@@ -94,7 +94,7 @@ func checkPartition(dir string, p export.Partition) error {
 		return err
 	}
 	if sum != p.SHA256 || bytes != p.Bytes {
-		return fmt.Errorf("%s in %s is not the file of the manifest: its SHA-256 is %s, not %s; export it again", p.Name, dir, sum, p.SHA256)
+		return fmt.Errorf("%s in %s does not match the manifest: its SHA-256 is %s, not %s; export it again", p.Name, dir, sum, p.SHA256)
 	}
 	return nil
 }

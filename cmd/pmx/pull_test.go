@@ -195,7 +195,7 @@ func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 			}
 		}
 		write()
-		refused("a changed byte in "+filepath.Base(path), "is not the file of the manifest")
+		refused("a changed byte in "+filepath.Base(path), "does not match the manifest")
 		text[len(text)/2] ^= 1
 		write()
 		if err := os.Rename(path, path+".away"); err != nil {

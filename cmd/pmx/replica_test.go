@@ -424,7 +424,7 @@ func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 		}
 		return true
 	})
-	becomes(t, s.base, "/status/public", "", 200, "is damaged: it does not hold what its name says")
+	becomes(t, s.base, "/status/public", "", 200, "is damaged: its content does not match its name")
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(2))
 	if err := os.Remove(filepath.Join(w.carried, flipped)); err != nil {
 		t.Fatal(err)

@@ -191,7 +191,7 @@ func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *bac
 	}
 	for _, check := range checks {
 		if !check.OK {
-			return 0, fmt.Errorf("the backup was read as it was written, but the check %s of pmx verify fails: %s; restore an older one with --backup, "+
+			return 0, fmt.Errorf("the backup is intact, but the check %s of pmx verify fails: %s; restore an older one with --backup, "+
 				"or this one with --quick and run pmx rebuild", check.Name, check.Detail)
 		}
 		held++

@@ -131,7 +131,7 @@ var (
 // check validates a manifest: its numbers are used as bounds.
 func (m *Manifest) check() error {
 	if m.Format != format {
-		return fmt.Errorf("it has the form %d, this program knows %d: use a newer pmx", m.Format, format)
+		return fmt.Errorf("it has format version %d, and this program supports %d: use a newer pmx", m.Format, format)
 	}
 	seen := map[string]bool{}
 	for i := range m.Files {
@@ -262,7 +262,7 @@ func (r *Repo) checkMarker() error {
 	}
 	var of struct{ Format int }
 	if json.Unmarshal(text, &of) == nil && of.Format > format {
-		return fmt.Errorf("%s was written by a newer pmx: use that", r.path(markerName))
+		return fmt.Errorf("%s was written by a newer pmx: use that version", r.path(markerName))
 	}
 	return fmt.Errorf("%s is %w", r.path(markerName), ErrDamaged)
 }
@@ -413,7 +413,7 @@ func (r *Repo) Load(name string) (*Manifest, error) {
 	}
 	sum := sha256.Sum256(text)
 	if !strings.HasSuffix(name, "-"+hex.EncodeToString(sum[:])) {
-		return nil, fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
+		return nil, fmt.Errorf("%s is %w: its content does not match its name", path, ErrDamaged)
 	}
 	m := &Manifest{}
 	if err := json.Unmarshal(text, m); err != nil {

@@ -356,7 +356,7 @@ func (at *Copy) write(ctx context.Context, f File, from *reader) (err error) {
 		}
 		held[i] = ""
 		if from == nil {
-			return fmt.Errorf("%s is %w: a block of it is not what its backup has", to.Name(), ErrDamaged)
+			return fmt.Errorf("%s is %w: one of its blocks differs from its backup", to.Name(), ErrDamaged)
 		}
 		block, err := from.blockOf(&f, i, buffer)
 		if err != nil {

@@ -140,7 +140,7 @@ func TestOneDamagedFileLeavesTheOtherBackups(t *testing.T) {
 		{current, "", "it is missing; give the number of a backup: it has 1, 2, 3", adviceCurrent},
 		{current, "x", "it names no backup; give the number of a backup: it has 1, 2, 3", adviceCurrent},
 		{manifest, "", "it names backup 3, whose manifest is missing; give the number of a backup: it has 1, 2", adviceCurrent},
-		{manifest, "{}", "does not hold what its name says", adviceManifest},
+		{manifest, "{}", "content does not match its name", adviceManifest},
 	} {
 		text, err := os.ReadFile(tc.path)
 		if err == nil && tc.text == "" {

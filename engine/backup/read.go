@@ -47,7 +47,7 @@ func (r *Repo) packed(sum string) ([]byte, error) {
 }
 
 func damagedBlock(path string) error {
-	return fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
+	return fmt.Errorf("%s is %w: its content does not match its name", path, ErrDamaged)
 }
 
 // block returns the contents of a block, after checking every byte of its file.

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrOccupied is returned for a target that is not empty.
-var ErrOccupied = errors.New("holds something already: restore into a folder that does not exist, or move that one away first")
+var ErrOccupied = errors.New("is not empty: restore into a folder that does not exist, or move this one away first")
 
 // Staging prepares a folder under a temporary name beside its final one.
 type Staging struct {
@@ -53,7 +53,7 @@ func Stage(target string) (*Staging, error) {
 	}
 	for _, e := range entries {
 		if e.Name() != stagedName && e.Name() != stageLocked {
-			return nil, fmt.Errorf("%s is in the way, and %s in it is not of pmx: move it away", s.dir, e.Name())
+			return nil, fmt.Errorf("%s exists and contains %s, which pmx did not create: move it away", s.dir, e.Name())
 		}
 	}
 	if s.lock, err = openLock(filepath.Join(s.dir, stageLocked), true); err != nil {

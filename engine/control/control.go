@@ -85,7 +85,7 @@ func migrate(ctx context.Context, handle *sql.DB) error {
 	case err != nil:
 		return fmt.Errorf("read schema version: %w", err)
 	case have > want:
-		return fmt.Errorf("%w: the file has schema %d, this program knows up to %d; run the newer pmx, or restore a backup made before the upgrade", ErrNewer, have, want)
+		return fmt.Errorf("%w: the file has schema %d, and this program supports up to %d; run the newer pmx, or restore a backup made before the upgrade", ErrNewer, have, want)
 	case have == want:
 		return nil
 	}

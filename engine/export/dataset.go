@@ -56,7 +56,7 @@ func datasetNamed(name string) (dataset, error) {
 	all := datasets()
 	i := slices.IndexFunc(all, func(d dataset) bool { return d.name == name })
 	if i < 0 {
-		return dataset{}, fmt.Errorf("%w dataset %q: there are %s", ErrUnknown, name, strings.Join(Datasets(), ", "))
+		return dataset{}, fmt.Errorf("%w dataset %q: use one of %s", ErrUnknown, name, strings.Join(Datasets(), ", "))
 	}
 	return all[i], nil
 }

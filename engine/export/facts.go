@@ -55,10 +55,10 @@ func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format d
 
 func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format) (path string, rows int64, err error) {
 	if !slices.Contains(Facts, dataset) {
-		return "", 0, fmt.Errorf("%w dataset %q: there are %s", ErrUnknown, dataset, strings.Join(Facts, ", "))
+		return "", 0, fmt.Errorf("%w dataset %q: use one of %s", ErrUnknown, dataset, strings.Join(Facts, ", "))
 	}
 	if !slices.Contains(Formats, format) {
-		return "", 0, fmt.Errorf("%w format %q: there are parquet, csv and ndjson", ErrUnknown, format)
+		return "", 0, fmt.Errorf("%w format %q: use parquet, csv or ndjson", ErrUnknown, format)
 	}
 	f, err := os.CreateTemp(dir, "export-*."+string(format))
 	if err != nil {

@@ -83,7 +83,7 @@ type manifestFile struct {
 func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format data.Format, historyDays int, path string,
 	progress func(float64)) (file job.Result, err error) {
 	if format != data.Parquet && format != data.CSV {
-		return job.Result{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
+		return job.Result{}, fmt.Errorf("%w format %q: use parquet or csv", ErrUnknown, format)
 	}
 	if e.NoFills {
 		return job.Result{}, data.ErrElsewhere

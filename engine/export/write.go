@@ -41,7 +41,7 @@ func (e *Exporter) Write(ctx context.Context, name string, format data.Format, p
 		return job.Result{}, err
 	}
 	if format != data.Parquet && format != data.CSV {
-		return job.Result{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
+		return job.Result{}, fmt.Errorf("%w format %q: use parquet or csv", ErrUnknown, format)
 	}
 	if progress == nil {
 		progress = func(float64) {}

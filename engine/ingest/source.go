@@ -140,7 +140,7 @@ func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
 		return err
 	}
 	if !p.named && !p.Feed.Match(head) {
-		return fmt.Errorf("the file no longer has the shape of %s", p.Feed.Name)
+		return fmt.Errorf("the file is no longer recognised as %s", p.Feed.Name)
 	}
 	return nil
 }

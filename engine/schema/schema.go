@@ -25,7 +25,7 @@ var newest string
 
 // ErrNewer is returned for a file whose version is above the newest migration
 // this program knows.
-var ErrNewer = errors.New("schema version is newer than this program knows")
+var ErrNewer = errors.New("schema version is newer than this program supports")
 
 // Migrate applies the migrations a database lacks; changed tells whether there
 // were any. A database of a newer program is left as it is: ErrNewer.

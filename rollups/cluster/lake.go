@@ -155,7 +155,7 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 		}
 		for _, s := range *shards {
 			if shardKey(s) == shardKey(f) || len(shardKey(s)) != len(shardKey(f)) {
-				return nil, fmt.Errorf("%s and %s have %s in common", s.Name, f.Name, kind.what)
+				return nil, fmt.Errorf("%s and %s overlap: both have %s", s.Name, f.Name, kind.what)
 			}
 		}
 		*shards = append(*shards, f)
@@ -168,7 +168,7 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 	}
 	for s, n := range rows {
 		if n != days[s.first] {
-			return nil, fmt.Errorf("the %s of the days from %s on do not have the fills of these days: they have %d more", s.dataset, time.Unix(s.first*86_400, 0).UTC().Format(time.DateOnly), n-days[s.first])
+			return nil, fmt.Errorf("the %s of the days from %s on differ from these days: they have %d more fills", s.dataset, time.Unix(s.first*86_400, 0).UTC().Format(time.DateOnly), n-days[s.first])
 		}
 	}
 	return blocks, nil
@@ -203,7 +203,7 @@ func readManifestOf(dir, id string, into any) error {
 		return fmt.Errorf("%s lacks its manifest: %w", dir, err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != id {
-		return fmt.Errorf("%s in %s is not what its name says: it was changed or cut short", ManifestName(id), dir)
+		return fmt.Errorf("%s in %s does not match its name: it was changed or cut short", ManifestName(id), dir)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%s in %s: %w", ManifestName(id), dir, err)
@@ -237,7 +237,7 @@ func CheckFile(dir string, f export.LakeFile, whole bool) error {
 		return err
 	}
 	if size != f.Bytes || sum != f.SHA256 {
-		return fmt.Errorf("%s in %s is not the file of the manifest: it has %d bytes and the SHA-256 %s", f.Name, dir, size, sum)
+		return fmt.Errorf("%s in %s does not match the manifest: it has %d bytes and the SHA-256 %s", f.Name, dir, size, sum)
 	}
 	return nil
 }

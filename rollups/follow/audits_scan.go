@@ -263,7 +263,7 @@ func (a *Audits) mended(ctx context.Context) error {
 		case now.Sub(unix(w.Found)) > givenUpAfter:
 			gone[w.Tx] = true
 			lost++
-			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction of the venue: it is given up")
+			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction that the venue reports: it is no longer requested")
 		}
 	}
 	if len(gone) == 0 {

@@ -190,7 +190,7 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 func (b *backingUp) tidy(keep int) error {
 	err := b.writer.Tidy()
 	if err != nil {
-		err = fmt.Errorf("backup %d is made, but what was read ahead for it could not be removed: %w", b.out.Number, err)
+		err = fmt.Errorf("backup %d was made, but blocks that were read ahead could not be removed: %w", b.out.Number, err)
 	}
 	b.out.NewBlocks, b.out.NewBytes = b.writer.Stored()
 	if keep == 0 {
@@ -198,7 +198,7 @@ func (b *backingUp) tidy(keep int) error {
 	}
 	removed, _, failed := b.repo.Prune(keep)
 	if b.out.Removed = removed; failed != nil {
-		err = errors.Join(err, fmt.Errorf("backup %d is made, but older ones could not be removed: %w", b.out.Number, failed))
+		err = errors.Join(err, fmt.Errorf("backup %d was made, but older ones could not be removed: %w", b.out.Number, failed))
 	}
 	return err
 }
@@ -328,7 +328,7 @@ func (k *Keeper) CheckRestored(ctx context.Context, m *backup.Manifest) error {
 			return err
 		}
 		if fills != m.Fills || batch != m.Batch || !asOf.Equal(m.AsOf) {
-			return fmt.Errorf("it holds %d fills up to %s and import %d, the backup should have %d up to %s and %d", fills, asOf, batch, m.Fills, m.AsOf, m.Batch)
+			return fmt.Errorf("it has %d fills up to %s and import %d, but the backup should have %d up to %s and %d", fills, asOf, batch, m.Fills, m.AsOf, m.Batch)
 		}
 		return nil
 	})

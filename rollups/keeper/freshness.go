@@ -42,7 +42,7 @@ func (k *Keeper) noteDiskSpace(err error) {
 		return // a command says it itself
 	}
 	if full {
-		k.cfg.Log.Error().Err(err).Msg("the disk is full: imports are refused, and what there is goes on being served")
+		k.cfg.Log.Error().Err(err).Msg("the disk is full: imports are refused, and existing data is still served")
 		return
 	}
 	k.cfg.Log.Info().Msg("the disk has room again")

@@ -164,7 +164,7 @@ func (k *Keeper) warm(ctx context.Context) error {
 		return nil // nothing is merged
 	}
 	if err := k.rewarm(ctx); !quiet(err) {
-		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")
+		k.cfg.Log.Warn().Err(err).Msg("merging continues without its data in memory")
 	}
 	return nil
 }

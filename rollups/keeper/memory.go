@@ -39,7 +39,7 @@ func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	case errors.Is(err, engine.ErrLimitLow):
 		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
 	case err != nil && ctx.Err() == nil:
-		k.cfg.Log.Debug().Err(err).Msg("DuckDB keeps the blocks that it has read")
+		k.cfg.Log.Debug().Err(err).Msg("DuckDB's blocks could not be released")
 	}
 	return done
 }

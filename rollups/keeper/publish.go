@@ -47,7 +47,7 @@ func (k *Keeper) Publish(ctx context.Context, dir, version string, keys *control
 		})
 		if err.Error() != said {
 			said = err.Error()
-			k.cfg.Log.Error().Err(err).Msg("what changed could not be published")
+			k.cfg.Log.Error().Err(err).Msg("changes could not be published")
 		}
 		if guard.Sleep(ctx, publishAgain) != nil {
 			return nil
@@ -67,7 +67,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	// What earlier runs left may be why the disk is full. A failure to remove it does not prevent publishing.
 	if err := prune(repo); err != nil && !errors.Is(err, backup.ErrNone) {
-		k.cfg.Log.Warn().Err(err).Msg("what was published before stays")
+		k.cfg.Log.Warn().Err(err).Msg("older published states could not be removed")
 	}
 	p := &publisher{k: k, repo: repo, keys: keys, version: version, at: state{revision: -1}, seen: backup.NewSeen()}
 	if p.writer, err = repo.Begin(); err != nil {

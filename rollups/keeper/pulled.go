@@ -21,7 +21,7 @@ func (k *Keeper) needFills(what string) error {
 	if k.pulled == nil {
 		return nil
 	}
-	return fmt.Errorf("%s needs fills, and this database has none: its rollups were pulled from what was computed of the lake %.16s…", what, k.pulled.Lake)
+	return fmt.Errorf("%s needs fills, and this database has none: its rollups were computed from the lake %.16s… and pulled", what, k.pulled.Lake)
 }
 
 // Pulled reports what the database was pulled from, nil if it has fills of its own.

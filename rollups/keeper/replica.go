@@ -104,7 +104,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 				return err
 			}
 			if (pulled == nil) != (k.pulled == nil) {
-				return errors.New("the backups went from a database with fills to one that was pulled, or back: start again to follow them")
+				return errors.New("the backups changed from a database with fills to a pulled one, or back: restart to follow them")
 			}
 			var served *rollups.Served
 			if goesOn && s.Since != nil && pulled == nil { // fills that are not in the database cannot be compared in it
@@ -120,7 +120,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	k.lake.Store(lake)
 	// It is being read from now on, so it is shown even if the caller leaves.
 	if err := k.takeSegments(context.WithoutCancel(ctx), same); err != nil {
-		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not follow and are rebuilt")
+		k.cfg.Log.Warn().Err(err).Msg("segments could not follow and are rebuilt")
 	}
 	shown()
 	k.followHeap(context.WithoutCancel(ctx))

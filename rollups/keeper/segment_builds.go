@@ -92,7 +92,7 @@ func (k *Keeper) startSegmentBuild() {
 			err = k.buildSegments(k.ctx, r, false)
 		}
 		if err != nil && k.ctx.Err() == nil {
-			k.cfg.Log.Error().Err(err).Msg("the files below segments/ were not written: what they lack is read from the database")
+			k.cfg.Log.Error().Err(err).Msg("segments were not written: what they lack is read from the database")
 		}
 	})
 }

@@ -49,7 +49,7 @@ func (k *Keeper) serveSegments(dir string) {
 // segmentDamaged is called by the reader of a damaged file. Until the next one is written, its data
 // are read from the database.
 func (k *Keeper) segmentDamaged(d *segments.Damage) {
-	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below segments/ is damaged: it is set aside and written again")
+	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a segment is damaged: it is set aside and rebuilt")
 	if k.work.TryLock() { // else the work under way writes it, or the next cycle
 		defer k.work.Unlock()
 		k.startSegmentBuild()
@@ -271,6 +271,6 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 // until the next files are written.
 func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) {
 	if err := k.segments.add(ctx, conn); err != nil {
-		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not take a batch in and are rebuilt")
+		k.cfg.Log.Warn().Err(err).Msg("segments could not add a batch and are rebuilt")
 	}
 }

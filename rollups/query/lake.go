@@ -24,7 +24,7 @@ type Shard struct{ Prefix, Suffix, Path string }
 func (l *Lake) day(day int64) (string, error) {
 	path, ok := l.Days[day]
 	if !ok {
-		return "", fmt.Errorf("the lake has no fills of day %d, and the rollups have", day)
+		return "", fmt.Errorf("the lake has no fills of day %d, but the rollups do", day)
 	}
 	return path, nil
 }
@@ -48,7 +48,7 @@ func (l *Lake) ofShards(days []int64, shards map[int64][]Shard, has func(Shard) 
 			of = []string{path}
 		}
 		if len(of) == 0 {
-			return nil, fmt.Errorf("the lake has no shard of day %d for fills that the rollups have", day)
+			return nil, fmt.Errorf("the lake has no shard of day %d with fills that are in the rollups", day)
 		}
 		for _, path := range of {
 			if !seen[path] {

@@ -113,7 +113,7 @@ func New(cfg Config) (*Follower, error) {
 		cfg.Now = time.Now
 	}
 	if _, err := os.Stat(cfg.Dir.Database()); err == nil {
-		return nil, fmt.Errorf("%s holds a database of its own: a server that follows another needs a data directory of its own: choose another --data-dir", cfg.Dir)
+		return nil, fmt.Errorf("%s has its own database: a server that follows another needs a separate data directory: choose another --data-dir", cfg.Dir)
 	}
 	clone, err := backup.OpenClone(cfg.Dir.Replica())
 	if err != nil {

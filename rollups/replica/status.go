@@ -96,7 +96,7 @@ func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	f.mu.Unlock()
 	if now := (Follows{Dir: f.cfg.Repo, Writer: at.Manifest.Writer}); now != told || f.at.Takes == 1 {
 		if err := f.note(now); err != nil {
-			f.log.Error().Err(err).Msg("what is followed could not be noted")
+			f.log.Error().Err(err).Msg("the followed backup could not be recorded")
 		}
 	}
 }

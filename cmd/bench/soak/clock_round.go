@@ -233,7 +233,7 @@ func (t *clocked) useUp(ctx context.Context) error {
 		case code == http.StatusTooManyRequests:
 			return nil
 		case code != http.StatusOK:
-			return fmt.Errorf("a key of the plan free is answered with %d: %s", code, tail(text))
+			return fmt.Errorf("a request with a free key: status %d: %s", code, tail(text))
 		}
 	}
 	return errors.New("a key of the plan free is not at its limit after 100 requests")
@@ -353,10 +353,10 @@ func (t *clocked) followed(ctx context.Context) (string, error) {
 		} `json:"data"`
 	}
 	if code != http.StatusOK {
-		return "", fmt.Errorf("/status/public is answered with %d: %s", code, tail(text))
+		return "", fmt.Errorf("/status/public: status %d: %s", code, tail(text))
 	}
 	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		return "", fmt.Errorf("/status/public is answered with %s: %w", tail(text), err)
+		return "", fmt.Errorf("/status/public: %s: %w", tail(text), err)
 	}
 	for _, s := range status.Data.Sources {
 		if s.Name == "chain" {

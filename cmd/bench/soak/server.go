@@ -141,7 +141,7 @@ func (s *server) await(out io.Reader, address func(line string) (string, bool)) 
 		return fmt.Errorf("the server ended before it was ready: %w: %s", cmpErr(err), tail(s.err.String()))
 	case <-time.After(startWithin):
 		_ = s.cmd.Process.Kill()
-		return errors.Join(fmt.Errorf("no server after %s", startWithin), <-s.ended)
+		return errors.Join(fmt.Errorf("the server was not ready after %s", startWithin), <-s.ended)
 	}
 }
 
@@ -203,7 +203,7 @@ func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the metrics are answered with %s", res.Status)
+		return nil, fmt.Errorf("/metrics: %s", res.Status)
 	}
 	found := map[string]float64{}
 	lines := bufio.NewScanner(res.Body)

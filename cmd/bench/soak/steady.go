@@ -196,11 +196,11 @@ func (v *venue) exportJob(ctx context.Context, s *server) (string, error) {
 	_, link, found := strings.Cut(text, `"download_url":"/api/v3`)
 	link, _, _ = strings.Cut(link, `"`)
 	if !found {
-		return "", fmt.Errorf("an export job came to %d: %s", code, text)
+		return "", fmt.Errorf("the export job did not finish: status %d: %s", code, text)
 	}
 	code, file, err := s.get(ctx, link, key)
 	if err == nil && (code != 200 || !strings.HasPrefix(file, "PAR1") || !strings.HasSuffix(file, "PAR1")) {
-		err = fmt.Errorf("the file of an export job is answered with %d and %d bytes", code, len(file))
+		err = fmt.Errorf("download of an export: status %d, %d bytes", code, len(file))
 	}
 	v.count("export jobs done and downloaded", 1)
 	return link, err

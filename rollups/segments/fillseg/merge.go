@@ -23,7 +23,7 @@ type input struct {
 }
 
 // errTooManyTransactions is returned if a file would have more transactions than a row can address.
-var errTooManyTransactions = errors.New("more than four thousand million transactions")
+var errTooManyTransactions = errors.New("more than 4 billion transactions")
 
 // output is a file to be written.
 type output struct {
