@@ -269,7 +269,7 @@ func TestMisplacedImportsAreFound(t *testing.T) {
 			p.Deps = append(p.Deps, module+"/"+own)
 		}
 		if got := strings.Join(misplaced(c.pkg, p), "; "); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s with %v, linking %v: %q, want %q", c.pkg, c.imports, c.links, got, c.want)
+			t.Errorf("%s with %v, linking %v: got %q, want %q", c.pkg, c.imports, c.links, got, c.want)
 		}
 	}
 }
@@ -359,7 +359,7 @@ func TestNothingIsLeftUnfinished(t *testing.T) {
 		}
 		for i, line := range strings.Split(string(text), "\n") {
 			if unfinished.MatchString(line) {
-				t.Errorf("%s:%d: %s", file, i+1, strings.TrimSpace(line))
+				t.Errorf("%s:%d: strings.TrimSpace(line) = %s", file, i+1, strings.TrimSpace(line))
 			}
 		}
 	}

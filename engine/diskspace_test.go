@@ -27,21 +27,21 @@ func TestTextOfAnErrorIsNoFault(t *testing.T) {
 	for _, text := range []string{"INTERNAL Error: x", "FATAL Error: x", "database has been invalidated", "No space left on device", "Out of Memory Error: x"} {
 		plain := fmt.Errorf("side %q is neither BUY nor SELL", text)
 		if err := db.Write(ctx, func(*sql.Conn) error { return plain }); !errors.Is(err, plain) || err.Error() != plain.Error() {
-			t.Errorf("%v", err)
+			t.Errorf("err = %v", err)
 		}
 		err := db.Read(ctx, func(conn *sql.Conn) error {
 			var n int
 			return conn.QueryRowContext(ctx, "SELECT CAST(? AS INTEGER)", text).Scan(&n)
 		})
 		if err == nil || !strings.Contains(err.Error(), text) || errors.Is(err, engine.ErrDiskFull) || errors.Is(err, engine.ErrMemory) {
-			t.Errorf("%v", err)
+			t.Errorf("err = %v", err)
 		}
 		err = db.Read(ctx, func(conn *sql.Conn) error {
 			var n int
 			return conn.QueryRowContext(ctx, "SELECT error(?)", text).Scan(&n)
 		})
 		if err == nil || errors.Is(err, engine.ErrDiskFull) || errors.Is(err, engine.ErrMemory) {
-			t.Errorf("%v", err)
+			t.Errorf("err = %v", err)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestTooLittleMemoryNamesItsSetting(t *testing.T) {
 		return conn.QueryRowContext(ctx, "SELECT len(list(range)) FROM range(100000000)").Scan(&n)
 	})
 	if !errors.Is(err, engine.ErrMemory) || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "24MB") {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	if err := db.Ping(ctx); err != nil {
 		t.Errorf("after it: %v", err)

@@ -193,7 +193,7 @@ func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
 		t.Fatal("it was opened", db.Close())
 	}
 	if text := err.Error(); strings.Contains(text, "driver") || strings.Count(text, dir.Database()) != 1 || !strings.Contains(text, "not a valid") {
-		t.Errorf("%s", text)
+		t.Errorf("text = %s", text)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestADirectoryIsItsOwnersAlone(t *testing.T) {
 	for path, want := range map[string]os.FileMode{string(dir): 0o700, dir.Inbox(): 0o700, dir.Segments(): 0o700, filepath.Dir(deep): 0o700, deep: 0o600,
 		dir.Control(): 0o600, other: 0o644} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v %v, want %s", path, info.Mode(), err, want)
+			t.Errorf("%s: info.Mode() = %v, err = %v, want %s", path, info.Mode(), err, want)
 		}
 	}
 	shared := t.TempDir()

@@ -68,7 +68,7 @@ func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
 				return fatal
 			})
 			if !errors.Is(err, fatal) {
-				t.Errorf("%v", err)
+				t.Errorf("err = %v", err)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ func TestFoldersAreMadeToLast(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(root + "/a/b/c"); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("info = %v, err = %v", info, err)
 	}
 	if err := data.SyncFolder(root + "/missing"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is missing: %v", err)

@@ -14,7 +14,7 @@ import (
 func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 	mine := errors.New("mine")
 	if err := engine.LowPriority(func() error { return mine }); !errors.Is(err, mine) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	defer func() {
 		if p, ok := recover().(*guard.Panic); !ok || p.Value != "oh" || !strings.Contains(p.Stack, "priority_test.go") {

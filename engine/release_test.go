@@ -61,7 +61,7 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 	}
 	done, err := db.ReleaseBlocks(ctx, 0)
 	if !done || err != nil {
-		t.Fatalf("%v, %v", done, err)
+		t.Fatalf("done = %v, err = %v", done, err)
 	}
 	left, spilled, limit := look()
 	if left > 5<<20 || spilled != 0 || limit != before {
@@ -110,7 +110,7 @@ func TestDeletedRowsStayWhereTheyAre(t *testing.T) {
 		}))
 		done, err := db.ReleaseBlocks(ctx, 0)
 		if !done || err != nil {
-			t.Fatalf("%v, %v", done, err)
+			t.Fatalf("done = %v, err = %v", done, err)
 		}
 		must(db.Read(ctx, func(conn *sql.Conn) error {
 			return conn.QueryRowContext(ctx, `SELECT sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE')::BIGINT, sum(temporary_storage_bytes)::BIGINT
@@ -166,7 +166,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("the limit is %s, and %d MB of blocks are left of %d", limit, blocks>>20, full>>20)
 	}
 	if done, err := db.ReleaseBlocks(ctx, 0); !done || err != nil {
-		t.Errorf("%v, %v", done, err)
+		t.Errorf("done = %v, err = %v", done, err)
 	}
 	if _, limit := look(); limit != "16.0 MiB" {
 		t.Errorf("once blocks were given back, the limit is %s", limit)

@@ -77,7 +77,7 @@ func TestARowThatDoesNotFitIsAnError(t *testing.T) {
 		"SELECT 1 AS maker, 2 AS taker FROM no_table_like_this": "no_table_like_this",
 	} {
 		if _, err := eachRow[legs](t, query); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", query, err, want)
+			t.Errorf("%s: err = %v, want %s", query, err, want)
 		}
 	}
 	if _, err := eachRow[struct {

@@ -49,7 +49,7 @@ func TestADamagedLogIsReportedAndKept(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PMX_TEST_LOG="+made)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("err = %v, out = %s", err, out)
 	}
 	wal, err := os.ReadFile(filepath.Join(made, "pmx.duckdb.wal"))
 	if err != nil {

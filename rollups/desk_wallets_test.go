@@ -223,7 +223,7 @@ func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
 		want.Redemption, want.WinningMarkets = redemption, int32(i)
 		v.compareDesk(t, fills)
 		if rows := v.live.Snapshot().DeskTraders.Leaderboards[serving.ByRealPnL]; len(rows) != 1 || rows[0].DeskFigures != want {
-			t.Errorf("after file %d: %+v, want %+v", i, rows, want)
+			t.Errorf("after file %d: rows = %+v, want %+v", i, rows, want)
 		}
 	}
 	v.verifyDesk()

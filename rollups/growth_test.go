@@ -198,7 +198,7 @@ func TestATokenThatMovesTakesItsDaysAlong(t *testing.T) {
 			days := v.live.Snapshot().Stats.Days
 			for d := range want {
 				if days[d].NewMarkets != want[d].NewMarkets || days[d].ActiveMarkets != want[d].ActiveMarkets {
-					t.Errorf("warm %t, step %d, day %d: %+v, want %+v", warm, i, d, days[d], want[d])
+					t.Errorf("warm %t, step %d, day %d: days[d] = %+v, want %+v", warm, i, d, days[d], want[d])
 				}
 			}
 		}

@@ -105,7 +105,7 @@ func TestLabelsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		}
 		v.verify(t)
 		if got := v.paysFor(); !maps.Equal(got, want) {
-			t.Errorf("%v: %v, want %v", order, got, want)
+			t.Errorf("%v: got %v, want %v", order, got, want)
 		}
 		before := v.live.Snapshot()
 		for _, i := range slices.Backward(order) {

@@ -130,7 +130,7 @@ func TestTokensOfOneOutcomeAreOneForecast(t *testing.T) {
 			got = v.live.Snapshot().Oracle.Score(trader.ID)
 		}
 		if got != want {
-			t.Errorf("step %d: %+v, want %+v", i, got, want)
+			t.Errorf("step %d: got %+v, want %+v", i, got, want)
 		}
 		v.proved()
 	}

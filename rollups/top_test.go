@@ -21,7 +21,7 @@ func TestTopIsTheBeginningOfAll(t *testing.T) {
 		}
 		slices.Sort(all)
 		if got, want := h.sorted(), all[:min(h.n, len(all))]; !slices.Equal(got, want) {
-			t.Fatalf("%v, want %v", got, want)
+			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
 }

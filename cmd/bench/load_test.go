@@ -38,6 +38,6 @@ func TestTheRivalsFeesAreThoseOfPmx(t *testing.T) {
 		got = append(got, s)
 	}
 	if err := rows.Err(); err != nil || strings.Join(got, ", ") != "0 -200000, 0 100000, 1 0, 1 300000" {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("got %v, err = %v", got, err)
 	}
 }

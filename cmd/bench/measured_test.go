@@ -121,7 +121,7 @@ func TestFiguresAreKept(t *testing.T) {
 	record(10, "start_ms", 6)
 	runs, err := readRuns(b.Measured)
 	if err != nil || len(runs) != 2 {
-		t.Fatalf("%v %v", runs, err)
+		t.Fatalf("runs = %v, err = %v", runs, err)
 	}
 	want := []map[string][]float64{{"start_ms": {3, 4}}, {"start_ms": {6}, "fresh_ms": {7}}}
 	if diff := cmp.Diff(want, []map[string][]float64{runs[0].Figures, runs[1].Figures}); diff != "" || runs[0].Fills != 2 || runs[1].Note != "quiet" {

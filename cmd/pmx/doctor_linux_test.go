@@ -45,7 +45,7 @@ func TestADoctorNamesWhoHoldsTheDatabase(t *testing.T) {
 	}
 	line := make([]byte, len("locked: <nil>"))
 	if _, err := io.ReadFull(out, line); err != nil || string(line) != "locked: <nil>" {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("line = %q, err = %v", line, err)
 	}
 	found, err := checkRunning(t.Context(), dir, time.Now())
 	if err != nil {
@@ -53,7 +53,7 @@ func TestADoctorNamesWhoHoldsTheDatabase(t *testing.T) {
 	}
 	last := found[len(found)-1]
 	if last.Check != "lock" || last.Level != fails || last.Do == "" || !strings.Contains(last.Detail, fmt.Sprintf("is in use by process %d (", cmd.Process.Pid)) {
-		t.Errorf("%+v", found)
+		t.Errorf("found = %+v", found)
 	}
 	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestADoctorComparesVersionsOfTheTables(t *testing.T) {
 		}
 		found := checkDatabase(t.Context(), engine.Dir(dir))
 		if found.Check != "database" || found.Level != tc.level || !strings.Contains(found.Detail, tc.says) || (found.Do == "") != (tc.level == fine) {
-			t.Errorf("%s: %+v", tc.change, found)
+			t.Errorf("%s: found = %+v", tc.change, found)
 		}
 		if after, err := os.ReadFile(filepath.Join(dir, "pmx.duckdb")); err != nil || string(after) != string(before) {
 			t.Errorf("%s: the file was changed, %v", tc.change, err)

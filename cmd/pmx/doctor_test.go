@@ -54,7 +54,7 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 	now := time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 	healthy := serverStatus{Version: version, Started: now.Add(-time.Hour), AsOf: now.Add(-time.Minute), OpenFiles: 65536}
 	if all := checkServer(&healthy, now); len(troubles(all)) != 0 || !slices.ContainsFunc(all, func(f finding) bool { return f.Check == "server" && f.Level == fine }) {
-		t.Fatalf("%+v", all)
+		t.Fatalf("all = %+v", all)
 	}
 	for _, tc := range []struct {
 		spoil func(*serverStatus)
@@ -88,7 +88,7 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 		tc.spoil(&s)
 		found := troubles(checkServer(&s, now))
 		if len(found) != 1 || found[0].Check != tc.check || found[0].Level != tc.level || !strings.Contains(found[0].Detail, tc.text) || found[0].Do == "" {
-			t.Errorf("%s %s: %+v", tc.check, tc.text, found)
+			t.Errorf("%s %s: found = %+v", tc.check, tc.text, found)
 		}
 	}
 	cramped := healthy

@@ -21,6 +21,6 @@ func TestListsPrintNoControlCharacters(t *testing.T) {
 		all.Write(out.Bytes())
 	}
 	if text := all.String(); strings.Contains(text, "\x1b") || strings.Count(text, `a\x1b[31mb\x0ac`) != 2 {
-		t.Errorf("%q", text)
+		t.Errorf("text = %q", text)
 	}
 }

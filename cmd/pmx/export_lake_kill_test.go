@@ -78,7 +78,7 @@ func dies(t *testing.T, dir, lake string, n int) bool {
 		return false
 	}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("killed at change %d: %v %s", n, err, text)
+		t.Fatalf("killed at change %d: err = %v, text = %s", n, err, text)
 	}
 	return true
 }

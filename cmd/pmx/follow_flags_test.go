@@ -17,12 +17,12 @@ func TestEverythingIsAskedOfOneServer(t *testing.T) {
 		f.Channel: "ws://127.0.0.1:8091/ws/market", f.Activity: "ws://127.0.0.1:8091/rtds", f.OpenMeteo: base + "/openmeteo", f.METAR: base + "/metar", f.NWS: base + "/nws",
 	} {
 		if got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	own := followFlags{Contact: "me@example.org", RPCRate: 1, At: base, RPC: []string{"http://127.0.0.1:1"}}
 	if err := own.check(""); err != nil || len(own.RPC) != 1 {
-		t.Errorf("%v, %v", own.RPC, err)
+		t.Errorf("own.RPC = %v, err = %v", own.RPC, err)
 	}
 	for _, at := range []string{"127.0.0.1:8091", "ws://127.0.0.1:8091", "http://", "::", "http://u:hushhush@", "http://u:hushhush@h:x", "http://h/?key=hushhush"} {
 		bad := followFlags{Contact: "me@example.org", RPCRate: 1, At: at}

@@ -45,13 +45,13 @@ func TestSyncOfTheWeatherAlone(t *testing.T) {
 		"--nws", web.URL + "/nws", "--once"}
 	for range 2 {
 		if status, out, errs := call(sync...); status != 0 {
-			t.Fatalf("%d %q %q", status, out, errs)
+			t.Fatalf("status = %d, out = %q, errs = %q", status, out, errs)
 		}
 	}
 	for dataset, least := range map[string]int{"forecasts": 100, "observations": 50} {
 		to := filepath.Join(t.TempDir(), dataset+".csv")
 		if status, out, errs := call("export", "--data-dir", dir, dataset, "--out", to); status != 0 {
-			t.Fatalf("%d %q %q", status, out, errs)
+			t.Fatalf("status = %d, out = %q, errs = %q", status, out, errs)
 		}
 		text, err := os.ReadFile(to)
 		if n := bytes.Count(text, []byte("\n")); err != nil || n < least {
@@ -61,7 +61,7 @@ func TestSyncOfTheWeatherAlone(t *testing.T) {
 	status, out, errs := call("sync", "status", "--data-dir", dir, "--json")
 	var state followStatus
 	if err := json.Unmarshal([]byte(out), &state); err != nil || status != 0 {
-		t.Fatalf("%v %d %q %q", err, status, out, errs)
+		t.Fatalf("err = %v, status = %d, out = %q, errs = %q", err, status, out, errs)
 	}
 	var names []string
 	for _, w := range state.Weather {
@@ -71,9 +71,9 @@ func TestSyncOfTheWeatherAlone(t *testing.T) {
 		}
 	}
 	if want := []string{"metar", "nws", "openmeteo archive", "openmeteo ensemble", "openmeteo forecast", "openmeteo previous runs"}; !slices.Equal(names, want) {
-		t.Errorf("%v, want %v", names, want)
+		t.Errorf("names = %v, want %v", names, want)
 	}
 	if status, out, errs := call("sync", "status", "--data-dir", dir); status != 0 || !strings.Contains(out, "weather: openmeteo forecast") {
-		t.Errorf("%d %q %q", status, out, errs)
+		t.Errorf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 }

@@ -260,7 +260,7 @@ func (in *installation) serve() {
 	line, _ := r.ReadString('\n') // an early end shows in the line
 	ready, ok := strings.CutPrefix(strings.TrimSpace(line), "ready ")
 	if !ok {
-		in.t.Fatalf("the server printed %q: %s", line, in.errors.String())
+		in.t.Fatalf("the server printed %q: in.errors = %s", line, in.errors.String())
 	}
 	in.base, _, _ = strings.Cut(ready, " ")
 	in.rest = r
@@ -292,7 +292,7 @@ func (in *installation) shutdown() {
 	_, _ = io.Copy(io.Discard, in.rest)
 	err := in.server.Wait()
 	if in.server = nil; err != nil {
-		in.t.Fatalf("the server ended with %v: %s", err, in.errors.String())
+		in.t.Fatalf("the server ended with %v: in.errors = %s", err, in.errors.String())
 	}
 }
 
@@ -341,7 +341,7 @@ func (in *installation) values(path, member string, most int) (out []string) {
 	var list struct{ Data []map[string]any }
 	_, text, _ := strings.Cut(in.get(path), " ")
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		in.t.Fatalf("%s: %v: %.300s", path, err, text)
+		in.t.Fatalf("%s: err = %v, text = %.300s", path, err, text)
 	}
 	for _, row := range list.Data {
 		if v, ok := row[member].(string); ok && !slices.Contains(out, v) && len(out) < most {

@@ -103,7 +103,7 @@ func TestSelectorsOfAnExpression(t *testing.T) {
 			parts = append(parts, text)
 		}
 		if got := strings.Join(parts, ";") + "|" + strings.Join(grouped, " "); got != want {
-			t.Errorf("%s: %s, want %s", expr, got, want)
+			t.Errorf("%s: got %s, want %s", expr, got, want)
 		}
 	}
 }
@@ -411,6 +411,6 @@ func TestPromtoolReadsTheAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(promtool, append([]string{"check", "rules"}, append(files, dashboard)...)...).CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("err = %v, out = %s", err, out)
 	}
 }

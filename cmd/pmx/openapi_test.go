@@ -10,7 +10,7 @@ import (
 func TestOpenAPIPrintsTheDocumentOfTheRepository(t *testing.T) {
 	var out, errs bytes.Buffer
 	if status := run([]string{"openapi"}, stdio{out: &out, err: &errs}); status != 0 {
-		t.Fatalf("status %d: %s", status, errs.String())
+		t.Fatalf("status %d: errs = %s", status, errs.String())
 	}
 	kept, err := os.ReadFile(filepath.Join("..", "..", "docs", "openapi.json"))
 	if err != nil {

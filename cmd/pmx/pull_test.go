@@ -58,7 +58,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	b.run("verify", "--against", out)
 	for _, words := range [][]string{{"import", venue}, {"rebuild"}, {"export", "lake", "--out", t.TempDir()}, {"export", "fills", "--out", filepath.Join(t.TempDir(), "f")}} {
 		if text, err := b.fails(words...); err == nil || !strings.Contains(text, "fills") {
-			t.Errorf("pmx %s: %v %s", words[0], err, text)
+			t.Errorf("pmx %s: err = %v, text = %s", words[0], err, text)
 		}
 	}
 	b.shutdown()
@@ -168,7 +168,7 @@ func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 		t.Helper()
 		status, _, errs := w.pmx(target, "pull", out, "--lake", lake)
 		if status != 1 || !strings.Contains(errs, why) {
-			t.Errorf("%s: %d %s", what, status, errs)
+			t.Errorf("%s: status = %d, errs = %s", what, status, errs)
 		}
 		for _, name := range []string{target, target + ".restoring"} {
 			if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {

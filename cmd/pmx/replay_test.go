@@ -53,7 +53,7 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		for path, want := range map[string]int{"/rpc/1": one, "/rpc/2": two} {
 			res, err := http.Post(base+path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`))
 			if err != nil || res.StatusCode != want {
-				t.Errorf("%s: %v %v", path, res, err)
+				t.Errorf("%s: res = %v, err = %v", path, res, err)
 				continue
 			}
 			res.Body.Close()
@@ -68,7 +68,7 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		{"source=rpc/1&faults=503&rate=1", 503, 200}, {"faults=none", 200, 200}} {
 		res, err := http.Post(base+"/replay?"+order.query, "", nil)
 		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %v %v", order.query, res, err)
+			t.Fatalf("%s: res = %v, err = %v", order.query, res, err)
 		}
 		res.Body.Close()
 		answers(order.one, order.two)
@@ -94,7 +94,7 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if err != nil || res.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), want) {
-			t.Errorf("%s: %d %s, want %s (%v)", query, res.StatusCode, body, want, err)
+			t.Errorf("%s: status = %d, body = %s, want %s, err = %v", query, res.StatusCode, body, want, err)
 		}
 	}
 	answers(200, 200)

@@ -44,7 +44,7 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 	for _, backups := range []string{published, filepath.Dir(published), filepath.Join(published, "backups")} {
 		status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", backups)
 		if status != 1 || !strings.Contains(errs, "only the newest states are kept in it") {
-			t.Errorf("backups in %s: %d %s", backups, status, errs)
+			t.Errorf("backups in %s: status = %d, errs = %s", backups, status, errs)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (w *replicaWriter) must(args ...string) string {
 	w.t.Helper()
 	status, out, errs := w.pmx(w.dir, args...)
 	if status != 0 {
-		w.t.Fatalf("pmx %s: %s", strings.Join(args, " "), errs)
+		w.t.Fatalf("pmx %s: errs = %s", strings.Join(args, " "), errs)
 	}
 	return out
 }
@@ -348,7 +348,7 @@ func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
 				return
 			}
 			if time.Now().After(end) {
-				t.Fatalf("pmx %s: %s%s", strings.Join(args, " "), out, errs)
+				t.Fatalf("pmx %s: out = %s, errs = %s", strings.Join(args, " "), out, errs)
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
 	case err := <-s.ended:
 		s.cmd = nil
 		if err != nil {
-			ts.Fatalf("the server ended with %v: %s", err, s.errors.String())
+			ts.Fatalf("the server ended with %v: s.errors = %s", err, s.errors.String())
 		}
 	case <-time.After(patience):
 		ts.Fatalf("the server did not end on SIGTERM")

@@ -33,11 +33,11 @@ func TestFormatsAndLevelsOfTheLog(t *testing.T) {
 		logEnd(log, time.Now(), errors.New("no room"))
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != tc.lines || !strings.Contains(lines[len(lines)-1], "stopped") || !strings.Contains(lines[len(lines)-1], "no room") {
-			t.Errorf("%+v: %q", tc.flags, lines)
+			t.Errorf("%+v: lines = %q", tc.flags, lines)
 		}
 		for _, line := range lines {
 			if json.Valid([]byte(line)) != tc.json || strings.Contains(line, "\x1b") {
-				t.Errorf("%+v: %q", tc.flags, line)
+				t.Errorf("%+v: line = %q", tc.flags, line)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestSecretsOfSettingsAreHidden(t *testing.T) {
 		{"*", false, "*"},
 	} {
 		if got := withoutSecrets(c.text, c.secret); got != c.want {
-			t.Errorf("%q, secret %v: %q, want %q", c.text, c.secret, got, c.want)
+			t.Errorf("%q, secret %v: got %q, want %q", c.text, c.secret, got, c.want)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestSizesAreShownAsFlagsTakeThem(t *testing.T) {
 	for _, want := range []string{"20GB", "500MB", "1500MB", "1001kB", "1000001B"} {
 		var s byteSize
 		if err := s.UnmarshalText([]byte(want)); err != nil || s.String() != want {
-			t.Errorf("%s: %s, %v", want, s, err)
+			t.Errorf("%s: s = %s, err = %v", want, s, err)
 		}
 	}
 }

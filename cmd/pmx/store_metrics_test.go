@@ -28,7 +28,7 @@ func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()
 	if err != nil || len(problems) > 0 {
-		t.Errorf("%+v, %v", problems, err)
+		t.Errorf("problems = %+v, err = %v", problems, err)
 	}
 	values := map[string]float64{}
 	for _, f := range families {

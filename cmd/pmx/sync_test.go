@@ -49,7 +49,7 @@ func TestSyncOverTheWireIsTheImport(t *testing.T) {
 	sync := []string{"sync", "--data-dir", followed, "--rpc", web.URL + "/rpc/good," + web.URL + "/rpc/bad", "--rpc-rate", "1000", "--contact", "me@example.org",
 		"--only", "chain", "--from-block", strconv.FormatInt(first, 10), "--once"}
 	if status, out, errs := did(sync...); status != 0 || !strings.HasPrefix(out, "2,000 fills of ") {
-		t.Fatalf("%d %q %q", status, out, errs)
+		t.Fatalf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 	if status, out, errs := did(sync...); status != 0 || !strings.HasPrefix(out, "0 fills of ") {
 		t.Errorf("once more: %d %q %q", status, out, errs)
@@ -66,7 +66,7 @@ func TestSyncOverTheWireIsTheImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status, out, errs := did("import", "--data-dir", imported, logs); status != 0 {
-		t.Fatalf("%d %q %q", status, out, errs)
+		t.Fatalf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 	want, got := exportedFills(t, imported), exportedFills(t, followed)
 	if len(want) != 2_001 || !slices.Equal(want, got) {
@@ -75,13 +75,13 @@ func TestSyncOverTheWireIsTheImport(t *testing.T) {
 	status, out, errs := did("sync", "status", "--data-dir", followed, "--json")
 	var state followStatus
 	if err := json.Unmarshal([]byte(out), &state); err != nil || status != 0 {
-		t.Fatalf("%v %d %q %q", err, status, out, errs)
+		t.Fatalf("err = %v, status = %d, out = %q, errs = %q", err, status, out, errs)
 	}
 	if c := state.Chain; c == nil || c.Start != first || c.GapBlocks != 0 || c.Fills != 2_000 || c.Phase != "STOPPED" || c.AsOf.IsZero() {
-		t.Errorf("%s", out)
+		t.Errorf("out = %s", out)
 	}
 	if status, out, errs := did("sync", "status", "--data-dir", followed); status != 0 || !strings.Contains(out, "chain   STOPPED") {
-		t.Errorf("%d %q %q", status, out, errs)
+		t.Errorf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 }
 
@@ -90,7 +90,7 @@ func exportedFills(t *testing.T, dir string) []string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "fills.csv")
 	if status, out, errs := did("export", "--data-dir", dir, "fills", "--out", to); status != 0 {
-		t.Fatalf("%d %q %q", status, out, errs)
+		t.Fatalf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 	text, err := os.ReadFile(to)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 	} {
 		status, out, errs := did(append(tc.args, "--data-dir", dir)...)
 		if status != 1 || out != "" || !strings.Contains(errs, tc.want) || strings.Contains(errs, "hushhush") {
-			t.Errorf("%v: %d %q %q", tc.args, status, out, errs)
+			t.Errorf("%v: status = %d, out = %q, errs = %q", tc.args, status, out, errs)
 		}
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -178,7 +178,7 @@ func TestSyncThatCannotSucceedEnds(t *testing.T) {
 	status, out, errs := did("sync", "--data-dir", filepath.Join(t.TempDir(), "d"), "--rpc", web.URL+"/hushhush", "--contact", "me", "--only", "chain", "--once")
 	if status != 1 || out != "" || !strings.Contains(errs, "no node serves the chain that is followed: rpc 1: chain id: the provider has chain 1, not 137") ||
 		!strings.Contains(errs, `"message":"following the venue"`) || !strings.Contains(errs, "rpc 1 "+web.URL+`"`) || strings.Contains(errs, "hushhush") {
-		t.Errorf("%d %q %q", status, out, errs)
+		t.Errorf("status = %d, out = %q, errs = %q", status, out, errs)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestTheTableOfSources(t *testing.T) {
 	text, err := json.Marshal(followStatus{Chain: &follow.ChainStatus{Nodes: []follow.NodeStatus{{}}}, Markets: &follow.MarketsStatus{Tasks: []follow.MarketTask{{}}},
 		Quotes: &follow.QuotesStatus{Channels: []channel.Stats{{Name: "quotes 1"}}}, Weather: []follow.WeatherStatus{{}}})
 	if err != nil || bytes.Contains(text, []byte("0001-01-01")) || !bytes.Contains(text, []byte(`{"name":"quotes 1","state":""`)) {
-		t.Errorf("%v %s", err, text)
+		t.Errorf("err = %v, text = %s", err, text)
 	}
 }
 

@@ -179,7 +179,7 @@ func (in *installation) walk(path string) string {
 		}
 		status, text := in.raw(next)
 		if err := json.Unmarshal([]byte(text), &page); err != nil || status != 200 || pages > 1000 {
-			in.t.Fatalf("%s, page %d: %d %v: %.300s", path, pages, status, err, text)
+			in.t.Fatalf("%s, page %d: status = %d, err = %v, text = %.300s", path, pages, status, err, text)
 		}
 		for _, row := range page.Data {
 			rows.Write(append(row, '\n'))

@@ -96,7 +96,7 @@ func TestOfWhatIsReadAheadOnlyTheEndIsKept(t *testing.T) {
 			t.Errorf("%d blocks are new, of %d there were %d before", blocks, kept(t, repo, size), had)
 		}
 		if report, err := repo.Verify(t.Context(), func(float64) {}); err != nil || len(report.Faults) > 0 {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("report = %+v, err = %v", report, err)
 		}
 	}
 }

@@ -237,7 +237,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 			t.Errorf("killed at %q: %v, or other bytes", steps[i], err)
 		}
 		if got := faults(t, at); len(got) != 0 {
-			t.Errorf("killed at %q: %q", steps[i], got)
+			t.Errorf("killed at %q: got %q", steps[i], got)
 		}
 		again := create(t, at)
 		name, _ := backUp(t, again, third)

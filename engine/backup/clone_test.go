@@ -286,7 +286,7 @@ func TestADamagedCopyGivesWayToTheOneBefore(t *testing.T) {
 	c = openClone(t, dir)
 	at, err := c.Newest(context.Background())
 	if err != nil || at.Name != older.Name {
-		t.Fatalf("%+v, %v", at, err)
+		t.Fatalf("at = %+v, err = %v", at, err)
 	}
 	holds(t, at, files)
 	if err := c.Close(); err != nil {

@@ -41,7 +41,7 @@ func TestAFlippedBitIsFoundInWhateverFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := faults(t, dir); !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, path) }) {
-				t.Errorf("bit %d of %s: %q", bit, path, got)
+				t.Errorf("bit %d of %s: got %q", bit, path, got)
 			}
 			text[bit/8] ^= 1 << (bit % 8)
 		}
@@ -105,7 +105,7 @@ func TestAFileThatIsMissingCutShortOrStrangeIsFound(t *testing.T) {
 			got := faults(t, dir)
 			lost := path == repo.manifestPath(name) && len(got) == 1 && strings.Contains(got[0], currentName)
 			if !lost && !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, filepath.Base(path)) }) {
-				t.Errorf("%s: %q", path, got)
+				t.Errorf("%s: got %q", path, got)
 			}
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestOneDamagedFileLeavesTheOtherBackups(t *testing.T) {
 		}
 		report, err := repo.Verify(context.Background(), func(float64) {})
 		if err != nil || !slices.Equal(report.Advice, []string{tc.advice}) {
-			t.Errorf("%q: %+v, %v", tc.says, report, err)
+			t.Errorf("%q: report = %+v, err = %v", tc.says, report, err)
 		}
 		if err := os.WriteFile(tc.path, text, 0o600); err != nil {
 			t.Fatal(err)

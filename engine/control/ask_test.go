@@ -25,7 +25,7 @@ func TestAnybodyMayAskForAKey(t *testing.T) {
 	}
 	list, err := db.ListRequests(ctx, control.Waiting)
 	if err != nil || len(list) != 1 || list[0].Contact != "ann@example.org" || !list[0].CreatedAt.Equal(day) {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("list = %+v, err = %v", list, err)
 	}
 	if _, err := db.Decline(ctx, list[0].ID); err != nil {
 		t.Fatal(err)

@@ -119,15 +119,15 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 	}
 	records, err := db.Keys(ctx)
 	if err != nil || len(records) != 4 {
-		t.Fatalf("%+v, %v", records, err)
+		t.Fatalf("records = %+v, err = %v", records, err)
 	}
 	for _, r := range records {
 		if want := map[[32]byte]int64{hash(1): day.AddDate(0, 0, 7).Unix(), hash(2): day.AddDate(0, 0, 3).Unix(), hash(3): day.Unix(), hash(4): day.AddDate(1, 0, 0).Unix()}[r.Hash]; r.Expires != want {
-			t.Errorf("%+v, want %d", r, want)
+			t.Errorf("r = %+v, want %d", r, want)
 		}
 	}
 	if a, err := db.Account(ctx, hash(4), "2026-01-01"); err != nil || !a.ExpiresAt.Equal(day.AddDate(1, 0, 0)) {
-		t.Errorf("%+v, %v", a, err)
+		t.Errorf("a = %+v, err = %v", a, err)
 	}
 	before = revision()
 	if _, _, err := db.RotateKey(ctx, k.ID, hash(5), 0, time.Time{}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), next.ID) || revision() != before {
@@ -160,7 +160,7 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 		"instead, for the past":     {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(9), 0, day.AddDate(0, 0, -1)); return err }, control.ErrInvalid},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+			t.Errorf("%s: err = %v, want %v", name, err, c.want)
 		}
 	}
 	if revision() != before {
@@ -217,7 +217,7 @@ func TestRevisionMovesWithKeysAndNotWithUsage(t *testing.T) {
 	step := func(what string, moves bool, err error) {
 		now := revision()
 		if err != nil || (now > last) != moves {
-			t.Errorf("%s: %d → %d, %v", what, last, now, err)
+			t.Errorf("%s: last = %d, now = %d, err = %v", what, last, now, err)
 		}
 		last = now
 	}

@@ -35,7 +35,7 @@ func TestACopyHasWhatWasCommitted(t *testing.T) {
 	}
 	defer func() { _ = copied.Close() }()
 	if all, err := copied.ListKeys(ctx); err != nil || len(all) != 1 || all[0].Label != "first" {
-		t.Errorf("%+v, %v", all, err)
+		t.Errorf("all = %+v, err = %v", all, err)
 	}
 	if err := copied.Check(ctx); err != nil {
 		t.Error(err)

@@ -22,6 +22,6 @@ func TestADamagedFileIsCalledThat(t *testing.T) {
 		_ = db.Close()
 	}
 	if err == nil || !strings.Contains(err.Error(), "is damaged") || strings.Contains(err.Error(), "(26)") {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func readFromAFullDisk(t *testing.T, killed bool) {
 		all.Go(func() {
 			for range 20 {
 				if keys, err := db.Keys(ctx); err != nil || len(keys) != 1 || keys[0].Hash != hash {
-					t.Errorf("%v %v", keys, err)
+					t.Errorf("keys = %v, err = %v", keys, err)
 				}
 			}
 		})
@@ -68,7 +68,7 @@ func readFromAFullDisk(t *testing.T, killed bool) {
 		t.Error(err)
 	}
 	if keys, err := first.Keys(ctx); err != nil || len(keys) != 2 {
-		t.Errorf("%v %v", keys, err)
+		t.Errorf("keys = %v, err = %v", keys, err)
 	}
 	if _, err := os.Stat(path + "-shm"); err != nil {
 		t.Errorf("with room the index is not in its file again: %v", err)
@@ -80,7 +80,7 @@ func TestAFullDiskTakesNoFile(t *testing.T) {
 	dir := testfiles.Disk(t, "size=64k")
 	testfiles.Fill(t, filepath.Join(dir, "filler"))
 	if _, err := control.Open(t.Context(), filepath.Join(dir, "control.db"), time.Now); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestTheLastUseTellsItsAddress(t *testing.T) {
 		}
 		keys, err := db.ListKeys(ctx)
 		if err != nil || keys[0].LastFrom == nil || *keys[0].LastFrom != use.want {
-			t.Errorf("after a use from %q: %+v, %v", use.from, keys, err)
+			t.Errorf("after a use from %q: keys = %+v, err = %v", use.from, keys, err)
 		}
 	}
 }

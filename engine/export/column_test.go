@@ -40,7 +40,7 @@ func TestRatioIsTheDatasOwn(t *testing.T) {
 				}
 				want, ok := data.Ratio(data.Micro(a), data.Micro(b))
 				if got.Valid != ok || data.Micro(got.Int64) != want {
-					t.Errorf("%d / %d: %v, want %d, %v", a, b, got, want, ok)
+					t.Errorf("%d / %d: got %v, want %d, ok = %v", a, b, got, want, ok)
 				}
 			}
 		}

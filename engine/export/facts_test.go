@@ -75,7 +75,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 			first = got
 			for name, n := range map[string]int{"fills": 6, "names": 3, "markets": 3, "tokens": 8, "issues": 2, "reports": 2, "sightings": 2, "normals": 2} {
 				if len(got[name]) != n {
-					t.Errorf("%d %s, want %d: %v", len(got[name]), name, n, got[name])
+					t.Errorf("%d %s, want %d: got[name] = %v", len(got[name]), name, n, got[name])
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 	}
 	text, err := os.ReadFile(paths[1])
 	if err != nil || !strings.Contains(string(text), "'＝1+1") || !strings.Contains(string(text), "''@x") {
-		t.Errorf("%s %v", text, err)
+		t.Errorf("text = %s, err = %v", text, err)
 	}
 }
 

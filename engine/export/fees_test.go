@@ -155,13 +155,13 @@ func TestAFeeOfAnEarlierExport(t *testing.T) {
 		if c.want == "" {
 			res, err := k.Import(t.Context(), keeper.Request{Paths: []string{path}}, nil)
 			if rejected := len(res.Receipts) == 1 && res.Receipts[0].Rejected["bad_amount"] == 1; err != nil || !rejected {
-				t.Errorf("%v: %v %+v", c, err, res)
+				t.Errorf("%v: err = %v, res = %+v", c, err, res)
 			}
 			continue
 		}
 		mustImport(t, k, path)
 		if got := query(t, k, fmt.Sprintf("SELECT fee::VARCHAR AS fee FROM fills WHERE lower(hex(tx)) = '%064x'", i+1)); len(got) != 1 || got[0]["fee"] != c.want {
-			t.Errorf("%v: %v", c, got)
+			t.Errorf("%v: got %v", c, got)
 		}
 	}
 }

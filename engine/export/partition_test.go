@@ -140,7 +140,7 @@ func TestProvisionalFillsAreCounted(t *testing.T) {
 			return nil
 		}}, ingest.Remaining{})
 		if err != nil || r.Inserted != int64(len(fills)) {
-			t.Fatalf("%s: %v %+v", name, err, r)
+			t.Fatalf("%s: err = %v, r = %+v", name, err, r)
 		}
 	}
 	counts := func() map[string]int64 {

@@ -33,7 +33,7 @@ func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
 		_, rest, _ := strings.Cut(string(text), ") ")
 		f := strings.Fields(rest)
 		if len(f) < 17 {
-			t.Fatalf("%s: %q", path, text)
+			t.Fatalf("%s: text = %q", path, text)
 		}
 		user, _ := strconv.ParseInt(f[11], 10, 64)
 		system, _ := strconv.ParseInt(f[12], 10, 64)

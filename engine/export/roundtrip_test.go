@@ -76,7 +76,7 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 		"SELECT count(*) AS n FROM markets WHERE json_array_length(outcomes) = 3 AND json_array_length(token_ids) = 2 AND prices = '[0.5]'": "1",
 	} {
 		if n := query(t, k, query1)[0]["n"]; n != want {
-			t.Fatalf("%s: %s, want %s", query1, n, want)
+			t.Fatalf("%s: n = %s, want %s", query1, n, want)
 		}
 	}
 	roundTrip(t, k, formats(data.CSV))
@@ -104,7 +104,7 @@ func TestFactsKeepTheVersionsOfFields(t *testing.T) {
 	mustImport(t, k, files...)
 	if got := query(t, k, `SELECT count(field_versions) AS n, count(*) FILTER (quote IS NULL) AS unsaid, count(unquoted_at) AS unquoted,
 count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0]; got["n"] != "3" || got["unsaid"] != "1" || got["unquoted"] != "1" || got["hidden"] != "2" {
-		t.Errorf("%v", got)
+		t.Errorf("got %v", got)
 	}
 	roundTrip(t, k, formats(data.Parquet))
 	older := write(t, "e.ndjson", record(1, "02", `"tags":["weather"],`)+record(3, "03", `"closed_at":"2026-02-02T10:00:00Z",`)+record(6, "01", `"slug":"ant",`))

@@ -107,7 +107,7 @@ func mustImport(t testing.TB, k *keeper.Keeper, paths ...string) {
 	t.Helper()
 	res, err := k.Import(context.Background(), keeper.Request{Paths: paths}, nil)
 	if err != nil || len(res.Failed) > 0 {
-		t.Fatalf("import %v: %v %+v", paths, err, res.Failed)
+		t.Fatalf("import %v: err = %v, res.Failed = %+v", paths, err, res.Failed)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 	err := guard.Do(blowUp)
 	var p *guard.Panic
 	if !errors.As(err, &p) || p.Value != "boom" || !strings.Contains(p.Stack, "blowUp") {
-		t.Fatalf("%v", err)
+		t.Fatalf("err = %v", err)
 	}
 	handedOn := guard.Do(func() error { return guard.Repanic(<-guard.Start(blowUp)) })
 	if !errors.As(handedOn, &p) || !strings.Contains(p.Stack, "blowUp") {
@@ -41,7 +41,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 		t.Errorf("%v hides the error that was panicked with", err)
 	}
 	if err := guard.Do(func() error { return cause }); !errors.Is(err, cause) || guard.IsPanic(err) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	var group errgroup.Group
 	guard.InGroup(&group, blowUp)
@@ -54,7 +54,7 @@ func TestAGoroutineThatEndsInsideIsNotWaitedForForEver(t *testing.T) {
 	select {
 	case err := <-guard.Start(func() error { runtime.Goexit(); return nil }):
 		if !guard.IsPanic(err) {
-			t.Errorf("%v", err)
+			t.Errorf("err = %v", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("nothing came back")
@@ -110,7 +110,7 @@ func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
 	parts := w.Statuses()
 	if len(parts) != 2 || parts[0].Name != "begun" || !parts[0].Failing || parts[0].Panics != 1 || parts[0].Text != "panic: after all" ||
 		parts[1].Name != "kept" || parts[1].Failing || parts[1].Panics != 3 || parts[1].Last.IsZero() {
-		t.Errorf("%+v", parts)
+		t.Errorf("parts = %+v", parts)
 	}
 	lines := bytes.Split(bytes.TrimSpace(log.Bytes()), []byte("\n"))
 	if len(lines) != 4 {
@@ -118,7 +118,7 @@ func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
 	}
 	var line struct{ Level, Work, Panic, Stack string }
 	if err := json.Unmarshal(lines[0], &line); err != nil || line.Level != "error" || line.Work != "kept" || line.Panic != "boom" || !strings.Contains(line.Stack, "blowUp") {
-		t.Errorf("%+v, %v", line, err)
+		t.Errorf("line = %+v, err = %v", line, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestKeepingEndsWithItsContext(t *testing.T) {
 	}
 	cancel()
 	if err := <-done; !guard.IsPanic(err) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestPausesGrow(t *testing.T) {
 func TestANilWatchGuardsToo(t *testing.T) {
 	var w *guard.Watch
 	if err := w.Do("x", blowUp); !guard.IsPanic(err) || w.Statuses() != nil || w.Pause(1) <= 0 {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	var all sync.WaitGroup
 	w.Begin(&all, "x", func() { _ = blowUp() })

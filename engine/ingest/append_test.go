@@ -116,13 +116,13 @@ func TestWithinIsOfTheTransactionOfTheRows(t *testing.T) {
 	failing := rows
 	failing.Within = func(ctx context.Context, conn *sql.Conn) error { return errors.Join(own, rows.Within(ctx, conn)) }
 	if _, err := v.im.Append(t.Context(), failing, ingest.Options{}); !errors.Is(err, own) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	want("the ledger failed", "0", "0", "0")
 	unread := rows
 	unread.Read = func(ctx context.Context, s data.Sink) error { return errors.Join(rows.Read(ctx, s), own) }
 	if _, err := v.im.Append(t.Context(), unread, ingest.Options{}); !errors.Is(err, own) || errors.Is(err, ingest.ErrFileRefused) {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 	want("the reading failed", "0", "0", "0")
 	if _, err := v.im.Append(t.Context(), rows, ingest.Options{DryRun: true}); err != nil {
@@ -151,7 +151,7 @@ func TestTheImportLogOfBatchesIsShort(t *testing.T) {
 	v.append(v.inMemory(chainFill(t, v, 0)["polygon-logs"]))
 	want := `a batch|polygon-logs|{"buy_usd":10,"inserted":1,"notes":{"maker_without_taker":1},"read":1,"unmapped":1}|` + "\n"
 	if got := v.lines("SELECT file, feed, receipt FROM batches"); got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 		return s.Reject(7, "bad_words", "", "the log")
 	}})
 	if kept := v.kept(r); r.Rejected["bad_words"] != 1 || len(kept) != 1 || !strings.Contains(kept[0], "the log") {
-		t.Errorf("%+v %q", r, kept)
+		t.Errorf("r = %+v, kept = %q", r, kept)
 	}
 	if got := v.lines("SELECT count(*) FROM batches WHERE receipt LIKE '%bad_words%'"); got != "1|\n" {
 		t.Errorf("the import log names %s batches with rejected rows", got)

@@ -88,7 +88,7 @@ func TestAListThatGaveWayMapsItsTokens(t *testing.T) {
 		}
 		want := "71|0||\n72|1||\n73|1||\n"
 		if got := v.lines("SELECT token_id, outcome, derived FROM tokens WHERE market IS NOT NULL ORDER BY token_id"); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -59,11 +59,11 @@ func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
 		}
 		r, err := open(t).load(name, b.String())
 		if err != nil || r.Read != rows || r.Inserted+r.MarketsNew < rows-1 || r.Rejected["bad_row"] != 1 || r.RejectedRows() != 1 {
-			t.Errorf("%s: %v %+v", name, err, r)
+			t.Errorf("%s: err = %v, r = %+v", name, err, r)
 			continue
 		}
 		if kept, err := os.ReadFile(r.RejectedFile); err != nil || !strings.Contains(string(kept), `"line":42,`) {
-			t.Errorf("%s: %v %s", name, err, kept)
+			t.Errorf("%s: err = %v, kept = %s", name, err, kept)
 		}
 	}
 }
@@ -103,11 +103,11 @@ func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
 		v := open(t)
 		r, err := v.load(name, content)
 		if err != nil || r.Read != 50 || r.Inserted != 49 || r.Rejected["bad_utf8"] != 1 || r.RejectedRows() != 1 {
-			t.Errorf("%s: %v %+v", name, err, r)
+			t.Errorf("%s: err = %v, r = %+v", name, err, r)
 			continue
 		}
 		if kept, err := os.ReadFile(r.RejectedFile); err != nil || !strings.Contains(string(kept), "Jos\uFFFD") {
-			t.Errorf("%s: %v %s", name, err, kept)
+			t.Errorf("%s: err = %v, kept = %s", name, err, kept)
 		}
 		_, err = v.bring(v.write(name, content), ingest.Options{OnError: ingest.RejectFile})
 		if err == nil || !strings.Contains(err.Error(), "bad_utf8") || strings.Contains(err.Error(), "Invalid Input") {
@@ -130,12 +130,12 @@ func TestABrokenLineOfJSONIsKeptAsItIs(t *testing.T) {
 	} {
 		r, err := open(t).load("fills.ndjson", good+"\n  \n"+broken+"\n"+strings.Replace(good, "10", "11", 1))
 		if err != nil || r.Read != 3 || r.Inserted != 2 || r.Rejected[reason] != 1 || r.RejectedRows() != 1 {
-			t.Errorf("%s: %v %+v", broken, err, r)
+			t.Errorf("%s: err = %v, r = %+v", broken, err, r)
 			continue
 		}
 		kept, err := os.ReadFile(r.RejectedFile)
 		if err != nil || !strings.Contains(string(kept), `"line":4,`) || !strings.Contains(string(kept), `"raw":`) {
-			t.Errorf("%s: %v %s", broken, err, kept)
+			t.Errorf("%s: err = %v, kept = %s", broken, err, kept)
 		}
 	}
 }

@@ -231,7 +231,7 @@ func TestATimeWithoutAVersionGetsNone(t *testing.T) {
 			want = got
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q:\n%s", files, diff)
+			t.Errorf("%q: diff = %s", files, diff)
 		}
 	}
 }

@@ -177,7 +177,7 @@ func TestACutFileThenTheWholeOne(t *testing.T) {
 		v.empty()
 		r, err := v.load(name, content)
 		if err != nil || r.RejectedRows() > 0 || r.Read != 2 {
-			t.Errorf("%s: %v, %+v", name, err, r)
+			t.Errorf("%s: err = %v, r = %+v", name, err, r)
 			continue
 		}
 		want := v.facts()
@@ -245,7 +245,7 @@ func TestWhatIsThereAndNotReadIsRejected(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(map[string]int64{tc.reason: 1}, r.Rejected); diff != "" || r.Inserted+r.Waiting+r.Identical != 2 {
-			t.Errorf("%s %s: %+v %s", tc.name, tc.reason, r, diff)
+			t.Errorf("%s %s: r = %+v, diff = %s", tc.name, tc.reason, r, diff)
 		} else if kept := v.kept(r)[0]; !strings.HasPrefix(kept, "3 ") || !strings.Contains(kept, "0x12z") {
 			t.Errorf("%s %s: kept %s", tc.name, tc.reason, kept)
 		}
@@ -272,7 +272,7 @@ func TestAStrayQuoteCostsItsRow(t *testing.T) {
 		if r.RejectedFile != "" {
 			kept, err := os.ReadFile(r.RejectedFile)
 			if err != nil || !strings.Contains(string(kept), `"line":42,`) {
-				t.Errorf("%v %s", err, kept)
+				t.Errorf("err = %v, kept = %s", err, kept)
 			}
 		}
 	}

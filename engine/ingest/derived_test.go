@@ -43,7 +43,7 @@ func TestPayoutsThatFollowYieldToTheirOwn(t *testing.T) {
 		for _, i := range order {
 			r, err := v.bring(paths[i], ingest.Options{})
 			if err != nil || r.Conflicts != 0 || r.RejectedRows() != 0 {
-				t.Errorf("%v, %d: %v %+v", order, i, err, r)
+				t.Errorf("%v, %d: err = %v, r = %+v", order, i, err, r)
 			}
 		}
 		if got := v.lines("SELECT count(*), payouts::VARCHAR, payout_source, payout_at, payout_at_source FROM markets GROUP BY ALL ORDER BY 2, 3 DESC"); got != want {

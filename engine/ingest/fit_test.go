@@ -56,7 +56,7 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 				t.Errorf("%s of %s, market first %v: %s columns of the payouts are left", c.payouts, c.outcomes, first, got)
 			}
 			if c.want == "" && (last.Conflicts != 1 || len(last.ConflictMarkets) != 1 || len(v.kept(last)) != 1) {
-				t.Errorf("%s of %s, market first %v: %+v", c.payouts, c.outcomes, first, last)
+				t.Errorf("%s of %s, market first %v: last = %+v", c.payouts, c.outcomes, first, last)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 				want = got
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("%s:\n%s", strings.Join(steps, "\n"), diff)
+				t.Fatalf("%s: diff = %s", strings.Join(steps, "\n"), diff)
 			}
 			rng.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 		}

@@ -66,7 +66,7 @@ func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	for range 1 + map[bool]int{true: 1}[twice] {
 		for _, nth := range order {
 			if r, err := v.bring(files[nth], ingest.Options{}); err != nil || r.Warning != "" || accounted(v.t, r) != r.Read {
-				v.t.Fatalf("%s: %v %+v", files[nth], err, r)
+				v.t.Fatalf("%s: err = %v, r = %+v", files[nth], err, r)
 			}
 		}
 		got := v.exported()
@@ -132,7 +132,7 @@ func (v *intake) try(cases map[string]orderCase) {
 				end = ""
 			}
 			if got[end] != cases[name].want {
-				v.t.Errorf("%s, order %v: %s, want %s", name, order, got[end], cases[name].want)
+				v.t.Errorf("%s, order %v: got[end] = %s, want %s", name, order, got[end], cases[name].want)
 			}
 		}
 	})

@@ -64,7 +64,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 				for i, name := range []string{first, second} {
 					r, err := v.bring(files[name], ingest.Options{})
 					if err != nil || r.Feed != name || r.Read != 1 || r.Inserted != int64(1-i) || r.AlreadyThere != int64(i) || r.Conflicts != 0 {
-						t.Errorf("%s after %s, fee %d: %v %+v", second, first, fee, err, r)
+						t.Errorf("%s after %s, fee %d: err = %v, r = %+v", second, first, fee, err, r)
 					}
 				}
 				got := v.facts()
@@ -85,17 +85,17 @@ func TestAnUndatedLogHasTheTimeOfItsBlock(t *testing.T) {
 	files := chainFill(t, v, 0)
 	r, err := v.bring(files["undated"], ingest.Options{})
 	if err != nil || r.Read != 1 || r.Rejected["unknown_block"] != 1 {
-		t.Errorf("%v %+v", err, r)
+		t.Errorf("err = %v, r = %+v", err, r)
 	}
 	v.each(func(ctx context.Context, conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "INSERT INTO blocks VALUES (67108864, 1700000000000000)")
 		return err
 	})
 	if r, err := v.bring(files["undated"], ingest.Options{}); err != nil || r.Inserted != 1 {
-		t.Errorf("%v %+v", err, r)
+		t.Errorf("err = %v, r = %+v", err, r)
 	}
 	if r, err := v.bring(files["polygon-logs"], ingest.Options{}); err != nil || r.AlreadyThere != 1 || r.Conflicts != 0 {
-		t.Errorf("%v %+v", err, r)
+		t.Errorf("err = %v, r = %+v", err, r)
 	}
 }
 
@@ -115,13 +115,13 @@ func TestLogsBringMarketsAndPayouts(t *testing.T) {
 			got := ingest.Receipt{Read: r.Read, Inserted: r.Inserted, AlreadyThere: r.AlreadyThere, PayoutRows: r.PayoutRows, TokensMapped: r.TokensMapped,
 				Resolutions: r.Resolutions, MarketsNew: r.MarketsNew}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(ingest.Receipt{})); diff != "" || err != nil || accounted(t, r) != r.Read || r.Conflicts != 0 {
-				t.Errorf("%s, import %d: %v %s %+v", name, i+1, err, diff, r)
+				t.Errorf("%s, import %d: err = %v, diff = %s, r = %+v", name, i+1, err, diff, r)
 			}
 		}
 	}
 	got := v.lines("SELECT payout_source, payouts::VARCHAR, payout_at FROM markets ORDER BY ALL")
 	if want := "6|[0, 1000000]|1786195459000000|\n6|[1000000, 0]|1786195477000000|\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := v.lines("SELECT count(*) FROM tokens AS t JOIN markets USING (market) WHERE outcome = 1"); got != "1|\n" {
 		t.Errorf("%q tokens are mapped", got)
@@ -143,7 +143,7 @@ func TestARefundThatComesLater(t *testing.T) {
 		v.empty()
 		for _, content := range contents {
 			if r, err := v.load("logs.json", content); err != nil || r.Conflicts != 0 {
-				t.Errorf("%v %+v", err, r)
+				t.Errorf("err = %v, r = %+v", err, r)
 			}
 		}
 		return v.facts()

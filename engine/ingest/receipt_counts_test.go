@@ -170,7 +170,7 @@ func TestABlockHasOneTime(t *testing.T) {
 		r, err := v.bring(path, ingest.Options{})
 		if err != nil || r.Read != 4 || r.Blocks != want.Blocks || r.Identical != want.Identical || r.AlreadyThere != want.AlreadyThere ||
 			r.RejectedRows() != 1 || accounted(t, r) != 4 {
-			t.Errorf("%v %+v, want %+v", err, r, want)
+			t.Errorf("err = %v, r = %+v, want %+v", err, r, want)
 		}
 	}
 	v.each(func(ctx context.Context, conn *sql.Conn) error {
@@ -232,11 +232,11 @@ func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 				t.Fatal(err)
 			}
 			if last, err = v.bring(path, ingest.Options{}); err != nil || accounted(t, last) != 1 || last.Conflicts != int64(i) {
-				t.Errorf("%v, file %d: %v %+v", times, i, err, last)
+				t.Errorf("%v, file %d: err = %v, last = %+v", times, i, err, last)
 			}
 		}
 		if got := v.lines("SELECT ts FROM blocks"); got != "1767323045000000|\n" || !cmp.Equal(last.ConflictBlocks, []int64{7}) || len(v.kept(last)) != 1 {
-			t.Errorf("%v: %q, %+v", times, got, last)
+			t.Errorf("%v: got %q, last = %+v", times, got, last)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestTokensOfAMarketAreNoRows(t *testing.T) {
 		for i, want := range []map[string]int64{c.want, c.again} {
 			r, err := v.load(c.file, c.content)
 			if err != nil || accounted(t, r) != r.Read {
-				t.Errorf("%s: %+v, %v", name, r, err)
+				t.Errorf("%s: r = %+v, err = %v", name, r, err)
 			}
 			got := counts(r)
 			got["read"] = r.Read

@@ -81,7 +81,7 @@ func TestAReplacedFileIsReadAsPlannedOrRefused(t *testing.T) {
 			r, err := v.im.Import(context.Background(), p, ingest.Options{})
 			switch {
 			case c.refused == "" && (err != nil || r.Read != c.rows || r.Feed != p.Feed.Name || r.RejectedRows() == r.Read):
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("r = %+v, err = %v", r, err)
 			case c.refused != "" && (err == nil || !strings.HasPrefix(err.Error(), "import "+p.Name+": ") || !strings.Contains(err.Error(), c.refused)):
 				t.Errorf("%+v, %v, want: %s", r, err, c.refused)
 			}

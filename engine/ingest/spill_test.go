@@ -218,7 +218,7 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 		}
 	}
 	if r, err := bringAs(context.Background(), v.im, path, "gamma-markets", ingest.Options{}); err != nil || r.Read != 3000 || r.MarketsNew != 12 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("r = %+v, err = %v", r, err)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 		for name, content := range map[string]string{"api.csv": csv, "api.ndjson": ndjson} {
 			v.empty()
 			if r, err := v.load(name, content); err != nil || r.MarketsNew != 1 || r.TokensMapped != 2 {
-				t.Fatalf("%s: %+v, %v", name, r, err)
+				t.Fatalf("%s: r = %+v, err = %v", name, r, err)
 			}
 			got := map[string][]string{"markets": v.facts()["markets"], "tokens": v.facts()["tokens"]}
 			if want == nil {
@@ -283,7 +283,7 @@ func TestManyBadRowsAreAllKept(t *testing.T) {
 	}
 	r, err := v.bring(v.write("api.csv", b.String()), ingest.Options{})
 	if err != nil || r.Inserted != 1 || r.RejectedRows() != rows-1 {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("r = %+v, err = %v", r, err)
 	}
 	text, err := os.ReadFile(r.RejectedFile)
 	if err != nil {

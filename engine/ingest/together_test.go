@@ -263,7 +263,7 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 				t.Errorf("%s fills are in all the same", fills)
 			}
 			if err == nil && (len(receipts) != 2 || receipts[1].File != "file 1" || receipts[1].Read != int64(len(c.rows)) || receipts[1].Inserted != int64(len(c.rows))) {
-				t.Errorf("%+v", receipts)
+				t.Errorf("receipts = %+v", receipts)
 			}
 		})
 	}

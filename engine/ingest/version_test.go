@@ -20,7 +20,7 @@ func TestAVersionThatCannotBeReadIsNoneOfZero(t *testing.T) {
 			v.empty()
 			r, err := v.load(name, replaced(record, version))
 			if err != nil || r.Rejected["bad_time"] != want || r.MarketsNew != 1-want || r.Read != 1 {
-				t.Errorf("%s %q: %v %+v", name, version, err, r)
+				t.Errorf("%s %q: err = %v, r = %+v", name, version, err, r)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestFinalPricesAreTakenOrNamed(t *testing.T) {
 			taken = 1
 		}
 		if err != nil || r.Resolutions != taken || c.why != "" && r.FinalPricesNotTaken[c.why] != 1 || len(r.FinalPricesNotTaken) != int(1-taken) {
-			t.Errorf("%s: %v %+v", c.content, err, r)
+			t.Errorf("%s: err = %v, r = %+v", c.content, err, r)
 		}
 	}
 }

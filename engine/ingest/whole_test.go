@@ -63,7 +63,7 @@ func TestAWholeNumberIsParsed(t *testing.T) {
 		}
 		r, err := v.load(c.name, b.String())
 		if err != nil || r.Feed != c.feed || r.Rejected[c.reason] != bad || r.RejectedRows() != bad || r.Read != int64(len(notWhole)+len(wholeNumbers)) {
-			t.Errorf("%s %s: %v %+v", c.feed, c.reason, err, r)
+			t.Errorf("%s %s: err = %v, r = %+v", c.feed, c.reason, err, r)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestAWholeNumberOfATableIsParsed(t *testing.T) {
 			}
 			r, err := v.bring(path, ingest.Options{})
 			if err != nil || r.Read != 4 || r.Rejected["bad_log_index"] != 2 || r.Inserted != 2 {
-				t.Errorf("%s %s: %v %+v", name, kind, err, r)
+				t.Errorf("%s %s: err = %v, r = %+v", name, kind, err, r)
 			}
 			_ = os.Remove(path)
 		}

@@ -188,7 +188,7 @@ func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 		t.Errorf("of another version: %v", err)
 	}
 	if r, ok := v.ranges(f).Ending(19); !ok || r.From != 10 {
-		t.Errorf("%v %+v", ok, r)
+		t.Errorf("ok = %v, r = %+v", ok, r)
 	}
 	if _, ok := v.ranges(f).Ending(18); ok {
 		t.Error("a range ends inside another")
@@ -210,7 +210,7 @@ func TestGapsOfPartsOfTheChain(t *testing.T) {
 		{30, 29, nil},
 	} {
 		if got := rs.Gaps(tc.start, tc.end); !slices.Equal(got, tc.want) {
-			t.Errorf("%d–%d: %v, want %v", tc.start, tc.end, got, tc.want)
+			t.Errorf("%d–%d: got %v, want %v", tc.start, tc.end, got, tc.want)
 		}
 	}
 	if (ledger.Gap{From: 5, To: 7}).Blocks() != 3 {
@@ -239,7 +239,7 @@ func TestCursorsOfSources(t *testing.T) {
 		err := v.in(func(ctx context.Context, conn *sql.Conn) error {
 			got, err := ledger.Cursor(ctx, conn, source)
 			if got != state {
-				t.Errorf("%s: %s, want %s", source, got, state)
+				t.Errorf("%s: got %s, want %s", source, got, state)
 			}
 			return err
 		})

@@ -54,7 +54,7 @@ func TestFieldsThatWereKnownAreOfTheirRow(t *testing.T) {
 		var got string
 		var own bool
 		if !rows.Next() || rows.Scan(&got, &own) != nil || got != want || !own {
-			t.Errorf("%s, %v, want %s", got, own, want)
+			t.Errorf("got %s, own = %v, want %s", got, own, want)
 		}
 	}
 	if rows.Next() || rows.Err() != nil {

@@ -105,10 +105,10 @@ func TestTheVersionTable(t *testing.T) {
 	}
 	list, err := s.ListMigrations(ctx, db)
 	if err != nil || len(list) != 2 || list[0].Version != 2 || list[1].Version != 1 || !list[0].IsApplied {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("list = %+v, err = %v", list, err)
 	}
 	if m, err := s.GetMigration(ctx, db, 2); err != nil || m.Timestamp.IsZero() || !m.IsApplied {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("m = %+v, err = %v", m, err)
 	}
 	if _, err := s.GetMigration(ctx, db, 3); !errors.Is(err, database.ErrVersionNotFound) {
 		t.Errorf("one that was never applied: %v", err)

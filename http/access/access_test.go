@@ -46,7 +46,7 @@ func TestTiers(t *testing.T) {
 	for name, caps := range want {
 		tier, err := access.ParseTier(name)
 		if err != nil || tier.String() != name || tier.Caps() != caps {
-			t.Errorf("%s: %v %+v %v", name, tier, tier.Caps(), err)
+			t.Errorf("%s: tier = %v, tier.Caps() = %+v, err = %v", name, tier, tier.Caps(), err)
 		}
 	}
 	if _, err := access.ParseTier(""); err == nil {
@@ -55,7 +55,7 @@ func TestTiers(t *testing.T) {
 	for _, tier := range append(access.Tiers(), access.Nobody) {
 		available, locked := tier.Sections()
 		if len(available)+len(locked) != 13 || slices.Contains(locked, wire.Export) == tier.Caps().Export {
-			t.Errorf("%s: %v %v", tier, available, locked)
+			t.Errorf("%s: available = %v, locked = %v", tier, available, locked)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestTiers(t *testing.T) {
 func TestSecretsHave256BitsAndTheirForm(t *testing.T) {
 	secret, hash, err := access.NewSecret(rand.Reader)
 	if err != nil || len(secret) != access.SecretLen || secret[:4] != "pmx_" {
-		t.Fatalf("%q %v", secret, err)
+		t.Fatalf("secret = %q, err = %v", secret, err)
 	}
 	if bits, err := base64.RawURLEncoding.DecodeString(secret[4:]); err != nil || len(bits) != 32 {
 		t.Errorf("%d bytes, %v", len(bits), err)

@@ -83,7 +83,7 @@ func TestARequestMayBeLong(t *testing.T) {
 func TestNilResultIsAResult(t *testing.T) {
 	sock := open(t, map[string]admin.Operation{"quiet": func(context.Context, json.RawMessage, func(any)) (any, error) { return nil, nil }})
 	if result, err := admin.Call(t.Context(), sock, "quiet", nil, nil); err != nil || string(result) != "null" {
-		t.Errorf("%s, %v", result, err)
+		t.Errorf("result = %s, err = %v", result, err)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestMetricsAndHealth(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || !strings.Contains(string(body), want) {
-			t.Errorf("%s: %s %v", path, body, err)
+			t.Errorf("%s: body = %s, err = %v", path, body, err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || res.StatusCode != c.status || !strings.Contains(string(body), c.body) {
-			t.Errorf("%s %s: %d %s, %v", c.method, c.path, res.StatusCode, body, err)
+			t.Errorf("%s %s: status = %d, body = %s, err = %v", c.method, c.path, res.StatusCode, body, err)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()

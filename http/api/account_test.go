@@ -25,7 +25,7 @@ func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
 	r := v.get(access.Free, "/me")
 	me := exact[wire.Undated[wire.Account]](t, r.Body()).Data
 	if me.Tier != "free" || len(*me.KeyID) != 8 || *me.Label != "my dashboard" || me.CreatedAt == nil {
-		t.Errorf("%+v", me)
+		t.Errorf("me = %+v", me)
 	}
 	if l := me.Limits; l.RequestsPerMinute != 30 || *l.HistoryDays != 30 || l.Rows != 20 || l.CompareWallets != 1 || l.Export {
 		t.Errorf("limits: %+v", l)
@@ -46,7 +46,7 @@ func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
 	}{{"GET /leaderboard/traders", 3}, {"", 1}, {"GET /me", 1}} {
 		got := u.Days[0].Endpoints[i]
 		if name := text(got.Endpoint); name != want.endpoint || got.Requests != want.requests {
-			t.Errorf("endpoint %d: %q %d, want %+v", i, name, got.Requests, want)
+			t.Errorf("endpoint %d: name = %q, got.Requests = %d, want %+v", i, name, got.Requests, want)
 		}
 	}
 }
@@ -63,11 +63,11 @@ func TestAKeyExpires(t *testing.T) {
 	}
 	v.clock.Set(ends.Add(-time.Second))
 	if me := exact[wire.Undated[wire.Account]](t, v.get(access.Free, "/me").Body()).Data; me.ExpiresAt == nil || !me.ExpiresAt.Equal(ends) {
-		t.Errorf("%+v", me)
+		t.Errorf("me = %+v", me)
 	}
 	v.clock.Set(ends)
 	if r := v.get(access.Free, "/me"); r.StatusCode() != 401 || !strings.Contains(string(r.Body()), `"code":"expired_api_key"`) {
-		t.Errorf("%d %s", r.StatusCode(), r.Body())
+		t.Errorf("status = %d, body = %s", r.StatusCode(), r.Body())
 	}
 }
 
@@ -82,7 +82,7 @@ func TestMeOfAlphaHasNoHistoryCap(t *testing.T) {
 	v := newVenue(t, nil) // before the first snapshot too
 	me := exact[wire.Undated[wire.Account]](t, v.get(access.Alpha, "/me").Body()).Data
 	if me.Limits.HistoryDays != nil || !me.Limits.Export {
-		t.Errorf("%+v", me.Limits)
+		t.Errorf("me.Limits = %+v", me.Limits)
 	}
 	if r := v.get(access.Nobody, "/me"); r.status != 401 {
 		t.Errorf("without a key: %d", r.status)

@@ -25,7 +25,7 @@ func TestCatalogueIsOpenToEveryPlan(t *testing.T) {
 		for i, d := range datasets.All() {
 			got := c.Data[i]
 			if got.ID != d.ID || got.MaxRows != 2_000_000 || len(got.Columns) != len(d.Columns) || got.Columns[0].Meaning == "" {
-				t.Errorf("%s: %+v", tier, got)
+				t.Errorf("%s: got %+v", tier, got)
 			}
 			if len(got.Usage) != len(d.Formats) || got.Usage[0].Format != d.Formats[0] || !strings.Contains(got.Usage[0].Pandas, got.Usage[0].FileName) ||
 				!strings.Contains(got.Usage[0].DuckDB, got.Usage[0].FileName) {

@@ -127,7 +127,7 @@ func (v *exporter) ask(tier access.Tier, method, path, body string, headers ...s
 	res := apitest.Do(v.handler, req, nil)
 	r := reply{Response: res, status: res.StatusCode()}
 	if err := json.Unmarshal(res.Body(), &r.body); err != nil {
-		v.t.Fatalf("%s %s: %v: %s", method, path, err, res.Body())
+		v.t.Fatalf("%s %s: err = %v, body = %s", method, path, err, res.Body())
 	}
 	return r
 }
@@ -135,7 +135,7 @@ func (v *exporter) ask(tier access.Tier, method, path, body string, headers ...s
 func jobOf(t *testing.T, r reply) wire.ExportJob {
 	t.Helper()
 	if r.status != 200 {
-		t.Fatalf("status %d: %s", r.status, r.Body())
+		t.Fatalf("status %d: body = %s", r.status, r.Body())
 	}
 	return exact[wire.One[wire.ExportJob]](t, r.Body()).Data
 }
@@ -244,7 +244,7 @@ func TestExportsAreForPaidPlans(t *testing.T) {
 			r := v.ask(tier, "POST", path, body)
 			got := exact[wire.One[*wire.ExportJob]](t, r.Body())
 			if r.status != 200 || got.Data != nil || !got.Truncated || *got.LockReason != "plan_limit" || *got.UpgradeHint != "trader" {
-				t.Errorf("%s %s: %d %s", tier, path, r.status, r.Body())
+				t.Errorf("%s %s: status = %d, body = %s", tier, path, r.status, r.Body())
 			}
 		}
 	}
@@ -298,7 +298,7 @@ func TestExportsOfOthersAreNotThere(t *testing.T) {
 	path := "/research/export-jobs/" + j.JobID
 	for _, c := range [][2]string{{"GET", path}, {"DELETE", path}, {"GET", path + "/download"}} {
 		if r := v.ask(access.Alpha, c[0], c[1], ""); r.status != 404 || r.text("code") != `"job_not_found"` {
-			t.Errorf("%s %s: %d %s", c[0], c[1], r.status, r.Body())
+			t.Errorf("%s %s: status = %d, body = %s", c[0], c[1], r.status, r.Body())
 		}
 	}
 	if now := jobOf(t, v.ask(access.Trader, "DELETE", path, "")); now.Status != "canceled" || now.FinishedAt == nil {
@@ -433,7 +433,7 @@ func TestDownloadRanges(t *testing.T) {
 			}
 			res, body := v.fetch("GET", *j.DownloadURL, headers...)
 			if res.StatusCode != c.status {
-				t.Fatalf("status %s: %s", res.Status, body[:min(len(body), 300)])
+				t.Fatalf("status %s: body = %s", res.Status, body[:min(len(body), 300)])
 			}
 			if c.status == 416 {
 				if res.Header.Get("Content-Range") != "bytes */160000" || res.Header.Get("Content-Disposition") != "" {
@@ -469,7 +469,7 @@ func TestNoExportsWithoutAQueue(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 10, 1))
 	for _, path := range []string{"/research/export-jobs/x", "/trader/export-jobs/x/download"} {
 		if r := v.get(access.Trader, path); r.status != 503 || r.text("code") != `"not_ready"` {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestAllOtherRequestsOfAnOpenServerNeedAKey(t *testing.T) {
 	v := openVenue(t)
 	for _, headers := range [][]string{nil, {"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Sec-Fetch-Site: none"}} {
 		if r := v.get(access.Nobody, "/leaderboard/traders", headers...); r.status != 401 || r.text("code") != `"missing_api_key"` {
-			t.Errorf("%q: %d %s", headers, r.status, r.Body())
+			t.Errorf("%q: status = %d, body = %s", headers, r.status, r.Body())
 		}
 	}
 	// An invalid key is refused even where none is needed.
@@ -58,7 +58,7 @@ func TestAllOtherRequestsOfAnOpenServerNeedAKey(t *testing.T) {
 	for _, path := range []string{"POST /research/export-jobs", "GET /research/export-jobs/x", "DELETE /research/export-jobs/x", "GET /trader/export-jobs/x/download"} {
 		method, path, _ := strings.Cut(path, " ")
 		if r := v.do(method, wire.Base+path, samePage); r.status != 401 {
-			t.Errorf("%s %s: %d %s", method, path, r.status, r.Body())
+			t.Errorf("%s %s: status = %d, body = %s", method, path, r.status, r.Body())
 		}
 	}
 	closed := newVenue(t, apitest.Snapshot(1, 2, 3))
@@ -85,7 +85,7 @@ func TestGuestsAreCountedByAddressAndMinute(t *testing.T) {
 	}
 	r := v.get(access.Nobody, "/stats", samePage)
 	if r.status != 429 || r.header("Retry-After") != "48" || r.text("code") != `"rate_limited"` || !strings.Contains(r.text("detail"), "120 requests a minute") {
-		t.Errorf("%d %s", r.status, r.Body())
+		t.Errorf("status = %d, body = %s", r.status, r.Body())
 	}
 	if r := v.get(access.Free, "/stats", samePage); r.status != 200 {
 		t.Errorf("with a key: %d %s", r.status, r.Body())
@@ -105,7 +105,7 @@ func TestMeTellsAGuestWhatItMay(t *testing.T) {
 	me := exact[wire.Undated[wire.Account]](t, v.get(access.Nobody, "/me", samePage).Body())
 	if d := me.Data; *me.Plan != "free" || d.KeyID != nil || d.Label != nil || d.CreatedAt != nil || d.Tier != "free" || d.Limits.RequestsPerMinute != 120 || d.Limits.Rows != 20 ||
 		d.Window.Used != 2 || d.Window.Remaining != 118 || d.Usage.Requests != 0 || d.Usage.Since != "2026-02-13" {
-		t.Errorf("%+v", me)
+		t.Errorf("me = %+v", me)
 	}
 	if r := v.get(access.Nobody, "/me"); r.status != 401 {
 		t.Errorf("no page: %d", r.status)

@@ -83,7 +83,7 @@ func TestProblems(t *testing.T) {
 			r := v.do(c.method, wire.Base+c.path, headers...)
 			p := exact[wire.Problem](t, r.Body())
 			if r.status != c.status || p.Status != c.status || p.Code != c.code || p.Param != c.param || !strings.Contains(p.Detail, c.detail) {
-				t.Errorf("%d %+v", r.status, p)
+				t.Errorf("status = %d, p = %+v", r.status, p)
 			}
 			if p.Type != "/docs/problems/"+c.code || p.Title == "" || p.Instance != `my"id` || r.header("X-Request-ID") != `my"id` {
 				t.Errorf("%+v", p)
@@ -105,7 +105,7 @@ func TestPathsOutsideTheAPINeedNoKey(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	for _, path := range []string{"/nowhere", "/api/v2/health", "/api/v4", "/api/v3x", "/favicon.png"} {
 		if r := v.do("GET", path); r.status != 404 || r.text("code") != `"not_found"` || r.text("plan") != "null" {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 	if r := v.do("GET", "/api/v3"); r.status != 200 || r.text("base") != `"/api/v3"` {
@@ -128,7 +128,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 	one, two := v.get(access.Nobody, "/health").header("X-Request-ID"), v.get(access.Nobody, "/health").header("X-Request-ID")
 	if one == two || len(one) != 16 {
-		t.Errorf("%q, %q", one, two)
+		t.Errorf("one = %q, two = %q", one, two)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestFailedAuthenticationIsLimited(t *testing.T) {
 func TestAPublicEndpointPassesOverABadKey(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	if r := v.get(access.Nobody, "/health", wire.KeyHeader+": nonsense"); r.status != 200 || r.text("plan") != "null" {
-		t.Errorf("%d %s", r.status, r.Body())
+		t.Errorf("status = %d, body = %s", r.status, r.Body())
 	}
 }
 
@@ -260,7 +260,7 @@ func TestMaxAgeIsTheTimeToTheNextCycle(t *testing.T) {
 	for next, want := range map[time.Duration]string{37 * time.Second: "37", 1500 * time.Millisecond: "1", 0: "1", -time.Hour: "1"} {
 		v.source.SetFreshness(serving.Freshness{NextCycle: start.Add(next)})
 		if got := v.get(access.Alpha, "/leaderboard/traders").header("Cache-Control"); got != "private, max-age="+want {
-			t.Errorf("next cycle in %s: %s", next, got)
+			t.Errorf("next cycle in %s: got %s", next, got)
 		}
 	}
 	if got := v.get(access.Nobody, "/health").header("Cache-Control"); got != "private, max-age=1" {
@@ -307,7 +307,7 @@ func TestNotReady(t *testing.T) {
 	v := newVenue(t, nil)
 	for _, path := range []string{"/leaderboard/traders", "/leaderboard/markets", "/trader/" + apitest.Wallet(0).String() + "/stats"} {
 		if r := v.get(access.Alpha, path); r.status != 503 || r.text("code") != `"not_ready"` || r.header("Retry-After") == "" {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 	if h := exact[wire.One[wire.Health]](t, v.get(access.Nobody, "/health").Body()); h.Data.Status != "starting" || h.Data.Epoch != nil || h.AsOf != nil {
@@ -328,10 +328,10 @@ func TestHostileTextStaysJSON(t *testing.T) {
 	v := newVenue(t, snap)
 	want := strings.ToValidUTF8(strings.ReplaceAll(name, "\xff\xc3", "\xff"), "\ufffd\ufffd")
 	if r := v.get(access.Alpha, "/leaderboard/traders"); r.status != 200 || !strings.Contains(fmt.Sprint(decoded(t, r.body["data"])), want) {
-		t.Errorf("%s", r.Body())
+		t.Errorf("body = %s", r.Body())
 	}
 	if r := v.get(access.Alpha, "/leaderboard/markets"); !strings.Contains(fmt.Sprint(decoded(t, r.body["data"])), want) {
-		t.Errorf("%s", r.Body())
+		t.Errorf("body = %s", r.Body())
 	}
 }
 

@@ -35,7 +35,7 @@ func TestTextsAreJSON(t *testing.T) {
 func TestTheLibraryWritesTextsAsAppendStringDoes(t *testing.T) {
 	for _, text := range []string{"", "plain", `a "b" \ c`, "\u2028", "\u2029 \\u2028", `\u2028`, `\\u2029`, "\\\u2028\\\\\u2029", "<b> & 'c'", "é\n\t\r\b\f\x00\x1f\x7f", "\u2027\u202a", "\xff\\\xc3", "\ufffd", `\ufffd`} {
 		if got, want := string(marshal([]string{text, text})), string(appendTexts(nil, []string{text, text})); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func askLeaderboard(t *testing.T, v *venue, tier access.Tier, query string) wire
 	t.Helper()
 	r := v.get(tier, "/leaderboard/traders?"+query)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", query, r.status, r.Body())
 	}
 	return exact[wire.RankedList[wire.TraderRow]](t, r.Body())
 }
@@ -91,12 +91,12 @@ func TestRankedLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/leaderboard/traders?"+query)
 		if got := fmt.Sprint(r.rows(t), " ", r.text("truncated"), " ", r.text("upgrade_hint")); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
 	for query, param := range map[string]string{"sort=pnl": "sort", "include=all": "include", "min_resolved=-1": "min_resolved", "offset=10001": "offset", "category=nonsense": "category"} {
 		if r := v.get(access.Free, "/leaderboard/traders?"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 	first := v.get(access.Free, "/leaderboard/traders?sort=roi")

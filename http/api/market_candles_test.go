@@ -30,7 +30,7 @@ func askCandles(t *testing.T, v *venue, tier access.Tier, query string) wire.Can
 	t.Helper()
 	r := v.get(tier, "/market/"+data.Hash{1}.String()+"/candles"+query)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", query, r.status, r.Body())
 	}
 	return exact[wire.Candles](t, r.Body())
 }
@@ -45,7 +45,7 @@ func TestCandlesOfAMarket(t *testing.T) {
 	first := c.Data[0]
 	if first.TS.Unix() != now*3600 || !first.IsPartial || *first.Open != 400_000 || *first.High != 500_000 || *first.Low != 300_000 || *first.Close != 450_000 ||
 		first.Volume != 3 || first.VolumeShares != 9 || first.Trades != 2 {
-		t.Errorf("%+v", first)
+		t.Errorf("first = %+v", first)
 	}
 	if none := c.Data[1]; none.Open != nil || none.High != nil || none.Low != nil || none.Close != nil || none.OutcomeIndex != 1 || !none.IsPartial {
 		t.Errorf("fills of no tokens: %+v", none)
@@ -66,7 +66,7 @@ func TestCandlesAreCutByTheHistoryAndPaged(t *testing.T) {
 	for tier, want := range map[access.Tier]string{access.Free: "3 true", access.Explorer: "4 false", access.Alpha: "4 false"} {
 		c := askCandles(t, v, tier, "")
 		if got := fmt.Sprint(len(c.Data), " ", c.Truncated); got != want || c.NextCursor != nil || c.Truncated && *c.UpgradeHint != "explorer" {
-			t.Errorf("%s: %s, want %s", tier, got, want)
+			t.Errorf("%s: got %s, want %s", tier, got, want)
 		}
 	}
 	// A page that is full is not cut, whatever follows.
@@ -98,7 +98,7 @@ func TestCandlesAreCutByTheHistoryAndPaged(t *testing.T) {
 	for query, want := range map[string]string{"?limit=1&interval=6h&cursor=" + *page.NextCursor: "cursor", "?outcome=0&cursor=" + *page.NextCursor: "cursor", "?interval=2h": "interval",
 		"?limit=1001": "limit", "?outcome=-1": "outcome", "?outcome=Yes": "outcome"} {
 		if r := v.get(access.Free, base+query); r.status != 400 || r.text("param") != `"`+want+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 	if r := v.get(access.Free, "/market/"+data.Hash{9}.String()+"/candles"); r.status != 404 || r.text("code") != `"market_not_found"` {

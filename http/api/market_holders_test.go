@@ -30,7 +30,7 @@ func askHolders(t *testing.T, v *venue, tier access.Tier, query string) wire.Hol
 	t.Helper()
 	r := v.get(tier, "/market/"+data.Hash{1}.String()+"/holders"+query)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", query, r.status, r.Body())
 	}
 	return exact[wire.Holders](t, r.Body())
 }
@@ -44,11 +44,11 @@ func TestHoldersOfAMarket(t *testing.T) {
 		slices.Reverse(rows[:])
 	}
 	if len(list.Data) != 3 || list.Total != 3 || list.Side != "long" || list.Basis != "fills" || list.Data[0].Rank != 1 || list.Data[1].Rank != 1 || list.Data[2].Rank != 3 {
-		t.Fatalf("%+v", list)
+		t.Fatalf("list = %+v", list)
 	}
 	for i, want := range rows {
 		if got := list.Data[i]; got.Address != apitest.Wallet(int(want.Wallet)).String() || got.NetShares != want.Net || got.OutcomeIndex != want.Outcome || got.RealPnL != want.RealPnL {
-			t.Errorf("row %d: %+v, want %+v", i, got, want)
+			t.Errorf("row %d: got %+v, want %+v", i, got, want)
 		}
 	}
 	got, _ := json.Marshal([]any{list.Data[2].SharePct, list.Data[2].AvgBuyPrice, list.Data[2].NetCash, list.Outcomes})
@@ -91,12 +91,12 @@ func TestHoldersAreTrimmedToThePlan(t *testing.T) {
 	} {
 		r := v.get(access.Free, path+query)
 		if got := fmt.Sprint(r.rows(t), " ", r.text("truncated"), " ", r.text("upgrade_hint"), " ", r.text("max_rows"), " ", r.text("total")); got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
+			t.Errorf("%q: got %s, want %s", query, got, want)
 		}
 	}
 	for query, want := range map[string]string{"?side=both": "side", "?limit=201": "limit", "?offset=-1": "offset", "?outcome=Yes": "outcome"} {
 		if r := v.get(access.Free, path+query); r.status != 400 || r.text("param") != `"`+want+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 	if r := v.get(access.Free, "/market/"+data.Hash{9}.String()+"/holders"); r.status != 404 || r.text("code") != `"market_not_found"` {

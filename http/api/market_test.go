@@ -63,7 +63,7 @@ func overview(t *testing.T, v *venue, tier access.Tier, condition byte) wire.One
 	t.Helper()
 	r := v.get(tier, "/market/"+data.Hash{condition}.String()+"/overview")
 	if r.status != 200 {
-		t.Fatalf("%d %s", r.status, r.Body())
+		t.Fatalf("status = %d, body = %s", r.status, r.Body())
 	}
 	return exact[wire.One[wire.MarketOverview]](t, r.Body())
 }
@@ -118,7 +118,7 @@ func TestShortConditionIDs(t *testing.T) {
 		}
 		for _, wrong := range []string{id[:65], id[:63], id[2:], id + "00"} {
 			if r := v.get(access.Alpha, strings.Replace(path, "%", wrong, 1)); r.status != 400 {
-				t.Errorf("%s of %s: %d", path, wrong, r.status)
+				t.Errorf("%s of %s: status = %d", path, wrong, r.status)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestWhatIsNotKnownOfAMarketIsNull(t *testing.T) {
 		}
 	}
 	if m.Status != "open" || m.Volume != 0 || len(m.Outcomes) != 0 || len(m.RecentFills) != 0 {
-		t.Errorf("%s", got)
+		t.Errorf("got %s", got)
 	}
 	// Of three outcomes each has its own price, and no token of the third is known.
 	got, _ = json.Marshal(overview(t, v, access.Free, 3).Data.Outcomes)
@@ -173,7 +173,7 @@ func TestEvent(t *testing.T) {
 	for _, key := range []string{"weather", "7"} {
 		r := v.get(access.Free, "/event/"+key)
 		if r.status != 200 {
-			t.Fatalf("%s: %d %s", key, r.status, r.Body())
+			t.Fatalf("%s: status = %d, body = %s", key, r.status, r.Body())
 		}
 		got, _ := json.Marshal(exact[wire.One[wire.EventOverview]](t, r.Body()).Data)
 		want := `{"event_id":"7","event_slug":"weather","title":"Weather","series_slug":"daily","category":"weather","neg_risk":true,"status":"open",` +
@@ -189,7 +189,7 @@ func TestEvent(t *testing.T) {
 	}
 	for _, path := range []string{"/event/nothing", "/event/nothing/markets", "/event/nothing/traders"} {
 		if r := v.get(access.Free, path); r.status != 404 || r.text("code") != `"event_not_found"` {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestMarketsOfAnEvent(t *testing.T) {
 	}
 	for _, query := range []string{"?limit=0", "?limit=201", "?offset=-1", "?offset=10001", "?cursor=x"} {
 		if r := v.get(access.Free, "/event/weather/markets"+query); r.status != 400 {
-			t.Errorf("%s: %d", query, r.status)
+			t.Errorf("%s: status = %d", query, r.status)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 		}
 		p := page.Data[i-1]
 		if p.RealPnL < r.RealPnL || p.RealPnL == r.RealPnL && (p.Volume < r.Volume || p.Volume == r.Volume && p.Address > r.Address) {
-			t.Errorf("row %d before row %d: %+v %+v", i-1, i, p, r)
+			t.Errorf("row %d before row %d: p = %+v, r = %+v", i-1, i, p, r)
 		}
 	}
 	// Wallets 0 to 3 have 2, the others 1.
@@ -300,7 +300,7 @@ func TestListsOfAnEventAreTrimmedToThePlan(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/event/7/traders"+query)
 		if got := fmt.Sprint(r.rows(t), " ", r.text("truncated"), " ", r.text("upgrade_hint"), " ", r.text("max_rows")); got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
+			t.Errorf("%q: got %s, want %s", query, got, want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestTradesOfAMarketReachAsFarAsThePlan(t *testing.T) {
 		"/market/" + data.Hash{1}.String() + "/candles?cursor=" + *first.NextCursor,
 	} {
 		if r := v.get(access.Alpha, bad); r.status != 400 || r.text("code") != `"invalid_cursor"` {
-			t.Errorf("%s: %d %s", bad, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", bad, r.status, r.Body())
 		}
 	}
 	if r := v.get(access.Alpha, "/market/"+data.Hash{99}.String()+"/trades"); r.status != 404 || r.text("code") != `"market_not_found"` {

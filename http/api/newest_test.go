@@ -36,7 +36,7 @@ func TestNewestTrades(t *testing.T) {
 	v.newest.SetCoverage(serving.NewestCoverage{State: serving.NewestLive})
 	got := read(access.Alpha, "")
 	if got.Feed != "live" || len(got.Data) != 2 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("got %+v", got)
 	}
 	if f := got.Data[0]; f.TokenID != "77" || f.Question != nil || f.Outcome != nil || f.TransactionHash != nil || f.Feed != "list" || *f.ConditionID != foreign.Condition.String() || f.USD != 0 {
 		t.Errorf("of no market that is known: %+v", f)

@@ -82,7 +82,7 @@ func TestForecastersAreRanked(t *testing.T) {
 	}
 	for i, row := range b.Data[:40] {
 		if n := 294 - 7*i; row.Rank != 1 || row.ResolvedForecasts != int64(n) || row.Brier != 0 || row.Address != apitest.Wallet(n).String() {
-			t.Errorf("row %d: %+v", i, row)
+			t.Errorf("row %d: row = %+v", i, row)
 		}
 	}
 	// Wallet 295: errors of 0.1; 295 is odd, so 148 outcomes paid 0 and 147 paid 1: 49.830508 % came true. Edge: those that paid 0
@@ -136,7 +136,7 @@ func TestOracleParametersAreStrict(t *testing.T) {
 	for query, param := range map[string]string{"min_resolved=0": "min_resolved", "min_resolved=100001": "min_resolved", "limit=201": "limit",
 		"offset=10001": "offset", "min_resolved=5&min_resolved=6": "min_resolved", "period=7d": "period"} {
 		if r := v.get(access.Alpha, "/oracle/leaderboard?"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestAccuracyOfAWallet(t *testing.T) {
 		}
 		if bin.From != data.Micro(i)*100_000 || bin.To != bin.From+100_000 || bin.Forecasts != n || (n == 0) != (bin.MeanPayout == nil) ||
 			n > 0 && (*bin.MeanProbability != p || *bin.MeanPayout != o) {
-			t.Errorf("bin %d: %+v", i, bin)
+			t.Errorf("bin %d: bin = %+v", i, bin)
 		}
 	}
 	var names []string

@@ -11,7 +11,7 @@ import (
 func TestWhatTakesTooLongIsToBeTriedAgain(t *testing.T) {
 	busy := problemOf(fmt.Errorf("export job: %w", context.DeadlineExceeded))
 	if busy.status != 503 || busy.code != "not_ready" || busy.retry < 1 {
-		t.Errorf("%+v", busy)
+		t.Errorf("busy = %+v", busy)
 	}
 	for _, err := range []error{errors.New("anything else"), context.Canceled} {
 		if p := problemOf(err); p.status != 500 || p.code != "internal" {

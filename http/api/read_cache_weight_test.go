@@ -32,7 +32,7 @@ func TestCacheEntriesWeighWhatTheyReference(t *testing.T) {
 		"a map":                {map[int64]string{1: "abc"}, 8 + 2*25 + 3},
 	} {
 		if got := uint64(newCacheEntry(c.v).weight); got != entryOverhead+c.want {
-			t.Errorf("%s: %d, want %d", name, got, entryOverhead+c.want)
+			t.Errorf("%s: got %d, want %d", name, got, entryOverhead+c.want)
 		}
 	}
 	fills := make([]serving.Fill, 1000)

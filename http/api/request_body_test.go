@@ -48,7 +48,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 			given, bad := (&Route{BodyOptional: c.optional}).readBody(ctx, &got)
 			if c.code == "" {
 				if bad != nil || given != (c.body != "") || given && (got.Format != "csv" || got.Rows != 2) {
-					t.Errorf("%v %+v %v", given, got, bad)
+					t.Errorf("given = %v, got %+v, bad = %v", given, got, bad)
 				}
 				return
 			}
@@ -74,10 +74,10 @@ func TestParametersInHeaders(t *testing.T) {
 		var call Call
 		bad := r.readParams(ctx, &call)
 		if c.code == "" && (bad != nil || call.values[0].text != c.text || call.values[0].given != (c.text != "")) {
-			t.Errorf("%+v: %+v %v", c, call.values[0], bad)
+			t.Errorf("%+v: call.values[0] = %+v, bad = %v", c, call.values[0], bad)
 		}
 		if c.code != "" && (bad == nil || bad.code != c.code) {
-			t.Errorf("%+v: %v", c, bad)
+			t.Errorf("%+v: bad = %v", c, bad)
 		}
 		app.ReleaseCtx(ctx)
 	}

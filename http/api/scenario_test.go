@@ -178,7 +178,7 @@ func TestTraderStats(t *testing.T) {
 	}
 	upper := "/trader/" + strings.ToUpper(apitest.Wallet(1).String()) + "/stats"
 	if r := v.get(access.Free, upper); r.status != 200 || !bytes.Contains(r.Body(), []byte(apitest.Wallet(1).String())) {
-		t.Errorf("%s: %d %s", upper, r.status, r.Body())
+		t.Errorf("%s: status = %d, body = %s", upper, r.status, r.Body())
 	}
 	if r := v.get(access.Free, "/trader/"+apitest.Wallet(99).String()+"/stats"); r.status != 404 || r.text("code") != `"trader_not_found"` {
 		t.Errorf("unseen wallet: %d %s", r.status, r.Body())

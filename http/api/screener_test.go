@@ -85,7 +85,7 @@ func page(t *testing.T, v *venue, tier access.Tier, query string) wire.Page[wire
 	t.Helper()
 	r := v.get(tier, "/screener?"+query)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", query, r.status, r.Body())
 	}
 	return exact[wire.Page[wire.ScreenerRow]](t, r.Body())
 }
@@ -129,7 +129,7 @@ func TestScreenerFilters(t *testing.T) {
 			got = append(got, fmt.Sprint(number(row.ConditionID)))
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %v, want %s", query, got, want)
+			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestScreenerProblems(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/"+query)
 		if p := exact[wire.Problem](t, r.Body()); r.status != 400 || p.Param != param {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestFieldsLeaveOutWhatWasNotAskedFor(t *testing.T) {
 		r := v.get(access.Free, "/screener?tag=daily&"+query)
 		want := `"data":[{"condition_id":"` + conditionOf(0).String() + `","question":"Will \"it\" rain?","volume_24h":3}]}`
 		if !bytes.HasSuffix(r.Body(), []byte(want)) {
-			t.Errorf("%s: %s", query, r.Body())
+			t.Errorf("%s: body = %s", query, r.Body())
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestEncodedFirstPageEqualsComputedPage(t *testing.T) {
 	}
 	for _, path := range []string{"/screener", "/screener?sort=price", "/screener/summary", "/markets/search?q=a", "/screener/summary?q=a&event_id=1"} {
 		if r := newVenue(t, apitest.Snapshot(1, 1, 1)).get(access.Free, path); r.status != 200 {
-			t.Errorf("without a screener, %s: %d %s", path, r.status, r.Body())
+			t.Errorf("without a screener, %s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestPinnedEpochsExpire(t *testing.T) {
 	status := func(path string) int {
 		r := v.get(access.Trader, path)
 		if r.status != 200 && (r.text("code") != `"invalid_cursor"` || !strings.Contains(r.text("detail"), "expired")) {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 		return r.status
 	}
@@ -367,12 +367,12 @@ func TestDecimalsAreNeverRounded(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/screener?min_volume="+text)
 		if (r.status == 200) != ok || !ok && r.status != 400 {
-			t.Errorf("min_volume=%s: %d %s", text, r.status, r.Body())
+			t.Errorf("min_volume=%s: status = %d, body = %s", text, r.status, r.Body())
 		}
 	}
 	for text, ok := range map[string]bool{"-1": true, "-0.000001": true, "-1.000001": false, "--1": false, "-.5": false} {
 		if r := v.get(access.Free, "/screener?min_price_change_24h="+text); (r.status == 200) != ok {
-			t.Errorf("min_price_change_24h=%s: %d %s", text, r.status, r.Body())
+			t.Errorf("min_price_change_24h=%s: status = %d, body = %s", text, r.status, r.Body())
 		}
 	}
 	r := v.get(access.Free, "/screener?min_price=1e-1")

@@ -48,11 +48,11 @@ func found(t *testing.T, v *venue, query string) (list []string, rows []wire.Fou
 	t.Helper()
 	r := v.get(access.Free, "/search?"+query)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", query, r.status, r.Body())
 	}
 	s := exact[wire.Series[wire.Found]](t, r.Body())
 	if s.Truncated || *s.MaxRows != 20 {
-		t.Errorf("%s: %+v", query, s.Envelope)
+		t.Errorf("%s: s.Envelope = %+v", query, s.Envelope)
 	}
 	for _, f := range s.Data {
 		id := f.ID
@@ -90,7 +90,7 @@ func TestSearchOverAllKinds(t *testing.T) {
 		"q=nothing+like+it":             "[]",
 	} {
 		if got, _ := found(t, v, query); fmt.Sprint(got) != want {
-			t.Errorf("%s: %v, want %s", query, got, want)
+			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
 	}
 	_, rows := found(t, v, "q=rain&limit=1")
@@ -105,7 +105,7 @@ func TestSearchOverAllKinds(t *testing.T) {
 	}
 	for query, param := range map[string]string{"q=!": "q", "": "q", "q=a&limit=21": "limit", "q=a&kind=wallet": "kind"} {
 		if r := v.get(access.Free, "/search?"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 }

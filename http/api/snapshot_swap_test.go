@@ -103,7 +103,7 @@ func FuzzRequests(f *testing.F) {
 		res := apitest.Do(v.handler, req, nil)
 		status := res.StatusCode()
 		if status >= 500 {
-			t.Errorf("%s %q: %d %s", method, uri, status, res.Body())
+			t.Errorf("%s %q: status = %d, body = %s", method, uri, status, res.Body())
 		}
 		if err := document.Reply(method, string(req.URI().PathOriginal()), res); err != nil {
 			t.Errorf("%s %q differs from the OpenAPI document: %v\n%s", method, uri, err, res)

@@ -48,7 +48,7 @@ func ofFloor(b *testing.B, handler fasthttp.RequestHandler, keys, paths []string
 				Addr: addr, Paths: paths, Keys: keys, Conns: 8, Duration: 300 * time.Millisecond,
 			})
 			if err != nil || r.Errors > 0 {
-				b.Fatalf("%+v %v", r, err)
+				b.Fatalf("r = %+v, err = %v", r, err)
 			}
 			rates[i] += r.PerSecond
 		}

@@ -41,7 +41,7 @@ func TestNothingImportedGivesNoBuckets(t *testing.T) {
 	v := newVenue(t, &serving.Snapshot{Epoch: 1})
 	for _, path := range []string{"/stats/hourly", "/stats/daily"} {
 		if r := v.get(access.Free, path); r.rows(t) != 0 || r.text("as_of") != "null" || r.text("truncated") != "false" {
-			t.Errorf("%s: %s", path, r.Body())
+			t.Errorf("%s: body = %s", path, r.Body())
 		}
 	}
 	growth := exact[wire.One[wire.StatsGrowth]](t, v.get(access.Free, "/stats/growth").Body()).Data
@@ -96,7 +96,7 @@ func TestDaysMustBeInRange(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	for _, days := range []string{"0", "3651", "-1", "ten", ""} {
 		if r := v.get(access.Alpha, "/stats/daily?days="+days); r.status != 400 || r.text("param") != `"days"` {
-			t.Errorf("days=%s: %d %s", days, r.status, r.Body())
+			t.Errorf("days=%s: status = %d, body = %s", days, r.status, r.Body())
 		}
 	}
 }

@@ -58,7 +58,7 @@ func history(t *testing.T, v *venue, query string) wire.StatusHistory {
 	t.Helper()
 	r := v.get(access.Nobody, "/status/history"+query)
 	if r.status != 200 {
-		t.Fatalf("%d %s", r.status, r.Body())
+		t.Fatalf("status = %d, body = %s", r.status, r.Body())
 	}
 	return exact[wire.StatusHistory](t, r.Body())
 }
@@ -108,7 +108,7 @@ func TestTheHistoryByDaysSaysHowLongEachGradeWasSampled(t *testing.T) {
 	}
 	for _, query := range []string{"?days=0", "?days=91", "?days=x"} {
 		if r := v.get(access.Nobody, "/status/history"+query); r.status != 400 || r.text("param") != `"days"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 	first := v.get(access.Nobody, "/status/history")
@@ -192,7 +192,7 @@ func TestSourcesAreInTheHistoryByDays(t *testing.T) {
 	v.sampleAt(1, store, serving.Freshness{LastFills: start.Add(time.Minute)})
 	h := history(t, v, "?days=1")
 	if len(h.Data) != 4 || h.Data[3].Part != "source:chain" || h.Data[3].Days[0].Seconds.A != 60 || h.Data[3].Days[0].Seconds.F != 60 || *h.Data[3].CurrentPct != 50_000_000 {
-		t.Errorf("%+v", h.Data[3])
+		t.Errorf("h.Data[3] = %+v", h.Data[3])
 	}
 	if got := eventLines(h); !strings.Contains(got, "15:11:12 - grade source:chain F") || strings.Contains(got, " import - - ") {
 		t.Errorf("got %s", got)

@@ -29,7 +29,7 @@ func TestTroubleInTheBackgroundIsShown(t *testing.T) {
 		subsystems := gradeAll(c.fresh, failureText(c.fresh, watch), now, now, false)
 		grade, detail := worstGrade(subsystems[:])
 		if grade != "D" || !subsystems[0].failed || !strings.Contains(detail, c.want) || strings.Contains(detail, "secret") {
-			t.Errorf("%s %v %q", grade, subsystems[0].failed, detail)
+			t.Errorf("grade = %s, subsystems[0].failed = %v, detail = %q", grade, subsystems[0].failed, detail)
 		}
 	}
 	_ = watch.Do("warm", func() error { return nil })

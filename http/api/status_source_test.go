@@ -47,7 +47,7 @@ func TestSourcesAreGraded(t *testing.T) {
 		v.sources = []serving.Source{s}
 		got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
 		if len(got.Sources) != 1 || got.Sources[0].Grade != c.grade || got.Grade != c.grade {
-			t.Errorf("%s: %s, %+v", c.name, got.Grade, got.Sources)
+			t.Errorf("%s: got.Grade = %s, got.Sources = %+v", c.name, got.Grade, got.Sources)
 			continue
 		}
 		if d := got.Sources[0].Detail; c.detail == "" && d != nil || c.detail != "" && (d == nil || !strings.Contains(*d, c.detail)) {
@@ -73,7 +73,7 @@ func TestASourceSaysWhatItDid(t *testing.T) {
 	if got.Name != "chain" || got.State != "idle" || *got.LagSeconds != 30 || !got.AsOf.Equal(s.AsOf.Truncate(time.Second)) || !got.UpdatedAt.Equal(s.Changed.Truncate(time.Second)) ||
 		*got.Progress != 0.25 || *got.RemainingSeconds != 90 || got.Rows != 12 || got.Requests != 34 || got.Retries != 5 || got.ThrottledSeconds != 1.5 ||
 		got.Unknown != 6 || got.Missing != 7 || !strings.Contains(got.Rule, "A up to 60 s") {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 	if h := got.Hosts; len(h) != 2 || h[0].Name != "rpc 1" || h[0].State != "answers" || h[0].Requests != 9 || !h[0].AnsweredAt.Equal(start.Add(-time.Second).Truncate(time.Second)) ||
 		h[1].State != "fails" || h[1].AnsweredAt != nil || h[1].Requests != 0 {
@@ -104,7 +104,7 @@ func TestASourceThatIsShownOnlyDoesNotLowerTheGrade(t *testing.T) {
 	v.sources = []serving.Source{freshSource(), shown}
 	got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
 	if got.Grade != "A" || got.Detail != nil || got.Sources[1].Grade != "F" || !strings.Contains(got.Sources[1].Rule, "shown only") {
-		t.Errorf("%s, %v, %+v", got.Grade, got.Detail, got.Sources)
+		t.Errorf("got.Grade = %s, got.Detail = %v, got.Sources = %+v", got.Grade, got.Detail, got.Sources)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestWhatIsFollowedNeedsNoImport(t *testing.T) {
 		t.Helper()
 		got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
 		if got.Trades.Grade != "C" || got.Markets.Grade != "D" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		return *got.Trades.Detail, *got.Markets.Detail
 	}

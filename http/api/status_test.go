@@ -60,7 +60,7 @@ func TestHealthAsksTheDatabaseAtMostOnceASecond(t *testing.T) {
 	v.clock.Add(time.Second)
 	r := v.get(access.Nobody, "/health")
 	if p := exact[wire.Problem](t, r.Body()); r.status != 503 || p.Code != "not_ready" || r.header("Retry-After") != "5" || strings.Contains(p.Detail, "gone") {
-		t.Errorf("%d %+v", r.status, p)
+		t.Errorf("status = %d, p = %+v", r.status, p)
 	}
 }
 
@@ -90,11 +90,11 @@ func TestGrades(t *testing.T) {
 		v.source.SetFreshness(c.fresh)
 		s := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
 		if got := strings.Join([]string{s.ServingTables.Grade, s.Trades.Grade, s.Markets.Grade, s.Grade}, " "); got != c.grades {
-			t.Errorf("%s: %s, want %s", c.name, got, c.grades)
+			t.Errorf("%s: got %s, want %s", c.name, got, c.grades)
 		}
 		for _, part := range []wire.Subsystem{s.ServingTables, s.Trades, s.Markets} {
 			if (part.LagSeconds == nil) != (part.AsOf == nil) || part.LagSeconds != nil && *part.LagSeconds < 0 {
-				t.Errorf("%s: %+v", c.name, part)
+				t.Errorf("%s: part = %+v", c.name, part)
 			}
 		}
 		if *s.Trades.LagSeconds != 240 || !s.CheckedAt.Equal(now) {
@@ -129,7 +129,7 @@ func TestGrades(t *testing.T) {
 				}
 			}
 			if got != c.want {
-				t.Errorf("%+v: %q, want %q", c.fresh, got, c.want)
+				t.Errorf("%+v: got %q, want %q", c.fresh, got, c.want)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestPlacesOfAnotherOrderAreRefused(t *testing.T) {
 	old := place[1 : len(place)-8] // as it was
 	for name, refused := range map[string][]byte{"an older form": old, "an older form of this length": append(append([]byte(nil), old...), make([]byte, 9)...), "cut": place[:len(place)-1]} {
 		if _, bad := readFillPosition(refused, c); bad == nil || bad.code != "invalid_cursor" {
-			t.Errorf("%s: %v", name, bad)
+			t.Errorf("%s: bad = %v", name, bad)
 		}
 	}
 	if _, bad := readFillPosition(place, other); bad == nil || bad.code != "invalid_cursor" {

@@ -53,12 +53,12 @@ func TestDaysOfComparedWallets(t *testing.T) {
 			hint = *s.UpgradeHint
 		}
 		if got := fmt.Sprint(len(s.Data[0].Days), " ", hint); got != c.want || s.Truncated != (hint != "") {
-			t.Errorf("%s %s: %s, want %s", c.tier, c.path, got, c.want)
+			t.Errorf("%s %s: got %s, want %s", c.tier, c.path, got, c.want)
 		}
 	}
 	for query, param := range map[string]string{"&series=hourly": "series", "&days=0": "days", "&days=366": "days"} {
 		if r := v.get(access.Free, one[:len("/trader/compare?")]+one[len("/trader/compare?series=daily&"):]+query); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 }

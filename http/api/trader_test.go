@@ -65,7 +65,7 @@ func ask[T any](t *testing.T, v *venue, tier access.Tier, what string) T {
 	t.Helper()
 	r := v.get(tier, "/trader/"+apitest.Wallet(1).String()+what)
 	if r.status != 200 {
-		t.Fatalf("%s: %d %s", what, r.status, r.Body())
+		t.Fatalf("%s: status = %d, body = %s", what, r.status, r.Body())
 	}
 	return exact[T](t, r.Body())
 }
@@ -197,16 +197,16 @@ func TestMarketsOfAWalletAddUp(t *testing.T) {
 		if *rain.Question != `Will it "rain"?` || rain.Status != "resolved" || rain.Trades != 2 || rain.Volume != 5_000_000 ||
 			rain.FeesUSD != 10_000 || rain.NetCash != -3_010_000 || rain.RedemptionValue != 3_000_000 || rain.RealPnL != -10_000 ||
 			*rain.ROI != -2_500 || rain.NegativeLegs != 1 || len(rain.Positions) != 2 {
-			t.Errorf("%+v", rain)
+			t.Errorf("rain = %+v", rain)
 		}
 		if p := rain.Positions[0]; p.NetShares != 10_000_000 || *p.AvgBuyPrice != 400_000 || p.AvgSellPrice != nil || *p.Payout != 500_000 || p.FeeShares != 1 {
 			t.Errorf("%+v", p)
 		}
 		if unknown := m.Data[1]; unknown.ConditionID != nil || unknown.Positions != nil || unknown.Status != "open" || unknown.Volume != 100_000 {
-			t.Errorf("%+v", unknown)
+			t.Errorf("unknown = %+v", unknown)
 		}
 		if open := m.Data[2]; open.Status != "closed" || open.Positions[0].Payout != nil || open.ResolvedAt != nil {
-			t.Errorf("%+v", open)
+			t.Errorf("open = %+v", open)
 		}
 		want := wire.WalletTotals{UniqueMarkets: 2, ResolvedMarkets: 1, Trades: 4, Volume: 5_100_000, BuyVolumeUSD: 4_100_000, SellVolumeUSD: 1_000_000,
 			FeesUSD: 10_000, NetCash: -3_110_000, RedemptionValue: 3_000_000, RealPnL: -110_000, UnresolvedCash: -100_000, NegativeLegs: 1, UnmappedFills: 1}
@@ -215,7 +215,7 @@ func TestMarketsOfAWalletAddUp(t *testing.T) {
 		}
 		one := ask[wire.WalletMarkets](t, v, access.Free, "/markets?limit=1")
 		if one.Total != 3 || len(one.Data) != 1 || one.Truncated || one.Totals != want {
-			t.Errorf("%+v", one)
+			t.Errorf("one = %+v", one)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestMarketsOfAWalletAreSortedAndFiltered(t *testing.T) {
 	wallet := "/trader/" + apitest.Wallet(1).String()
 	for query, param := range map[string]string{"?sort=roi": "sort", "?category=nothing": "category", "?status=over": "status", "?positions=1": "positions", "?cursor=x": "cursor"} {
 		if r := v.get(access.Trader, wallet+"/markets"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", query, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
 		}
 	}
 }
@@ -299,7 +299,7 @@ func TestACursorOfAWalletsMarketsIsBound(t *testing.T) {
 	}
 	for _, path := range []string{apitest.Wallet(1).String() + "/markets?sort=real_pnl&", apitest.Wallet(2).String() + "/markets?", apitest.Wallet(1).String() + "/trades?"} {
 		if r := v.get(access.Free, "/trader/"+path+"limit=1&cursor="+*first.NextCursor); r.status != 400 || r.text("code") != `"invalid_cursor"` {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 	// A plan's rows end a page as the limit does; the cursor says what follows.
@@ -351,7 +351,7 @@ func TestDaysOfAWallet(t *testing.T) {
 			t.Errorf("got  %+v\nwant %+v", s.Data, want)
 		}
 		if two := ask[wire.Series[wire.WalletDay]](t, v, access.Free, "/activity/daily?limit=2"); len(two.Data) != 2 || two.Truncated {
-			t.Errorf("%+v", two)
+			t.Errorf("two = %+v", two)
 		}
 	}
 }
@@ -422,15 +422,15 @@ func TestWalletsSideBySide(t *testing.T) {
 	}
 	s := exact[wire.Series[wire.TraderComparison]](t, v.get(access.Explorer, paths(1, 99)).Body())
 	if known := s.Data[0]; !known.Found || *known.RealPnL != 499_999_999 || *known.Trades != 11 {
-		t.Errorf("%+v", known)
+		t.Errorf("known = %+v", known)
 	}
 	if unknown := s.Data[1]; unknown.Found || unknown.Trades != nil || unknown.Address != apitest.Wallet(99).String() {
-		t.Errorf("%+v", unknown)
+		t.Errorf("unknown = %+v", unknown)
 	}
 	for path, param := range map[string]string{"/trader/compare": "address", paths(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10): "address",
 		"/trader/compare?address=0x12": "address"} {
 		if r := v.get(access.Alpha, path); r.status != 400 || r.text("param") != `"`+param+`"` {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 }
@@ -489,7 +489,7 @@ func TestUnseenWalletsAndForeignCursors(t *testing.T) {
 	v.wallets.Fills[2] = someFills()
 	for _, what := range []string{"/trades", "/markets", "/categories", "/activity/daily"} {
 		if r := v.get(access.Free, "/trader/"+apitest.Wallet(99).String()+what); r.status != 404 || r.text("code") != `"trader_not_found"` {
-			t.Errorf("%s: %d %s", what, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", what, r.status, r.Body())
 		}
 	}
 	next := ask[wire.Page[wire.Trade]](t, v, access.Free, "/trades?limit=1").NextCursor

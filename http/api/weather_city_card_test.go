@@ -25,7 +25,7 @@ func TestReportsAndSummariesOfOneSourceAreRowsOfTheirOwn(t *testing.T) {
 	rows := measuredOf(20_000, &day, data.Celsius)
 	if len(rows) != 2 || rows[0].Observations == nil || *rows[0].TMax != 2_000 || rows[0].TMin != nil ||
 		rows[1].Observations != nil || *rows[1].TMax != 2_100 || *rows[1].TMin != 1_100 {
-		t.Errorf("%+v", rows)
+		t.Errorf("rows = %+v", rows)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestImpliedReadsALadderOfAnyLength(t *testing.T) {
 	}
 	got := exact[wire.Implied](t, v.get(access.Free, "/weather/city/nyc/implied").Body())
 	if len(got.Data) != 2 || got.Data[0].Priced != 2 || got.Data[1].PricedMean == nil || *got.Data[1].PricedMean != 3000 || got.Data[1].PricedSum != 600_000 {
-		t.Errorf("%+v", got.Data)
+		t.Errorf("got.Data = %+v", got.Data)
 	}
 	if v.markets.Asked != 2 {
 		t.Errorf("%d reads of a ladder, want 2", v.markets.Asked)
@@ -85,7 +85,7 @@ func TestImpliedReadsALadderOfAnyLength(t *testing.T) {
 	}
 	for path, want := range map[string]string{"atlantis/implied": "404", "nyc/implied?date=today": "400", "nyc/implied?limit=2001": "400", "nyc/implied?include=all": "400", "la/implied": "308", "london/implied": "200"} {
 		if r := v.get(access.Free, "/weather/city/"+path); fmt.Sprint(r.status) != want {
-			t.Errorf("%s: %d, want %s", path, r.status, want)
+			t.Errorf("%s: status = %d, want %s", path, r.status, want)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestObservationsOfADay(t *testing.T) {
 		t.Errorf("got %s\nwant %s", text, want)
 	}
 	if got.Date != "2026-06-27" || got.Unit != "F" || got.Count != 4 || got.EmptyReason != nil || got.DayStart.Format(time.RFC3339) != "2026-06-27T04:00:00Z" || got.Truncated {
-		t.Errorf("%+v", got.ObservationSeries)
+		t.Errorf("got.ObservationSeries = %+v", got.ObservationSeries)
 	}
 	asked := v.weather.Asked
 	if v.get(access.Free, "/weather/city/nyc/observations"); v.weather.Asked != asked {
@@ -52,7 +52,7 @@ func TestObservationsOfADay(t *testing.T) {
 			reason = *o.EmptyReason
 		}
 		if got := fmt.Sprintf("%d of %d %s", len(o.Data), o.Count, reason); got != want || o.Truncated != (reason == "plan_history") {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 		if query == "?source=iem&limit=1" && fmt.Sprint(o.Data[0].RunningMax) != fmt.Sprint(got.Data[3].RunningMax) {
 			t.Errorf("the running value of a short list is %v", o.Data[0].RunningMax)
@@ -64,7 +64,7 @@ func TestObservationsOfADay(t *testing.T) {
 	}
 	for path, want := range map[string]string{"atlantis/observations": "404", "nyc/observations?date=today": "400", "nyc/observations?limit=2001": "400", "la/observations": "308"} {
 		if r := v.get(access.Free, "/weather/city/"+path); fmt.Sprint(r.status) != want {
-			t.Errorf("%s: %d, want %s", path, r.status, want)
+			t.Errorf("%s: status = %d, want %s", path, r.status, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestAnotherNameOfACityLeadsToItsSlug(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/weather/forecast-evolution/"+path)
 		if got := strings.TrimSpace(fmt.Sprint(r.status, " ", strings.Trim(r.text("code"), `"`))); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 }
@@ -76,19 +76,19 @@ func TestEvolutionTellsBothLeads(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	if *e.TotalDrift != 5_750_000 || *e.Range != 13_000_000 || e.First.Value != 7230 || e.Latest.Value != 8380 || e.Changes != 4 || e.Sources[0].TotalDrift != 11_500_000 {
-		t.Errorf("%+v", e.EvolutionSeries)
+		t.Errorf("e.EvolutionSeries = %+v", e.EvolutionSeries)
 	}
 	if e.Settled != nil || e.NullReasons["settled"] != "no_event" || e.NullReasons["actual"] != "not_measured" || e.EmptyReason != nil {
-		t.Errorf("%v", e.NullReasons)
+		t.Errorf("e.NullReasons = %v", e.NullReasons)
 	}
 	one := exact[wire.ForecastEvolution](t, v.get(access.Free, "/weather/forecast-evolution/nyc/2026-06-27?source=gfs&limit=1").Body())
 	if len(one.Data) != 1 || one.Data[0].Value != 8380 || one.Changes != 3 || len(one.Sources) != 1 || *one.TotalDrift != 11_500_000 {
-		t.Errorf("%+v", one.EvolutionSeries)
+		t.Errorf("one.EvolutionSeries = %+v", one.EvolutionSeries)
 	}
 	for path, reason := range map[string]string{"2026-06-27?source=ecmwf": "no_match", "2026-06-27?metric=tmin": "no_forecast", "2026-07-09": "no_forecast"} {
 		none := exact[wire.ForecastEvolution](t, v.get(access.Free, "/weather/forecast-evolution/nyc/"+path).Body())
 		if len(none.Data) != 0 || none.EmptyReason == nil || *none.EmptyReason != reason || none.NullReasons["first"] != reason || none.First != nil {
-			t.Errorf("%s: %v", path, none.NullReasons)
+			t.Errorf("%s: none.NullReasons = %v", path, none.NullReasons)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestEvolutionIsCutToThePlansHistory(t *testing.T) {
 		e := exact[wire.ForecastEvolution](t, v.get(access.Free, "/weather/forecast-evolution/nyc/"+day).Body())
 		got := fmt.Sprintf("%t %s: %s %s %s", e.Truncated, *e.EmptyReason, e.NullReasons["first"], e.NullReasons["settled"], e.NullReasons["actual"])
 		if got != want || e.First != nil || e.Actual != nil || e.Changes != 0 || len(e.Sources) != 0 {
-			t.Errorf("%s: %s, want %s; %+v", day, got, want, e.EvolutionSeries)
+			t.Errorf("%s: got %s, want %s, e.EvolutionSeries = %+v", day, got, want, e.EvolutionSeries)
 		}
 	}
 	asked := v.weather.Asked
@@ -251,12 +251,12 @@ func TestPastDaysAreCutToThePlansHistory(t *testing.T) {
 		} {
 			r := v.get(c.tier, fmt.Sprintf("/weather/city/nyc/%s?limit=%d", path, c.limit))
 			if got, want := fmt.Sprint(r.rows(t), " ", r.text("truncated"), " ", r.text("upgrade_hint")), fmt.Sprint(c.rows, " ", c.truncated, " ", c.hint); got != want {
-				t.Errorf("%s of %s, limit %d: %s, want %s", path, c.tier, c.limit, got, want)
+				t.Errorf("%s of %s, limit %d: got %s, want %s", path, c.tier, c.limit, got, want)
 			}
 		}
 		for _, bad := range []string{"limit=0", "limit=366", "kind=all", "metric=tavg"} {
 			if r := v.get(access.Alpha, "/weather/city/nyc/"+path+"?"+bad); r.status != 400 {
-				t.Errorf("%s?%s: %d", path, bad, r.status)
+				t.Errorf("%s?%s: status = %d", path, bad, r.status)
 			}
 		}
 	}
@@ -372,10 +372,10 @@ func TestTheGridSaysWhoseNormalAndWhyNoAnomaly(t *testing.T) {
 		if c.City != "nyc" {
 			want["normal.tmax"] = "no_normal"
 		} else if *c.Normal.Station != "KNYC" || *c.Normal.TMax != 8290 || c.Normal.TMin != nil || c.Station != "KLGA" {
-			t.Errorf("%+v", c.Normal)
+			t.Errorf("c.Normal = %+v", c.Normal)
 		}
 		if diff := cmp.Diff(want, c.NullReasons); diff != "" || c.Anomaly != nil {
-			t.Errorf("%s: %s", c.City, diff)
+			t.Errorf("%s: diff = %s", c.City, diff)
 		}
 	}
 }
@@ -413,10 +413,10 @@ func TestForecastsAndTheirConsensus(t *testing.T) {
 	}
 	c := f.Consensus[0]
 	if len(f.Consensus) != 2 || c.Mean != 8200 || *c.Std != 2_828_000 || c.P10 != 8000 || c.P50 != 8200 || c.P90 != 8400 || c.Spread != 4_000_000 || c.N != 2 {
-		t.Errorf("%+v", f.Consensus)
+		t.Errorf("f.Consensus = %+v", f.Consensus)
 	}
 	if e := f.Data[3]; *e.P10 != 6100 || *e.P90 != 6900 || f.Data[0].P10 != nil || f.Consensus[1].Std != nil {
-		t.Errorf("%d %d", *e.P10, *e.P90)
+		t.Errorf("e.P10 = %d, e.P90 = %d", *e.P10, *e.P90)
 	}
 	if s := f.Skill; len(s) != 2 || s[0].Source != "consensus" || s[1].Source != "gfs" || s[1].LeadDay != 1 || s[1].Bias != -2_000_000 || s[1].MAE != 2_000_000 || s[1].N != 1 {
 		t.Errorf("%+v", s)
@@ -427,7 +427,7 @@ func TestForecastsAndTheirConsensus(t *testing.T) {
 	} {
 		r := v.get(access.Free, "/weather/city/nyc/forecast"+query)
 		if got := fmt.Sprint(r.rows(t), " ", r.text("empty_reason")); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
 	v.weather.Foretell("london", "2026-05-01", data.TMax, "gfs", "2026-04-30T16:00:00Z", "20", data.Celsius)
@@ -437,7 +437,7 @@ func TestForecastsAndTheirConsensus(t *testing.T) {
 	}
 	for _, bad := range []string{"days=17", "days=0", "date=2026-02-30", "metric=x"} {
 		if r := v.get(access.Alpha, "/weather/city/nyc/forecast?"+bad); r.status != 400 {
-			t.Errorf("?%s: %d", bad, r.status)
+			t.Errorf("?%s: status = %d", bad, r.status)
 		}
 	}
 }
@@ -452,7 +452,7 @@ func TestADeskWithoutDataAnswersEmpty(t *testing.T) {
 	for _, path := range []string{"city/tokyo/forecast", "city/tokyo/actuals", "city/tokyo/anomalies", "forecast-evolution/tokyo/2026-06-27"} {
 		r := v.get(access.Explorer, "/weather/"+path)
 		if r.status != 200 || r.rows(t) != 0 || r.text("empty_reason") == "null" || r.text("local_date") != "null" {
-			t.Errorf("%s: %d %s", path, r.status, r.Body())
+			t.Errorf("%s: status = %d, body = %s", path, r.status, r.Body())
 		}
 	}
 }

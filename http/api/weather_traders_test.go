@@ -45,7 +45,7 @@ func TestWeatherTradersRefuseWhatTheyDoNotKnow(t *testing.T) {
 			got += exact[wire.Problem](t, r.Body()).Code
 		}
 		if got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
+			t.Errorf("%q: got %s, want %s", query, got, want)
 		}
 	}
 }

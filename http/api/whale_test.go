@@ -168,7 +168,7 @@ func TestWhaleParametersAreStrict(t *testing.T) {
 			code = exact[wire.Problem](t, r.Body()).Code
 		}
 		if got := fmt.Sprint(r.status, " ", code); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 }

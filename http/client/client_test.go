@@ -177,13 +177,13 @@ func TestIteratorsReadAllPages(t *testing.T) {
 				got += trade.TokenID
 			}
 			if got != want {
-				t.Errorf("from %q: %s, want %s", start, got, want)
+				t.Errorf("from %q: got %s, want %s", start, got, want)
 			}
 		}
 	}
 	for trade, err := range c.AllTraderTrades(t.Context(), "0xa", client.TraderTradesParams{}) {
 		if err != nil || trade.TokenID != "1" {
-			t.Errorf("%s, %v", trade.TokenID, err)
+			t.Errorf("trade.TokenID = %s, err = %v", trade.TokenID, err)
 		}
 		break
 	}

@@ -23,6 +23,6 @@ func TestDownloads(t *testing.T) {
 	}
 	defer f.Body.Close()
 	if text, err := io.ReadAll(f.Body); err != nil || string(text) != file.body || f.Header.Get("Etag") != `"abc"` {
-		t.Errorf("%q %v %v", text, f.Header, err)
+		t.Errorf("text = %q, f.Header = %v, err = %v", text, f.Header, err)
 	}
 }

@@ -190,7 +190,7 @@ func TestOperationIDs(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		if got := openapi.OperationID(method, path); got != want {
-			t.Errorf("%s: %s, want %s", route, got, want)
+			t.Errorf("%s: got %s, want %s", route, got, want)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestStatusOfAProblemIsAnIntegerOfOneValue(t *testing.T) {
 			}
 		}
 		if len(own.Properties) != 2 || len(own.Required) != 2 {
-			t.Errorf("%s: %+v", r.Name, own)
+			t.Errorf("%s: own = %+v", r.Name, own)
 		}
 	}
 }

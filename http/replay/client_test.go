@@ -58,7 +58,7 @@ func TestAFollowersClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, err := read(final - 9000); !fits(r, err) {
-			t.Errorf("%s: %+v: %v", name, r, err)
+			t.Errorf("%s: r = %+v, err = %v", name, r, err)
 		}
 	}
 }

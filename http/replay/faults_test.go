@@ -68,7 +68,7 @@ func TestTransportFaults(t *testing.T) {
 			res.Body.Close()
 		}
 		if !fits(res, b, err) {
-			t.Errorf("%s: %v %v %.80q", name, res, err, b)
+			t.Errorf("%s: res = %v, err = %v, b = %.80q", name, res, err, b)
 		}
 		if strings.HasPrefix(name, "slow") && time.Since(began) < 50*time.Millisecond {
 			t.Errorf("%s took %v", name, time.Since(began))
@@ -118,7 +118,7 @@ func TestRPCFaults(t *testing.T) {
 		}
 		status, b := post(t, tr.url+"/2", question(tr.from, tr.to))
 		if err := c.fits(&tr, status, b); err != nil {
-			t.Errorf("%s: %v: %d %.300s", c.fault, err, status, b)
+			t.Errorf("%s: err = %v, status = %d, b = %.300s", c.fault, err, status, b)
 		}
 		if again := ask(t, tr.url+"/1", tr.from, tr.to); len(again) != 3 || string(again[0].Result) != string(tr.plain[0].Result) {
 			t.Errorf("%s: another node has it as well", c.fault)
@@ -366,7 +366,7 @@ func TestRandomFaultsAreTheSeeds(t *testing.T) {
 		all[k.Name] = k.Number
 	}
 	if _, there := all["closed"]; there || all["stalled"] != 200 || len(all) != len(p.by["rpc"].kinds) || len(all) != len(transportFaults)+len(rpcFaults)-2 {
-		t.Errorf("%v", all)
+		t.Errorf("all = %v", all)
 	}
 	for _, bad := range []Faults{{Names: []string{"nothing"}}, {Names: []string{"slow:x"}}, {Rate: 2}} {
 		if _, err := newPlans(0, map[string]Faults{"rpc": bad}); err == nil {

@@ -55,7 +55,7 @@ func checkVenue(t *testing.T, v *sample.Venue, h *history) {
 		text = l.AppendJSON(text[:0])
 		e, err := d.Decode(text)
 		if err != nil {
-			t.Fatalf("%v: %s", err, text)
+			t.Fatalf("err = %v, text = %s", err, text)
 		}
 		place := [2]int64{e.Log.Block, int64(e.Log.Index)}
 		if seen[place] {
@@ -69,7 +69,7 @@ func checkVenue(t *testing.T, v *sample.Venue, h *history) {
 			}
 			got := fill{e.Log.Time, e.Log.Tx, e.Fill.Maker, e.Fill.Token, e.Fill.Side == data.Buy, e.Fill.Role == data.Taker, e.Fill.Shares, e.Fill.USD}
 			if got != want[0] {
-				t.Fatalf("%+v, want %+v", got, want[0])
+				t.Fatalf("got %+v, want %+v", got, want[0])
 			}
 			want = want[1:]
 		case chain.Resolved:

@@ -41,7 +41,7 @@ func (r *rows) Token(_ int64, ref data.TokenRef) error {
 func (r *rows) Note(reason string) { r.notes[reason]++ }
 
 func (r *rows) Reject(line int64, reason, detail, raw string) error {
-	r.t.Fatalf("line %d: %s: %s: %s", line, reason, detail, raw)
+	r.t.Fatalf("line %d: reason = %s, detail = %s, raw = %s", line, reason, detail, raw)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func TestFileOfLogsHasTheVenue(t *testing.T) {
 		for _, m := range v.Markets {
 			p, ok := got.payouts[m.Condition]
 			if ok != (m.Paid != 0) || ok && (p.ResolvedAt.Unix() != m.Paid || [2]data.Micro(p.Payouts) != m.Payouts) {
-				t.Errorf("%+v, want %+v", p, m)
+				t.Errorf("p = %+v, want %+v", p, m)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func readLogs(t *testing.T, v *sample.Venue) *rows {
 	}
 	for _, bad := range []string{"taker_without_maker", "maker_without_taker", "match_differs", "fee_without_refund", "refund_without_fill"} {
 		if got.notes[bad] > 0 {
-			t.Errorf("%s: %d", bad, got.notes[bad])
+			t.Errorf("%s: got.notes[bad] = %d", bad, got.notes[bad])
 		}
 	}
 	return got

@@ -66,7 +66,7 @@ func ask(t testing.TB, url string, from, to int64) (list []answered) {
 	t.Helper()
 	_, b := post(t, url, question(from, to))
 	if err := json.Unmarshal(b, &list); err != nil {
-		t.Fatalf("%v: %.300s", err, b)
+		t.Fatalf("err = %v, b = %.300s", err, b)
 	}
 	return list
 }
@@ -131,7 +131,7 @@ type header struct{ Number, Hash, ParentHash, Timestamp string }
 func headerOf(t testing.TB, a answered) (h header) {
 	t.Helper()
 	if err := json.Unmarshal(a.Result, &h); err != nil {
-		t.Fatalf("%v: %s", err, a.Result)
+		t.Fatalf("err = %v, a.Result = %s", err, a.Result)
 	}
 	return h
 }
@@ -139,7 +139,7 @@ func headerOf(t testing.TB, a answered) (h header) {
 func logsOf(t testing.TB, a answered) (list []json.RawMessage) {
 	t.Helper()
 	if err := json.Unmarshal(a.Result, &list); err != nil {
-		t.Fatalf("%v: %.200s", err, a.Result)
+		t.Fatalf("err = %v, a.Result = %.200s", err, a.Result)
 	}
 	return list
 }
@@ -162,7 +162,7 @@ func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
 		for _, raw := range logsOf(t, got[0]) {
 			e, err := d.Decode(raw)
 			if err != nil || e.Log.Block < from || e.Log.Block > to || e.Log.BlockHash != s.history.hash(e.Log.Block, fork{}) {
-				t.Fatalf("%v: %s", err, raw)
+				t.Fatalf("err = %v, raw = %s", err, raw)
 			}
 			switch e.Kind {
 			case chain.Filled:
@@ -191,11 +191,11 @@ func TestBlocksComeWithTheClock(t *testing.T) {
 	}
 	got := ask(t, url+"/rpc", final, latest+1)
 	if string(got[1].Result) != "null" || headerOf(t, got[2]).Number != fmt.Sprintf("0x%x", final) {
-		t.Errorf("%s %s", got[1].Result, got[2].Result)
+		t.Errorf("got[1].Result = %s, got[2].Result = %s", got[1].Result, got[2].Result)
 	}
 	s.Clock().Advance(1500 * time.Millisecond)
 	if got := ask(t, url+"/rpc", final, latest+1); headerOf(t, got[1]).Number != fmt.Sprintf("0x%x", latest+1) {
-		t.Errorf("%s", got[1].Result)
+		t.Errorf("got[1].Result = %s", got[1].Result)
 	}
 	for method, want := range map[string]string{"eth_chainId": `"0x89"`, "eth_blockNumber": fmt.Sprintf(`"0x%x"`, latest+1)} {
 		_, b := post(t, url+"/rpc", `{"jsonrpc":"2.0","id":"a","method":"`+method+`","params":[]}`)
@@ -218,7 +218,7 @@ func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
 	}
 	if err := json.Unmarshal(b, &got); err != nil || len(got.Result.Logs) != v.Matches[5].Fills()+1 ||
 		got.Result.BlockNumber != fmt.Sprintf("0x%x", sample.BlockOf(v.Matches[5].At)) {
-		t.Errorf("%v: %s", err, b)
+		t.Errorf("err = %v, b = %s", err, b)
 	}
 	if _, b := post(t, url+"/rpc", `{"jsonrpc":"2.0","id":1,"method":"eth_getTransactionReceipt","params":["0x`+strings.Repeat("1", 64)+`"]}`); !bytes.Contains(b, []byte(`"result":null`)) {
 		t.Errorf("%s", b)
@@ -290,7 +290,7 @@ func TestTopicsAndAddressesFilter(t *testing.T) {
 	d := chain.NewDecoder(chain.Contracts())
 	for _, raw := range list {
 		if e, err := d.Decode(raw); err != nil || e.Kind == chain.Filled && (e.Fill.Maker != wallet || e.Fill.Role != data.Taker) {
-			t.Errorf("%v: %s", err, raw)
+			t.Errorf("err = %v, raw = %s", err, raw)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestChannelsTellTheDay(t *testing.T) {
 	h.becomes(t, "the last trade", func() bool { return h.trades[len(h.trades)-1].Tx == v.Tx(count-1) })
 	for i, tr := range h.trades {
 		if n := count - len(h.trades) + i; tr.Tx != v.Tx(n) || tr.At != v.Matches[n].At {
-			t.Fatalf("%+v, want %s", tr, v.Tx(n))
+			t.Fatalf("tr = %+v, want %s", tr, v.Tx(n))
 		}
 	}
 	end := v.Manifest.End.Unix()
@@ -150,7 +150,7 @@ func TestChannelsTellTheDay(t *testing.T) {
 		return !followed[tokenID(v.Markets[mk].Tokens[0])] || q.Bid != nil && *q.Bid == data.Micro(bid*1000) && *q.Ask == data.Micro(ask*1000)
 	})
 	if st := m.Stats(); st.Bad > 0 || len(st.Unknown) > 0 || st.Connects != 1 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestSocketFaults(t *testing.T) {
 			continue
 		}
 		if list, err := frames(); !fits(list, err) {
-			t.Errorf("%s: %v %v", name, list, err)
+			t.Errorf("%s: list = %v, err = %v", name, list, err)
 		}
 	}
 	for _, k := range socketFaults {

@@ -98,7 +98,7 @@ func TestGammaOfAMoment(t *testing.T) {
 			states[*m.Closed]++
 			n := slices.IndexFunc(v.Markets, func(o sample.Market) bool { return o.Condition == m.Condition })
 			if want := v.Markets[n]; want.Opens > at || *m.Closed && want.Closes > at || want.Paid != 0 && want.Paid <= at && !*m.Closed {
-				t.Errorf("%+v", m.Market)
+				t.Errorf("m.Market = %+v", m.Market)
 			}
 			var quote struct {
 				LastTradePrice, BestBid, BestAsk *data.Micro
@@ -111,12 +111,12 @@ func TestGammaOfAMoment(t *testing.T) {
 				t.Errorf("%s: %v of %v, want %v of %v", m.Condition, p, quote.VolumeNum, last[m.Condition], volume[m.Condition])
 			}
 			if quote.BestBid != nil && *quote.BestBid >= *quote.BestAsk {
-				t.Errorf("%s: %v %v", m.Condition, quote.BestBid, quote.BestAsk)
+				t.Errorf("%s: quote.BestBid = %v, quote.BestAsk = %v", m.Condition, quote.BestBid, quote.BestAsk)
 			}
 		}
 	}
 	if states[true] == 0 || states[false] == 0 {
-		t.Errorf("%v", states)
+		t.Errorf("states = %v", states)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestMarketsByTheirIDs(t *testing.T) {
 	}
 	for _, m := range got {
 		if diff := cmp.Diff(byCondition[m.Condition], m.Market); diff != "" || m.Bad != nil {
-			t.Errorf("%v %s", m.Bad, diff)
+			t.Errorf("m.Bad = %v, diff = %s", m.Bad, diff)
 		}
 	}
 	if got, err := c.ByTokens(t.Context(), tokens); err != nil || len(got) != len(tokens) {
@@ -161,7 +161,7 @@ func TestMarketsByTheirIDs(t *testing.T) {
 	}
 	for query, want := range map[string]int{"limit=101": 422, "offset=3": 422, "after_cursor=x": 422, "slug=" + strings.Repeat("x", 9000): 414} {
 		if status := get(t, url+"/gamma/markets/keyset?"+query, nil); status != want {
-			t.Errorf("%.20s: %d", query, status)
+			t.Errorf("%.20s: status = %d", query, status)
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestCLOB(t *testing.T) {
 		m := &v.Markets[n]
 		got := found[m.Condition]
 		if r := got.Resolution; (r != nil) != (m.Paid != 0) || r != nil && !slices.Equal(r.Payouts, m.Payouts[:]) {
-			t.Errorf("%v, want %v", r, m.Payouts)
+			t.Errorf("r = %v, want %v", r, m.Payouts)
 		}
 		if v.Phase(m.Event, s.clock.Now().Unix()) == sample.Open {
 			open = append(open, tokenID(m.Tokens[n%2]))
@@ -339,7 +339,7 @@ func TestDataAPI(t *testing.T) {
 					Price float64
 				}
 				if err := json.Unmarshal(tr.Raw, &row); err != nil || tr.At > last || row.Price <= 0 || row.Price >= 1 {
-					t.Errorf("%v: %s", err, tr.Raw)
+					t.Errorf("err = %v, tr.Raw = %s", err, tr.Raw)
 				}
 				last = tr.At
 				want[tr.Tx.String()]--
@@ -374,7 +374,7 @@ func TestDataAPI(t *testing.T) {
 	}
 	for _, r := range res {
 		if n, _ := s.tape.market(r.Condition.String()); (r.Status == "resolved") != (v.Markets[n].Paid != 0) {
-			t.Errorf("%s: %+v", r.Raw, v.Markets[n])
+			t.Errorf("%s: v.Markets[n] = %+v", r.Raw, v.Markets[n])
 		}
 	}
 	plain, _ := walk()
@@ -434,11 +434,11 @@ func TestTradesPageByPage(t *testing.T) {
 	}
 	var p answer
 	if get(t, url+"/data/v2/trades?taker_only=false&"+next, &p); string(p.Data[0]) != all[0] {
-		t.Errorf("%s", p.Data[0])
+		t.Errorf("p.Data[0] = %s", p.Data[0])
 	}
 	for _, query := range []string{"offset=1", "condition=0x12", "limit=1001", "user=0x1"} {
 		if status := get(t, url+"/data/v2/trades?"+query, nil); status != http.StatusBadRequest {
-			t.Errorf("%s: %d", query, status)
+			t.Errorf("%s: status = %d", query, status)
 		}
 	}
 }
@@ -458,10 +458,10 @@ func TestTapeIsNotWoundForASecond(t *testing.T) {
 	}
 	whole := sum(end)
 	if whole != v.Manifest.TakerUSD {
-		t.Errorf("%v, want %v", whole, v.Manifest.TakerUSD)
+		t.Errorf("whole = %v, want %v", whole, v.Manifest.TakerUSD)
 	}
 	if got := sum(end - setBack); got != whole {
-		t.Errorf("%v, want %v", got, whole)
+		t.Errorf("got %v, want %v", got, whole)
 	}
 	half := sum(end - 20*86400)
 	if half >= whole || half == 0 || sum(end) != whole {

@@ -118,13 +118,13 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 				q.To, _ = data.ParseDate(days[len(days)-1].(string))
 			}
 			if diff := cmp.Diff(want.Response, ask(q, want.Meta.FetchedAt)[i].Response); diff != "" {
-				t.Fatalf("%s at %v: %s", want.Meta.City, want.Meta.FetchedAt, diff)
+				t.Fatalf("%s at %v: diff = %s", want.Meta.City, want.Meta.FetchedAt, diff)
 			}
 			compared[first.Meta.Kind]++
 		}
 	}
 	if compared["weather-forecast"] < 20 || compared["ensemble"] < 5 || compared["weather-archive"] < 10 {
-		t.Errorf("%v", compared)
+		t.Errorf("compared = %v", compared)
 	}
 	checkReports(t, s, url, read("metar.ndjson"))
 }
@@ -228,7 +228,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 	same, still := ask(end.Add(90 * time.Minute))
 	other, next := ask(end.Add(12*time.Hour + 31*time.Minute))
 	if one != same || run != still || one == other || next.Available.Sub(run.Available) != 12*time.Hour {
-		t.Errorf("%v %v %v", run, still, next)
+		t.Errorf("run = %v, still = %v, next = %v", run, still, next)
 	}
 	b, err := c.Ask(t.Context(), openmeteo.Query{Service: openmeteo.PreviousRuns, Cities: located(t)[:1], Previous: 3})
 	if err != nil {
@@ -236,7 +236,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 	}
 	hourly := toldIn(t, b)[0].Response["hourly"].(map[string]any)
 	if len(hourly) != 4 || len(hourly["time"].([]any)) != 72 || len(hourly["temperature_2m_previous_day3"].([]any)) != 72 {
-		t.Errorf("%v", hourly)
+		t.Errorf("hourly = %v", hourly)
 	}
 	var refused *openmeteo.RefusedError
 	_, err = c.Ask(t.Context(), openmeteo.Query{Service: openmeteo.Forecast, Cities: located(t)[:2], Days: 3, Models: []string{"bogus_model"}})

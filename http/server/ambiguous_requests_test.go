@@ -175,7 +175,7 @@ func TestEveryAnswerIsOfTheTypeItSays(t *testing.T) {
 			for _, key := range []string{"Accept: */*", "X-API-Key: " + r.key} {
 				res, _ := ask(t, http.DefaultClient, method, r.URL()+path, key)
 				if res.Header.Get("X-Content-Type-Options") != "nosniff" {
-					t.Errorf("%s %s: %s, %v", method, path, res.Status, res.Header)
+					t.Errorf("%s %s: res.Status = %s, res.Header = %v", method, path, res.Status, res.Header)
 				}
 			}
 		}

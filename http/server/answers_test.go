@@ -46,7 +46,7 @@ func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 	_, leaderboard := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key)
 	var list struct{ Data []struct{ Address string } }
 	if err := json.Unmarshal([]byte(leaderboard), &list); err != nil || len(list.Data) != 2 {
-		t.Fatalf("%v: %s", err, leaderboard)
+		t.Fatalf("err = %v, leaderboard = %s", err, leaderboard)
 	}
 	_, text := onePage(t, r, []string{
 		"/api/v3/leaderboard/traders?limit=2", "/api/v3/trader/{0.1.address}/stats", "/api/v3/trader/{0.2.address}/stats", "/api/v3/trader/{4.address}/stats",
@@ -60,14 +60,14 @@ func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Answers) != 7 {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("err = %v, text = %s", err, text)
 	}
 	for i, want := range []string{"leaderboard/traders?limit=2", "trader/" + list.Data[1].Address + "/stats", "", "", "", "trader/" + list.Data[1].Address + "/stats", ""} {
 		one := got.Answers[i]
 		switch {
 		case i == 6: // not a placeholder: the address is requested as it is
 			if one.Status != http.StatusBadRequest {
-				t.Errorf("%+v", one)
+				t.Errorf("one = %+v", one)
 			}
 		case want == "":
 			if one.Of != "" || one.Status != http.StatusNotFound || one.Body.Data != nil {
@@ -97,7 +97,7 @@ func TestAPageHasItsAnswersAtOnce(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Answers) != len(paths) || res.StatusCode != http.StatusOK {
-		t.Fatalf("%d, %v: %s", res.StatusCode, err, text)
+		t.Fatalf("status = %d, err = %v, text = %s", res.StatusCode, err, text)
 	}
 	left := ""
 	for i, path := range paths {
@@ -129,12 +129,12 @@ func TestAPageHasItsAnswersAtOnce(t *testing.T) {
 	}
 	for _, bad := range [][]string{nil, {"/docs"}, {"/answers?of=/api/v3/stats"}, {"https://example.org/api/v3/stats"}, strings.Split(strings.Repeat("/api/v3/stats ", 13), " ")} {
 		if res, _ := onePage(t, r, bad, key); res.StatusCode != http.StatusBadRequest {
-			t.Errorf("%q: %d", bad, res.StatusCode)
+			t.Errorf("%q: status = %d", bad, res.StatusCode)
 		}
 	}
 	for _, site := range []string{"", "cross-site", "none"} {
 		if res, _ := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/answers?of=/api/v3/stats", key, "Sec-Fetch-Site: "+site); res.StatusCode != http.StatusNotFound {
-			t.Errorf("%q: %d", site, res.StatusCode)
+			t.Errorf("%q: status = %d", site, res.StatusCode)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestFilesOfACertificateThatChange(t *testing.T) {
 				t.Errorf("%s, failing %v", nameOf(cert), cert.failing.Load())
 			}
 			if text := f.log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"certificate_kept"`) || !strings.Contains(text, c.reason) {
-				t.Errorf("want one line with %q: %s", c.reason, text)
+				t.Errorf("want one line with %q: text = %s", c.reason, text)
 			}
 			f.write(both, next.key)
 			cert.look()

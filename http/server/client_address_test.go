@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		res, _ := ask(t, client(version), "GET", r.URL()+wire.Base+"/health")
 		if res.StatusCode != 200 || res.TLS.Version != version || res.Header.Get("Strict-Transport-Security") == "" || res.Proto != "HTTP/1.1" {
-			t.Errorf("%x: %d %v", version, res.StatusCode, res.Header)
+			t.Errorf("%x: status = %d, res.Header = %v", version, res.StatusCode, res.Header)
 		}
 	}
 	old := client(tls.VersionTLS11)
@@ -149,7 +149,7 @@ func TestForwardedHeadersCountFromTheProxyOnly(t *testing.T) {
 		}
 		res := apitest.Do(r.Handler(), req, &net.TCPAddr{IP: net.ParseIP(c.from), Port: 1})
 		if res.StatusCode() != c.status || len(res.Header.Peek("Strict-Transport-Security")) > 0 != c.hsts {
-			t.Errorf("%s: %d %s", c.name, res.StatusCode(), res.Header.String())
+			t.Errorf("%s: status = %d, res.Header = %s", c.name, res.StatusCode(), res.Header.String())
 		}
 	}
 	if err := r.Close(); err != nil {
@@ -190,7 +190,7 @@ func TestRequestsBeforeThereIsAServerAreToldToComeAgain(t *testing.T) {
 			}
 			if res.StatusCode != 503 || res.Header.Get("Retry-After") != "2" || res.Header.Get("X-Request-ID") != "mine" ||
 				res.Header.Get("Content-Type") != wire.ProblemType || p.Code != "not_ready" || p.Instance != "mine" || len(p.LockedSections) != 12 {
-				t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+				t.Errorf("%s: status = %d, res.Header = %v, body = %s", path, res.StatusCode, res.Header, body)
 			}
 		}
 		if _, err := server.Listen(server.Config{Listen: l.Addr().String()}); err == nil || !strings.HasPrefix(err.Error(), "address in use: "+l.Addr().String()) {
@@ -236,7 +236,7 @@ func TestTheAddressOfAllAddressesOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 		if url := s.URL(); !strings.HasPrefix(url, "http://127.0.0.1:") {
-			t.Errorf("%s: %s", listen, url)
+			t.Errorf("%s: url = %s", listen, url)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

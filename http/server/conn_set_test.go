@@ -94,7 +94,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 			}
 		case 2:
 			if status := idle.get(t, "/api/v3/health", ""); status != 200 {
-				t.Fatalf("connection %d: %d", i, status)
+				t.Fatalf("connection %d: status = %d", i, status)
 			}
 		}
 		if i%40 > 0 {
@@ -124,7 +124,7 @@ func TestConnectionsWithAKeyKeepNobodyOut(t *testing.T) {
 	for i := range most + 5 {
 		l := connect(t, r.Addr().String())
 		if status := l.get(t, "/api/v3/me", r.key); status != 200 {
-			t.Fatalf("connection %d: %d", i, status)
+			t.Fatalf("connection %d: status = %d", i, status)
 		}
 		all = append(all, l)
 	}

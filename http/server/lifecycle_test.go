@@ -88,6 +88,6 @@ func TestKeysFromIssueToRevocation(t *testing.T) {
 	}
 	keys, err := ofCommand.ListKeys(t.Context())
 	if err != nil || len(keys) != 1 || keys[0].Requests != 2 || keys[0].LastUsedAt == nil {
-		t.Errorf("%+v %v", keys, err)
+		t.Errorf("keys = %+v, err = %v", keys, err)
 	}
 }

@@ -25,7 +25,7 @@ func TestRateLimitsAreCountedByPlan(t *testing.T) {
 	got := gathered(t, registry)
 	for plan, want := range map[string]float64{"none": 3, "free": 0, "explorer": 0, "trader": 0, "alpha": 0} {
 		if n, there := got["pmx_http_limited_total "+plan]; !there || n != want {
-			t.Errorf("%s: %v, want %v", plan, n, want)
+			t.Errorf("%s: n = %v, want %v", plan, n, want)
 		}
 	}
 }
@@ -42,6 +42,6 @@ func TestNamesOfMetricsAreClean(t *testing.T) {
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()
 	if err != nil || len(problems) > 0 {
-		t.Errorf("%+v, %v", problems, err)
+		t.Errorf("problems = %+v, err = %v", problems, err)
 	}
 }

@@ -45,15 +45,15 @@ func TestPagesOfOtherSitesAreRefusedUnlessAllowed(t *testing.T) {
 		res, body := preflight(t, r.URL()+leaderboard, dash, "GET")
 		if res.StatusCode != 403 || !strings.Contains(body, `"code":"origin_not_allowed"`) || !strings.Contains(body, "--cors-origin "+dash) ||
 			res.Header.Get("Access-Control-Allow-Origin") != "" || strings.Contains(body, "other.example") {
-			t.Errorf("%s: %d %v %s", name, res.StatusCode, res.Header, body)
+			t.Errorf("%s: status = %d, res.Header = %v, body = %s", name, res.StatusCode, res.Header, body)
 		}
 		res, body = ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, "Origin: "+dash, wire.KeyHeader+": "+r.key)
 		if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s: %d %v %.100s", name, res.StatusCode, res.Header, body)
+			t.Errorf("%s: status = %d, res.Header = %v, body = %.100s", name, res.StatusCode, res.Header, body)
 		}
 		for _, none := range []string{"null", "https://*.example", "</script>", "https://dash.example/page", "https://dash;example", `https://a"b`} {
 			if res, body := preflight(t, r.URL()+leaderboard, none, "GET"); res.StatusCode != 403 || strings.Contains(body, "--cors-origin "+none) || !strings.Contains(body, "http:// or https://") {
-				t.Errorf("%s, %s: %d %s", name, none, res.StatusCode, body)
+				t.Errorf("%s, %s: status = %d, body = %s", name, none, res.StatusCode, body)
 			}
 		}
 		_ = r.stop()
@@ -74,7 +74,7 @@ func TestPreflightsOfAllowedPagesNeedNoKey(t *testing.T) {
 				!slices.Contains(items(h, "Access-Control-Allow-Methods"), strings.ToLower(route.Method)) ||
 				h.Get("Access-Control-Allow-Credentials") != "" || h.Get("X-RateLimit-Limit") != "" || h.Get("X-Request-ID") == "" ||
 				slices.Contains(items(h, "Vary"), "origin") != (c.answered == dash) {
-				t.Fatalf("%v %s: %d %v %s", c, route.Path, res.StatusCode, h, body)
+				t.Fatalf("%v %s: status = %d, h = %v, body = %s", c, route.Path, res.StatusCode, h, body)
 			}
 			headers := items(h, "Access-Control-Allow-Headers")
 			for _, want := range []string{"x-api-key", "content-type", "if-none-match", "idempotency-key", "range"} {
@@ -93,7 +93,7 @@ func TestOptionsThatIsNoPreflight(t *testing.T) {
 	for _, header := range []string{"Origin: " + dash, "Access-Control-Request-Method: GET"} {
 		res, body := ask(t, http.DefaultClient, "OPTIONS", r.URL()+leaderboard, header, wire.KeyHeader+": "+r.key)
 		if res.StatusCode != 405 || !strings.Contains(body, `"code":"method_not_allowed"`) {
-			t.Errorf("%s: %d %s", header, res.StatusCode, body)
+			t.Errorf("%s: status = %d, body = %s", header, res.StatusCode, body)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestTheDocumentIsForPagesOfAllSites(t *testing.T) {
 	for _, r := range []*rig{serve(t, nil, nil), allow(t, "https://other.example"), allow(t, dash)} {
 		res, _ := ask(t, http.DefaultClient, "GET", r.URL()+"/openapi.json", "Origin: "+dash)
 		if got := res.Header.Values("Access-Control-Allow-Origin"); res.StatusCode != 200 || len(got) != 1 || got[0] != "*" {
-			t.Errorf("%d %q", res.StatusCode, got)
+			t.Errorf("status = %d, got %q", res.StatusCode, got)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestPagesMayReadTheHeadersOfAnswers(t *testing.T) {
 		t.Helper()
 		res, body := ask(t, http.DefaultClient, method, r.URL()+path, append(headers, "Origin: "+dash)...)
 		if res.StatusCode != status || res.Header.Get("Access-Control-Allow-Origin") != dash {
-			t.Fatalf("%s %s: %d %v %s", method, path, res.StatusCode, res.Header, body)
+			t.Fatalf("%s %s: status = %d, res.Header = %v, body = %s", method, path, res.StatusCode, res.Header, body)
 		}
 		exposed := items(res.Header, "Access-Control-Expose-Headers")
 		for name := range res.Header {
@@ -217,14 +217,14 @@ func TestPagesAreToldThatTheServerIsStarting(t *testing.T) {
 	defer l.Close()
 	url := "http://" + l.Addr().String() + leaderboard
 	if res, body := preflight(t, url, dash, "GET"); res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != dash {
-		t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
+		t.Errorf("status = %d, res.Header = %v, body = %s", res.StatusCode, res.Header, body)
 	}
 	res, _ := ask(t, http.DefaultClient, "GET", url, "Origin: "+dash)
 	if res.StatusCode != 503 || res.Header.Get("Access-Control-Allow-Origin") != dash || !slices.Contains(items(res.Header, "Access-Control-Expose-Headers"), "retry-after") {
-		t.Errorf("%d %v", res.StatusCode, res.Header)
+		t.Errorf("status = %d, res.Header = %v", res.StatusCode, res.Header)
 	}
 	if res, _ := preflight(t, url, "https://other.example", "GET"); res.StatusCode != 503 || res.Header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("%d %v", res.StatusCode, res.Header)
+		t.Errorf("status = %d, res.Header = %v", res.StatusCode, res.Header)
 	}
 }
 

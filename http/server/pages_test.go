@@ -18,7 +18,7 @@ func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
 	} {
 		res, text := ask(t, http.DefaultClient, http.MethodGet, r.URL()+c.at, "Accept: "+c.accept, "X-API-Key: "+r.key)
 		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, c.kind) || !strings.Contains(text, c.holds) || res.StatusCode != http.StatusNotFound {
-			t.Errorf("%s as %q: %d %s %.120s", c.at, c.accept, res.StatusCode, kind, text)
+			t.Errorf("%s as %q: status = %d, kind = %s, text = %.120s", c.at, c.accept, res.StatusCode, kind, text)
 		}
 		if c.kind == page && (!strings.Contains(res.Header.Get("Content-Security-Policy"), "trusted-types") || !strings.HasPrefix(res.Header.Get("Vary"), "Accept,")) {
 			t.Errorf("%s has the headers %v", c.at, res.Header)

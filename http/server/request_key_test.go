@@ -51,14 +51,14 @@ func TestAnybodyMayAskForAKeyWhereThereIsAForm(t *testing.T) {
 	res, page := ask(t, http.DefaultClient, "GET", r.URL()+"/request-key")
 	if res.StatusCode != 200 || !strings.Contains(page, `<form class="key" method="post" action="/request-key">`) || res.Header.Get("Cache-Control") != "no-store" ||
 		!strings.Contains(res.Header.Get("Content-Security-Policy"), "form-action 'self'") {
-		t.Errorf("%d %v: %s", res.StatusCode, res.Header, page)
+		t.Errorf("%d %v: page = %s", res.StatusCode, res.Header, page)
 	}
 	if code, _ := askForKey(t, r, "eve@example.org", "x", "Sec-Fetch-Site: cross-site"); code != 400 || len(got) != 0 {
 		t.Errorf("for a page of another site: %d, %q", code, got)
 	}
 	if code, text := askForKey(t, r, "ann@example.org", "a <b>notebook</b> & more", "Sec-Fetch-Site: same-origin"); code != 200 || !strings.Contains(text, "on the waitlist") ||
 		len(got) != 1 || got[0] != "ann@example.org | a <b>notebook</b> & more" || strings.Contains(text, "<form") {
-		t.Errorf("%d, %q: %s", code, got, text)
+		t.Errorf("%d, %q: text = %s", code, got, text)
 	}
 	fails = server.ErrNotUnderstood
 	if code, text := askForKey(t, r, "", ""); code != 400 || !strings.Contains(text, "Fill in both fields") {
@@ -71,13 +71,13 @@ func TestAnybodyMayAskForAKeyWhereThereIsAForm(t *testing.T) {
 	fails = nil
 	for n := 2; n <= 3; n++ { // refused requests were not counted
 		if code, _ := askForKey(t, r, "bob", "x"); code != 200 {
-			t.Errorf("request %d: %d", n, code)
+			t.Errorf("request %d: code = %d", n, code)
 		}
 	}
 	code, text := askForKey(t, r, "bob", "x")
 	found := regexp.MustCompile(`Retry-After: (\d+)`).FindStringSubmatch(text)
 	if code != 429 || found == nil || len(got) != 5 {
-		t.Fatalf("a fourth request: %d, %q: %s", code, got, text)
+		t.Fatalf("a fourth request: %d, %q: text = %s", code, got, text)
 	}
 	if retry, err := strconv.Atoi(found[1]); err != nil || retry < 1 || retry > 3600 {
 		t.Errorf("Retry-After %s", found[1])

@@ -49,7 +49,7 @@ func dialTLS(t *testing.T, addr string, cfg *tls.Config) *tls.Conn {
 func answers(t *testing.T, c net.Conn) {
 	t.Helper()
 	if b, err := io.ReadAll(ask(t, c, bufio.NewReader(c), "/").Body); err != nil || string(b) != "body" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("b = %q, err = %v", b, err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestWhatAHandshakeAgreesOn(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		c := dialTLS(t, addr, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version, NextProtos: []string{"h2", "http/1.1"}})
 		if state := c.ConnectionState(); state.Version != version || state.NegotiatedProtocol != "http/1.1" {
-			t.Errorf("%s, %q", tls.VersionName(state.Version), state.NegotiatedProtocol)
+			t.Errorf("tls.VersionName(state.Version) = %s, state.NegotiatedProtocol = %q", tls.VersionName(state.Version), state.NegotiatedProtocol)
 		}
 	}
 	for _, cfg := range []*tls.Config{{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, {NextProtos: []string{"h2"}}} {

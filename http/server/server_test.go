@@ -147,13 +147,13 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 		get, body := ask(t, http.DefaultClient, "GET", r.URL()+wire.Base+path, wire.KeyHeader+": "+r.key, "Accept-Encoding: identity")
 		head, none := ask(t, http.DefaultClient, "HEAD", r.URL()+wire.Base+path, wire.KeyHeader+": "+r.key, "Accept-Encoding: identity")
 		if head.StatusCode != get.StatusCode || none != "" || head.ContentLength != int64(len(body)) || head.Header.Get("ETag") != get.Header.Get("ETag") || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
-			t.Errorf("%s: %v %q", path, head.Header, none)
+			t.Errorf("%s: head.Header = %v, none = %q", path, head.Header, none)
 		}
 	}
 	get, _ := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key)
 	not, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "If-None-Match: "+get.Header.Get("ETag"))
 	if not.StatusCode != 304 || body != "" || not.Header.Get("Content-Type") != "" || not.Header.Get("ETag") == "" {
-		t.Errorf("304: %v %q", not.Header, body)
+		t.Errorf("not.Header = %v, body = %q", not.Header, body)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 		_ = conn.Close()
 		got := string(head[:n])
 		if !strings.HasPrefix(got, "HTTP/1.1 "+status) || !strings.Contains(got, `"code":"`+code+`"`) || !strings.Contains(got, wire.ProblemType) || !strings.Contains(got, "X-Request-Id") {
-			t.Errorf("%s: %s", want, got)
+			t.Errorf("%s: got %s", want, got)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestARefusedBodyIsItsKeys(t *testing.T) {
 			}
 			var p wire.Problem
 			if err := json.NewDecoder(res.Body).Decode(&p); err != nil || res.StatusCode != 413 || p.Code != "body_too_large" {
-				t.Fatalf("%d %+v %v", res.StatusCode, p, err)
+				t.Fatalf("status = %d, p = %+v, err = %v", res.StatusCode, p, err)
 			}
 			plan, left := "", res.Header.Get("X-RateLimit-Remaining")
 			if p.Plan != nil {
@@ -224,7 +224,7 @@ func TestAPanicIsA500ThatTellsNothing(t *testing.T) {
 	res, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "X-Request-ID: find-me")
 	var p wire.Problem
 	if err := json.Unmarshal([]byte(body), &p); err != nil || res.StatusCode != 500 || p.Code != "internal" || p.Instance != "find-me" || strings.Contains(body, "secret") || res.Header.Get("ETag") != "" {
-		t.Errorf("%d %s %v", res.StatusCode, body, err)
+		t.Errorf("status = %d, body = %s, err = %v", res.StatusCode, body, err)
 	}
 	if log := r.log.String(); !strings.Contains(log, "find-me") || !strings.Contains(log, "secret detail") || !strings.Contains(log, "moody") {
 		t.Errorf("log: %s", log)

@@ -86,7 +86,7 @@ func TestARequestThatNeverEndsIsGivenUp(t *testing.T) {
 			in := bufio.NewReader(c)
 			for range before {
 				if b, err := io.ReadAll(ask(t, c, in, "/").Body); err != nil || string(b) != "body" {
-					t.Fatalf("%q, %v", b, err)
+					t.Fatalf("b = %q, err = %v", b, err)
 				}
 			}
 			// Sending a byte now and then does not extend the time, which starts with the first
@@ -109,7 +109,7 @@ func TestAConnectionMayRestBetweenRequests(t *testing.T) {
 	in := bufio.NewReader(c)
 	for range 3 {
 		if b, err := io.ReadAll(ask(t, c, in, "/").Body); err != nil || string(b) != "body" {
-			t.Fatalf("%q, %v", b, err)
+			t.Fatalf("b = %q, err = %v", b, err)
 		}
 		time.Sleep(1200 * time.Millisecond) // longer than a request may take, which is generous for a busy machine
 	}

@@ -218,7 +218,7 @@ func TestPagesInARealBrowser(t *testing.T) {
 			b.reached(t, path)
 		}
 		for _, bad := range b.errors() {
-			t.Errorf("%s: %s", path, bad)
+			t.Errorf("%s: bad = %s", path, bad)
 		}
 	}
 }

@@ -339,7 +339,7 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		folded := b.unfold(t, path)
 		compareNumbers(t, v, path+", unfolded", folded, seen)
 		for _, failed := range r.Failed {
-			t.Errorf("%s: %s", path, failed)
+			t.Errorf("%s: failed = %s", path, failed)
 		}
 		for _, l := range looks() {
 			b.fits(t, path, l)
@@ -350,7 +350,7 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		}
 		b.reached(t, path)
 		for _, bad := range b.errors() {
-			t.Errorf("%s: %s", path, bad)
+			t.Errorf("%s: bad = %s", path, bad)
 		}
 		t.Logf("%s: %d numbers, unfolded %d", path, len(r.Numbers), len(folded.Numbers))
 	}

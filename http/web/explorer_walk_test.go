@@ -208,7 +208,7 @@ func theWays(t *testing.T, b *tab, v venue) {
 		b.click(t, `.tooling:not([hidden]) [data-tool="`+kind+`"]`)
 		b.until(t, kind, shown+`.getAttribute("aria-label") === "As `+kind+`"`)
 		if got := text(); !strings.Contains(got, want) || strings.Contains(got, v.key) {
-			t.Errorf("as %s: %s", kind, got)
+			t.Errorf("as %s: got %s", kind, got)
 		}
 	}
 	b.fits(t, "/traders with its request", look{360, "dark"})

@@ -35,7 +35,7 @@ func allPages(t *testing.T, b *browser) map[string]string {
 		}
 		res := b.get(at)
 		if res.StatusCode() != 200 {
-			t.Errorf("%s: %d", at, res.StatusCode())
+			t.Errorf("%s: status = %d", at, res.StatusCode())
 			continue
 		}
 		pages[at] = string(res.Body())

@@ -88,7 +88,7 @@ func TestPagesAreCachedAndCompressed(t *testing.T) {
 	} {
 		res := b.get("/openapi.json", "Accept-Encoding", c.accepts)
 		if coding := string(res.Header.ContentEncoding()); coding != c.coding {
-			t.Errorf("%q: %q, want %q", c.accepts, coding, c.coding)
+			t.Errorf("%q: coding = %q, want %q", c.accepts, coding, c.coding)
 		}
 		body, err := res.BodyUncompressed()
 		if err != nil || !bytes.Equal(body, plain.Body()) {
@@ -99,7 +99,7 @@ func TestPagesAreCachedAndCompressed(t *testing.T) {
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "public, max-age=300", "Vary": "Accept-Encoding",
 	} {
 		if got := string(plain.Header.Peek(name)); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestDurationsInWords(t *testing.T) {
 		24 * time.Hour: "1 d", 75 * time.Hour: "3 d 3 h", time.Hour + 3*time.Second: "1 h",
 	} {
 		if got := durationText(d); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
+			t.Errorf("%d: got %s, want %s", d, got, want)
 		}
 	}
 }
@@ -115,14 +115,14 @@ func TestStatusPageShowsSources(t *testing.T) {
 
 func TestMeaningsAreMarkedAndEscaped(t *testing.T) {
 	if got := markCode("`a<b` & c"); got != "<code>a&lt;b</code> &amp; c" {
-		t.Errorf("%s", got)
+		t.Errorf("got %s", got)
 	}
 	if got := breakablePath("/a/{b}"); got != "/<wbr>a/<wbr>{b}" {
-		t.Errorf("%s", got)
+		t.Errorf("got %s", got)
 	}
 	got := rewriteLinks(`<a href="numbers.md#x">n</a> <a href="design.md">d</a> <a href="/docs">o</a>`, map[string]string{"numbers.md": "/docs/text/numbers"})
 	if got != `<a href="/docs/text/numbers#x">n</a> d <a href="/docs">o</a>` {
-		t.Errorf("%s", got)
+		t.Errorf("got %s", got)
 	}
 }
 

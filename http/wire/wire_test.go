@@ -61,7 +61,7 @@ func TestEveryProblemIsToldApart(t *testing.T) {
 		}
 		seen[k.Code] = true
 		if !strings.HasSuffix(k.Meaning, ".") || !strings.HasSuffix(k.Advice, ".") || k.Title() == "" || k.Title()[:1] != strings.ToUpper(k.Title()[:1]) {
-			t.Errorf("%s: %q, %q, %q", k.Code, k.Title(), k.Meaning, k.Advice)
+			t.Errorf("%s: k.Title() = %q, k.Meaning = %q, k.Advice = %q", k.Code, k.Title(), k.Meaning, k.Advice)
 		}
 		if found, ok := wire.KindOf(k.Code); !ok || found != k {
 			t.Errorf("%s is found as %+v", k.Code, found)
@@ -76,7 +76,7 @@ func TestEveryProblemIsToldApart(t *testing.T) {
 		}
 	}
 	if err := (&wire.Problem{Code: "internal", Detail: "Try again."}); err.Error() != "internal: Try again." {
-		t.Errorf("%v", err)
+		t.Errorf("err = %v", err)
 	}
 }
 

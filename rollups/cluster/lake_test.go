@@ -51,7 +51,7 @@ func TestShardsAreOfDifferentWallets(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if blocks, err := m.Blocks(); err == nil && (len(blocks) != 1 || len(blocks[20_464].Wallets)+len(blocks[20_464].Tokens) != len(c.prefixes)) {
-			t.Errorf("%s: %v", c.name, blocks)
+			t.Errorf("%s: blocks = %v", c.name, blocks)
 		}
 	}
 }

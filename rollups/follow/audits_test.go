@@ -107,7 +107,7 @@ func (a *audited) describe() {
 		a.t.Fatal(err)
 	}
 	if res, err := a.k.Import(a.t.Context(), keeper.Request{Paths: []string{filepath.Join(files, "events.ndjson")}}, nil); err != nil || len(res.Failed) > 0 {
-		a.t.Fatalf("%v %+v", err, res)
+		a.t.Fatalf("err = %v, res = %+v", err, res)
 	}
 }
 
@@ -128,7 +128,7 @@ func (a *audited) until(at time.Time) {
 	for _, o := range []follow.ChainOptions{alone, a.o} { // everything comes from the first node, then both are available
 		a.chain = lane(a.t, o)
 		if err := a.chain.Once(ctx); err != nil {
-			a.t.Fatalf("%v: %+v", err, a.chain.Status())
+			a.t.Fatalf("err = %v, a.chain.Status() = %+v", err, a.chain.Status())
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 		t.Errorf("the second day: %+v %+v", s, s.Last)
 	}
 	if tells := s.Tell(); len(tells.Differences) != 5 || tells.Differences["trades"] != 0 || tells.Problem != "" || !tells.AsOf.Equal(s.Until) {
-		t.Errorf("%+v", tells)
+		t.Errorf("tells = %+v", tells)
 	}
 
 	// Counts that the venue's own trades do not confirm are reported, and give no fills.
@@ -225,7 +225,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	}
 	stored, err := follow.StoredAudits(t.Context(), a.k)
 	if err != nil || stored == nil || stored.Phase != follow.Stopped || !stored.Until.Equal(s.Until) || stored.Mended != s.Mended || stored.Last.Differ != s.Last.Differ {
-		t.Errorf("%v %+v", err, stored)
+		t.Errorf("err = %v, stored = %+v", err, stored)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 	}
 	s := audits.Status()
 	if s.Last == nil || s.Last.VenueOnly == 0 || s.Last.OursOnly == 0 || s.Waiting == 0 || s.Phase != follow.Quarantine || !strings.Contains(s.Problems()[0], "are missing") {
-		t.Fatalf("%+v %+v", s, s.Last)
+		t.Fatalf("s = %+v, s.Last = %+v", s, s.Last)
 	}
 	if err := a.server.SetFaults("rpc", replay.Faults{}); err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	err := c.Once(t.Context())
 	s := c.Status()
 	if err == nil || len(s.Held) != 1 || s.Held[0].From > broken || s.Held[0].To < broken || s.Phase != follow.Quarantine || s.NotWhole == 0 || s.Committed >= broken {
-		t.Fatalf("%v %+v", err, s)
+		t.Fatalf("err = %v, s = %+v", err, s)
 	}
 	if s.GapBlocks != s.Held[0].To-s.Held[0].From+1 {
 		t.Errorf("%d blocks are missing, held back are %+v", s.GapBlocks, s.Held)
@@ -199,7 +199,7 @@ func TestRangesAreAsWideAsANodeAnswers(t *testing.T) {
 	s := once(t, h.options(k, n))
 	mustEqual(t, k, h.want(t))
 	if s.Nodes[0].Width > 2*n.most || s.Nodes[0].Width < n.most/2 {
-		t.Errorf("%+v", s.Nodes[0])
+		t.Errorf("s.Nodes[0] = %+v", s.Nodes[0])
 	}
 }
 

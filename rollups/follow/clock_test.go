@@ -20,7 +20,7 @@ func TestWhatAClockThatWasAheadPlannedIsDue(t *testing.T) {
 		want bool
 	}{{-time.Second, true}, {0, true}, {time.Second, false}, {time.Hour, false}, {time.Hour + time.Second, true}, {365 * 24 * time.Hour, true}} {
 		if got := reached(now.Add(c.in).Unix(), now, time.Hour); got != c.want {
-			t.Errorf("in %s: %v", c.in, got)
+			t.Errorf("in %s: got %v", c.in, got)
 		}
 	}
 	m := &Markets{asked: map[uint64]patience{}}
@@ -60,7 +60,7 @@ func TestMarketsDoNotWaitForAClockThatWasAhead(t *testing.T) {
 		}
 		m.seen[first] = old
 		if _, yes, err := m.changed(data.Market{Condition: first, BestBid: &bid}, now); err != nil || yes != c.want {
-			t.Errorf("a quote written at %s is written again at %s: %v, %v", c.written, now, yes, err)
+			t.Errorf("a quote written at %s is written again at %s: yes = %v, err = %v", c.written, now, yes, err)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestWhatIsWantedSinceAClockThatWasAheadIsGivenUp(t *testing.T) {
 	a.memory.Wanted = []wantedTx{{Tx: "0x1", Fills: 1, Found: now.AddDate(1, 0, 0).Unix()}}
 	for _, wanted := range []int{1, 1, 0} {
 		if err := a.mended(t.Context()); err != nil || len(a.memory.Wanted) != wanted {
-			t.Errorf("at %s: %v, %+v", now, err, a.memory.Wanted)
+			t.Errorf("at %s: err = %v, a.memory.Wanted = %+v", now, err, a.memory.Wanted)
 		}
 		now = now.Add(givenUpAfter/2 + time.Minute)
 	}

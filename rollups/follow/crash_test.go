@@ -128,7 +128,7 @@ func TestAKilledFollowerLosesAndDoublesNothing(t *testing.T) {
 				mustVerify(t, k)
 				s, err := follow.StoredChain(t.Context(), k, h.options(k).Contracts, time.Now())
 				if err != nil || s.GapBlocks != 0 || s.Committed != h.last+40 || s.Fills != int64(len(want["fills"])) {
-					t.Errorf("%v %+v", err, s)
+					t.Errorf("err = %v, s = %+v", err, s)
 				}
 				if err := k.Close(); err != nil {
 					t.Error(err)
@@ -161,7 +161,7 @@ func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 	}
 	imported := venue(t, t.TempDir(), unserved)
 	if res, err := imported.Import(t.Context(), keeper.Request{Paths: []string{logs, filepath.Join(files, "events.ndjson")}}, nil); err != nil || len(res.Failed) > 0 {
-		t.Fatalf("%v %+v", err, res)
+		t.Fatalf("err = %v, res = %+v", err, res)
 	}
 	want := h.factsAndMarkets(t, imported)
 	end := h.venue.Manifest.End.Add(50 * time.Minute)
@@ -213,7 +213,7 @@ func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 		got := h.factsAndMarkets(t, k)
 		for name := range tables {
 			if diff := cmp.Diff(want[name], got[name]); diff != "" {
-				t.Errorf("%s differ: %d rows, want %d:\n%s", name, len(got[name]), len(want[name]), diff[:min(len(diff), 3000)])
+				t.Errorf("%s differ: %d rows, want %d: diff = %s", name, len(got[name]), len(want[name]), diff[:min(len(diff), 3000)])
 			}
 		}
 		alsoVerify(t, k)
@@ -255,7 +255,7 @@ func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Tim
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := errors.Join(l.chain.Once(ctx), l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil {
-		t.Fatalf("%v: %+v", err, l.chain.Status())
+		t.Fatalf("err = %v, l.chain.Status() = %+v", err, l.chain.Status())
 	}
 	ended := guard.Start(func() error { return l.quotes.Run(ctx) })
 	for ctx.Err() == nil && l.quotes.Status().Shown == 0 { // all are shown at once
@@ -263,7 +263,7 @@ func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Tim
 	}
 	cancel()
 	if err := <-ended; err != nil || l.quotes.Status().Shown == 0 {
-		t.Errorf("%v: %+v", err, l.quotes.Status())
+		t.Errorf("err = %v, l.quotes.Status() = %+v", err, l.quotes.Status())
 	}
 	if twice := rowsOf(t, k, "SELECT market FROM live_quote GROUP BY ALL HAVING count(*) > 1"); len(twice) > 0 {
 		t.Errorf("%d markets have two quotes", len(twice))

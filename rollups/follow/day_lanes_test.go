@@ -266,7 +266,7 @@ func (l *lanes) catchUpWeek() {
 	}
 	s := l.chain.Status()
 	if err != nil || s.Fills == 0 || s.Committed < until {
-		l.d.t.Errorf("the week is not caught up with to block %d: %v %+v", until, err, s)
+		l.d.t.Errorf("the week is not caught up with to block %d: err = %v, s = %+v", until, err, s)
 	}
 }
 

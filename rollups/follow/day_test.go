@@ -109,7 +109,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 		paths = append(paths, filepath.Join(files, name))
 	}
 	if res, err := imported.Import(t.Context(), keeper.Request{Paths: paths}, nil); err != nil || len(res.Failed) > 0 {
-		t.Fatalf("%v %+v", err, res)
+		t.Fatalf("err = %v, res = %+v", err, res)
 	}
 	for _, v := range []*keeper.Keeper{k, imported} {
 		if err := v.Refresh(t.Context(), nil); err != nil {

@@ -345,7 +345,7 @@ func once(t testing.TB, o follow.ChainOptions) follow.ChainStatus {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := c.Once(ctx); err != nil {
-		t.Fatalf("%v: %+v", err, c.Status())
+		t.Fatalf("err = %v, status = %+v", err, c.Status())
 	}
 	return c.Status()
 }
@@ -400,7 +400,7 @@ func (h *history) want(t testing.TB) map[string][]string {
 		k := venue(t, t.TempDir())
 		res, err := k.Import(t.Context(), keeper.Request{Paths: []string{path}}, nil)
 		if err != nil || len(res.Failed) > 0 || res.Receipts[0].RejectedRows() > 0 {
-			t.Fatalf("%v %+v", err, res)
+			t.Fatalf("err = %v, res = %+v", err, res)
 		}
 		h.imported.facts = facts(t, k)
 	})

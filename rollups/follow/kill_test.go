@@ -120,7 +120,7 @@ func (e errand) run(t *testing.T) (killed bool) {
 		return false
 	}
 	if cmd.ProcessState == nil || cmd.ProcessState.String() != "signal: killed" {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("err = %v, said = %s", err, said)
 	}
 	return true
 }

@@ -339,7 +339,7 @@ func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 		t.Error("three empty sweeps are no error")
 	}
 	if a := p.asked(); a["/markets/keyset"] != 0 || m.Status().Open != 4 {
-		t.Errorf("%v, %+v", a, m.Status())
+		t.Errorf("a = %v, status = %+v", a, m.Status())
 	}
 }
 

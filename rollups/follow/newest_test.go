@@ -138,11 +138,11 @@ func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 	eventually(t, "a minute's trades", func() bool { return n.has(want) })
 	shown, covered := n.shown()
 	if got := shown[want[0]]; covered.State != serving.NewestLive || got.Source != serving.NewestOfChannel || got.Token == "" || got.Shares <= 0 || got.Received.IsZero() {
-		t.Errorf("%+v, %+v", covered, got)
+		t.Errorf("covered = %+v, got %+v", covered, got)
 	}
 	s := n.lane.Status()
 	if source := s.Tell(); source.State != serving.SourceIdle || source.Rows != s.Told || !source.Shown || len(source.Hosts) != 1 || source.Hosts[0].State != serving.HostAnswers {
-		t.Errorf("%+v", source)
+		t.Errorf("source = %+v", source)
 	}
 	n.final.Store(n.played.Clock().Now().Unix())
 	if shown, _ := n.shown(); len(shown) > 0 {
@@ -172,7 +172,7 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 	now := n.busy()
 	eventually(t, "trades of the list", func() bool { return n.has(now) })
 	if shown, _ := n.shown(); shown[now[0]].Source != serving.NewestOfList {
-		t.Errorf("%+v", shown[now[0]])
+		t.Errorf("shown[now[0]] = %+v", shown[now[0]])
 	}
 	if err := n.played.SetFaults("data", replay.Faults{Rate: 1, Names: []string{"500"}}); err != nil {
 		t.Fatal(err)

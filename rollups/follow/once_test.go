@@ -65,7 +65,7 @@ func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			if err := lane(t, o).Once(ctx); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
-				t.Errorf("%v, want %q", err, tc.want)
+				t.Errorf("err = %v, want %q", err, tc.want)
 			}
 		})
 	}

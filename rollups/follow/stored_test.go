@@ -15,7 +15,7 @@ func TestWhatIsStoredOfMarketsAndQuotes(t *testing.T) {
 	m, err := follow.StoredMarkets(t.Context(), k)
 	q, errQuotes := follow.StoredQuotes(t.Context(), k)
 	if err != nil || errQuotes != nil || m != nil || q != nil {
-		t.Fatalf("%v %v %+v %+v", err, errQuotes, m, q)
+		t.Fatalf("err = %v, errQuotes = %v, m = %+v, q = %+v", err, errQuotes, m, q)
 	}
 	at := time.Date(2026, 11, 7, 1, 2, 3, 0, time.UTC)
 	write := func(query string, args ...any) {
@@ -37,9 +37,9 @@ func TestWhatIsStoredOfMarketsAndQuotes(t *testing.T) {
 	m, err = follow.StoredMarkets(t.Context(), k)
 	q, errQuotes = follow.StoredQuotes(t.Context(), k)
 	if err != nil || m == nil || len(m.Tasks) != 1 || m.Tasks[0].Phase != follow.Stopped || !m.Tasks[0].LastGood.Equal(at) {
-		t.Errorf("%v %+v", err, m)
+		t.Errorf("err = %v, m = %+v", err, m)
 	}
 	if errQuotes != nil || q == nil || q.Phase != follow.Stopped || !q.AsOf.Equal(at.Add(time.Minute)) {
-		t.Errorf("%v %+v", errQuotes, q)
+		t.Errorf("errQuotes = %v, q = %+v", errQuotes, q)
 	}
 }

@@ -87,7 +87,7 @@ func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
 	}
 	if text := log.String(); strings.Count(text, "source_in_trouble") != 2 || strings.Count(text, "source_recovered") != 1 ||
 		!strings.Contains(text, "1 range of blocks held back") {
-		t.Errorf("%s", text)
+		t.Errorf("text = %s", text)
 	}
 }
 

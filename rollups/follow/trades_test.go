@@ -65,7 +65,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	events := someLines(t, filepath.Join(files, "events.ndjson"), testfiles.Cases(4, 1)) // markets are requested and committed in groups of twenty
 	described := func(k *keeper.Keeper) *keeper.Keeper {
 		if res, err := k.Import(t.Context(), keeper.Request{Paths: []string{events}}, nil); err != nil || len(res.Failed) > 0 {
-			t.Fatalf("%v %+v", err, res)
+			t.Fatalf("err = %v, res = %+v", err, res)
 		}
 		return k
 	}
@@ -91,7 +91,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	d.advance(6 * time.Hour)
 	second := sweep(lane1)
 	if first.Fills == 0 || second.Fills <= first.Fills || second.Known != 0 || !strings.Contains(second.Holes, "--rpc") {
-		t.Fatalf("%+v %+v", first, second)
+		t.Fatalf("first = %+v, second = %+v", first, second)
 	}
 	if again := sweep(trades(k)); again.Fills > second.Fills/10 { // fills of the meantime
 		t.Errorf("once more: %+v", again)
@@ -198,7 +198,7 @@ func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
 		}
 		s := lane.Status()
 		if told := s.Tell(); told.State != want || !told.AsOf.Equal(until) || !strings.Contains(told.Problem, "cannot be read") || !strings.Contains(told.Problem, "not noticed") {
-			t.Errorf("%+v, want %v", told, want)
+			t.Errorf("told = %+v, want %v", told, want)
 		}
 		c.advance(time.Hour)
 	}

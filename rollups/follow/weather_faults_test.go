@@ -122,7 +122,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 	}
 	w := s.follow(s.options(k, skyNWS), time.Hour)
 	if st := statusOf(t, w, "nws"); st.Phase != follow.BackOff || !slices.Equal(st.Failing, []string{"KLGA"}) || st.Answers < 20 || st.Errors < 2 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	if got := rowsOf(t, k, "SELECT count(DISTINCT station) > 5 AS several, bool_or(station = 'KLGA') AS failing FROM weather_obs"); !slices.Equal(got, []string{`{"several":true,"failing":false}`}) {
 		t.Error(got)
@@ -135,7 +135,7 @@ func TestASilentSource(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 12)
 	o := s.options(k, skyMETAR)
 	if st := statusOf(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	s.fault = func(string) http.HandlerFunc {
 		if h := s.clock().Hour(); h < 6 {
@@ -151,11 +151,11 @@ func TestASilentSource(t *testing.T) {
 	}
 	w := s.follow(o, 4*time.Hour) // the first two hours of which are as usual
 	if st := statusOf(t, w, "metar"); !st.Sparse || len(st.Silent) < 8 || slices.Contains(st.Silent, "KLGA") {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	w = s.follow(o, 3*time.Hour)
 	if st := statusOf(t, w, "metar"); st.Phase != follow.Stalled || st.LagSeconds < 3600 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAnswersOfNulls(t *testing.T) {
 	} {
 		st := statusOf(t, w, "openmeteo "+source)
 		if got := hours(s.asked[source]); !slices.Equal(got, want.asked) || st.Errors != want.errors || st.Unknown["no_values"] != want.noValues || st.Phase != follow.Idle {
-			t.Errorf("%s asked for at %v: %+v", source, got, st)
+			t.Errorf("%s asked for at %v: st = %+v", source, got, st)
 		}
 	}
 	if got := rowsOf(t, k, "SELECT min(issued_at) AS at, count(DISTINCT city) AS n FROM weather_issue WHERE source = 'best_match'"); !slices.Equal(got,
@@ -262,11 +262,11 @@ func TestOnce(t *testing.T) {
 	for _, st := range stored {
 		names = append(names, st.Source)
 		if st.Phase != follow.Stopped || st.LastNew.Before(morning) || st.LagSeconds < 60 || st.LastAnswer.Before(morning) {
-			t.Errorf("%+v", st)
+			t.Errorf("st = %+v", st)
 		}
 	}
 	if want := []string{"metar", "nws", "openmeteo archive", "openmeteo forecast", "openmeteo previous runs"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("%v, %v", names, err)
+		t.Errorf("names = %v, err = %v", names, err)
 	}
 }
 

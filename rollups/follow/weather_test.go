@@ -357,7 +357,7 @@ func TestADayOfForecasts(t *testing.T) {
 		}
 		for _, st := range w.Status() {
 			if st.Errors > 0 || len(st.Rejected) > 0 || st.Rows == 0 || st.Phase != follow.Idle || st.WeightLeft == nil || *st.WeightLeft < 500 {
-				t.Errorf("day %d: %+v", day, st)
+				t.Errorf("day %d: st = %+v", day, st)
 			}
 		}
 		if n := len(s.asked["meta"]); n < 24*4 || n > 25*4 {
@@ -378,7 +378,7 @@ func TestADayOfForecasts(t *testing.T) {
 		"SELECT count(*) AS n FROM sync_cursor WHERE source LIKE 'weather%'":                                         `{"n":1}`,
 	} {
 		if got := strings.Join(rowsOf(t, k, what), " "); got != want {
-			t.Errorf("%s: %s, want %s", what, got, want)
+			t.Errorf("%s: got %s, want %s", what, got, want)
 		}
 	}
 }
@@ -394,7 +394,7 @@ func TestTheDaysWeightIsEnough(t *testing.T) {
 	for range 4 {
 		for _, st := range s.follow(o, 6*time.Hour).Status() {
 			if *st.WeightLeft < 0 {
-				t.Errorf("%+v", st)
+				t.Errorf("st = %+v", st)
 			}
 		}
 	}

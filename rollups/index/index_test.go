@@ -204,7 +204,7 @@ func TestHistoryDoesNotDependOnOrder(t *testing.T) {
 			}
 		}
 		if in != want {
-			rt.Fatalf("at %d: %+v, want %+v", at, in, want)
+			rt.Fatalf("at %d: in = %+v, want %+v", at, in, want)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestAmongBoundsEveryList(t *testing.T) {
 		{[]int32{7, 9}, "(token BETWEEN 7 AND 9 AND token IN (7, 9))"},
 	} {
 		if got := among("token", c.list); got != c.want {
-			t.Errorf("%v: %s, want %s", c.list, got, c.want)
+			t.Errorf("%v: got %s, want %s", c.list, got, c.want)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestLookBackFollowsTheMarketsPace(t *testing.T) {
 	} {
 		f := serving.Figures{FirstTS: 1_000, LastTS: 1_000 + c.whole, Trades: c.trades}
 		if got := lookBack(&f, 20); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
 		}
 	}
 }

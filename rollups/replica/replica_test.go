@@ -39,7 +39,7 @@ func TestADirectoryIsTakenBeforeTheFirstBackup(t *testing.T) {
 	open(repo)
 	f, ok := Of(dir)
 	if !ok || f != (Follows{Dir: repo}) {
-		t.Fatalf("%+v %t", f, ok)
+		t.Fatalf("f = %+v, ok = %t", f, ok)
 	}
 	if err := f.Refuse("import"); err == nil || !strings.Contains(err.Error(), repo) {
 		t.Error(err)

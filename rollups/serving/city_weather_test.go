@@ -27,7 +27,7 @@ func TestTheActualToShowIsTheSettlingStations(t *testing.T) {
 			got = a.Value
 		}
 		if got != want || x.Actual(data.KindReanalysis).Value != 5 {
-			t.Errorf("%d, want %d", got, want)
+			t.Errorf("got %d, want %d", got, want)
 		}
 	}
 	x := serving.WeatherExtreme{Station: "KLGA", Actuals: []serving.WeatherActual{daily, few, other, reports}}
@@ -60,7 +60,7 @@ func TestASkillOfFewDaysSaysSo(t *testing.T) {
 	for lead, want := range []serving.MissingReason{serving.FewScoredDays, "", serving.NoMeasuredDay} {
 		s, why := w.Skill("gfs", data.TMax, lead)
 		if why != want || (s == nil) != (lead == 2) {
-			t.Errorf("lead %d: %+v, %q", lead, s, why)
+			t.Errorf("lead %d: s = %+v, why = %q", lead, s, why)
 		}
 	}
 	var none *serving.CityWeather

@@ -52,11 +52,11 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	expect := func(what string, got []NewestTrade, want ...int64) {
 		t.Helper()
 		if g := times(got); len(g) != len(want) {
-			t.Errorf("%s: %v, want %v", what, g, want)
+			t.Errorf("%s: g = %v, want %v", what, g, want)
 		} else {
 			for i := range g {
 				if g[i] != want[i] {
-					t.Errorf("%s: %v, want %v", what, g, want)
+					t.Errorf("%s: g = %v, want %v", what, g, want)
 				}
 			}
 		}
@@ -79,6 +79,6 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	}
 	var none *NewestTrades
 	if rows, f := none.Newest(nil, 0, data.Hash{}, 1); len(rows) > 0 || f.State != NewestOff {
-		t.Errorf("%v, %+v", rows, f)
+		t.Errorf("rows = %v, f = %+v", rows, f)
 	}
 }

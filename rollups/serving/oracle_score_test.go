@@ -73,7 +73,7 @@ func TestBrierScoresAreComparedExactly(t *testing.T) {
 		a, b := score("a"), score("b")
 		want := big.NewRat(a.Error, int64(a.Forecasts)).Cmp(big.NewRat(b.Error, int64(b.Forecasts)))
 		if got := compareBrier(&a, &b); got != want {
-			t.Errorf("%+v against %+v: %d, want %d", a, b, got, want)
+			t.Errorf("%+v against %+v: got %d, want %d", a, b, got, want)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestClassesByPercentile(t *testing.T) {
 	lo, hi := celsius(10), celsius(20)
 	for value, want := range map[data.Temp]Class{lo - 1: ClassBelow, lo: ClassNormal, hi: ClassNormal, hi + 1: ClassAbove} {
 		if a := AnomalyOf(value, &Normal{Value: celsius(15), P10: &lo, P90: &hi}); *a.Class != want {
-			t.Errorf("%d: %s", value, *a.Class)
+			t.Errorf("%d: a.Class = %s", value, *a.Class)
 		}
 	}
 	if a := AnomalyOf(lo, &Normal{Value: celsius(15), P10: &lo}); a.Class != nil {

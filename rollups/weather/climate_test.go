@@ -56,7 +56,7 @@ func TestTheLeapDayIsHalfWay(t *testing.T) {
 	}))
 	a, leap, b := got[228], got[leapDay], got[301]
 	if leap.Value != (a.Value+b.Value)/2 || a.Value >= b.Value || leap.Years != 30 {
-		t.Errorf("%+v, %+v, %+v", a, leap, b)
+		t.Errorf("a = %+v, leap = %+v, b = %+v", a, leap, b)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestTooFewYearsMakeNoNormal(t *testing.T) {
 func TestMeansAreRoundedAwayFromZero(t *testing.T) {
 	for want, values := range map[data.Temp][]data.Temp{-2: {-1, -2}, 2: {1, 2}, -1: {-1, -1, 0}, 0: {-1, 0, 0}} {
 		if got := usual(values, 24).Value; got != want {
-			t.Errorf("%v: %d, want %d", values, got, want)
+			t.Errorf("%v: got %d, want %d", values, got, want)
 		}
 	}
 }

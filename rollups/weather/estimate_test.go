@@ -31,7 +31,7 @@ func TestProbabilitiesByHand(t *testing.T) {
 		Floor:  {369_442, 322_021, 217_326, 91_211},
 	} {
 		if diff := cmp.Diff(want, e.Probabilities(ladder, r, data.TMax, nil)); diff != "" {
-			t.Errorf("%s: %s", r, diff)
+			t.Errorf("%s: diff = %s", r, diff)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestTheWidthOfAnEstimate(t *testing.T) {
 		"the day being over": {data.Celsius, -1, nil, Estimate{10_000, 1170, 0, BasisDefault, 0}},
 	} {
 		if got := EstimateOf(10_000, tc.unit, tc.lead, tc.of); got != tc.want {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: got %+v", name, got)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestWhatWasMeasuredRulesBracketsOut(t *testing.T) {
 		{data.TMin, SoFar{-3, -3}, []bool{false, true, true, true}},
 	} {
 		if diff := cmp.Diff(tc.want, Dead(ladder, tc.metric, &tc.so)); diff != "" {
-			t.Errorf("%s of %+v: %s", tc.metric, tc.so, diff)
+			t.Errorf("%s of %+v: diff = %s", tc.metric, tc.so, diff)
 		}
 	}
 	if Dead(ladder, data.TMax, nil) != nil {
@@ -171,7 +171,7 @@ func TestAReportIsAsFineAsItsLastPlace(t *testing.T) {
 	for text, want := range map[string]data.Temp{"10C": 450, "-3C": 450, "51F": 250, "50F": 450, "10.2C": 45, "51.3F": 25, "51.08F": 45, "10.23C": 4} {
 		v, err := data.ParseTemp(text[:len(text)-1], data.Unit(text[len(text)-1]))
 		if err != nil || Slack(v) != want {
-			t.Errorf("%s: %d, %v", text, Slack(v), err)
+			t.Errorf("%s: Slack(v) = %d, err = %v", text, Slack(v), err)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestARunningValueSettlesAsTheStationReports(t *testing.T) {
 		{Rules{Unit: data.Fahrenheit}, &whole, 73}, {Rules{Unit: data.Celsius, Rounding: Floor}, nil, 22},
 	} {
 		if got := tc.rules.Degrees(20_340, tc.whole); got != tc.want {
-			t.Errorf("%+v: %d", tc.rules, got)
+			t.Errorf("%+v: got %d", tc.rules, got)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestAListingOffTheDeskSaysWhy(t *testing.T) {
 		l := munich()
 		tc.change(&l)
 		if e, err := Parse(reference.Gazetteer(), l); !errors.Is(err, tc.want) {
-			t.Errorf("%s: %v, %+v", name, err, e)
+			t.Errorf("%s: err = %v, e = %+v", name, err, e)
 		}
 	}
 	l := munich()
@@ -118,7 +118,7 @@ func TestBracketsAreReadOffQuestionsAndSlugsToo(t *testing.T) {
 	l.Markets[1] = Outcome{Slug: l.Slug + "-27corhigher"}
 	e, err := Parse(reference.Gazetteer(), l)
 	if err != nil || e.Brackets[0].Label() != "24°C" || e.Brackets[1].Label() != "27°C or higher" {
-		t.Errorf("%v, %+v", err, e.Brackets)
+		t.Errorf("err = %v, e.Brackets = %+v", err, e.Brackets)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestTheScaleIsTheEventsOwn(t *testing.T) {
 	}
 	e, err := Parse(reference.Gazetteer(), l)
 	if err != nil || e.Rules.Unit != data.Fahrenheit || e.Day.String() != "2025-12-07" {
-		t.Errorf("%v, %+v", err, e)
+		t.Errorf("err = %v, e = %+v", err, e)
 	}
 }
 

@@ -36,10 +36,10 @@ func TestEvolutionByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(e.Sources) != 2 || e.Sources[0].Total != 1800 || e.Sources[1].Total != -900 || e.Sources[1].Steps != 2 {
-		t.Errorf("%+v", e.Sources)
+		t.Errorf("e.Sources = %+v", e.Sources)
 	}
 	if e.All.Total != 450 || e.All.Range != 2700 || e.All.First.Source != "gfs" || e.All.Latest.Value != celsius(29) || e.All.Steps != 4 {
-		t.Errorf("%+v", e.All)
+		t.Errorf("e.All = %+v", e.All)
 	}
 	if e := Evolve(city(t, "nyc"), on(t, "2026-07-02"), changes[4:]); e.All != nil || len(e.Steps) != 0 {
 		t.Errorf("%+v", e)
@@ -81,7 +81,7 @@ func theRecordedEvolutions(t *testing.T) {
 		e := Evolve(city(t, tc.slug), on(t, tc.day), changes)
 		if e.All.First.Value.Text(unit) != tc.first || e.All.Latest.Value.Text(unit) != tc.latest ||
 			e.All.Total.Difference(unit).String() != tc.total || e.All.Range.Difference(unit).String() != tc.span {
-			t.Errorf("%s: %+v", tc.title, *e.All)
+			t.Errorf("%s: e.All = %+v", tc.title, *e.All)
 		}
 		if lead := e.Steps[0].Lead; len(e.Steps) != tc.steps || lead.Days != tc.lead || Hours(lead.ToStart).String() != tc.toStart {
 			t.Errorf("%s: %d steps, the first %s hours ahead, %d days", tc.title, len(e.Steps), Hours(lead.ToStart), lead.Days)

@@ -22,7 +22,7 @@ func TestTitles(t *testing.T) {
 		"highest temperature in Seoul (Incheon) on sept. 3rd ?": {Place: "Seoul (Incheon)", Month: 9, Day: 3},
 	} {
 		if got, ok := ParseTitle(text); !ok || got != want {
-			t.Errorf("%q: %+v, %v, want %+v", text, got, ok, want)
+			t.Errorf("%q: got %+v, ok = %v, want %+v", text, got, ok, want)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestSlugs(t *testing.T) {
 		"lowest-temperature-in-hong-kong-on-september-5-2026":      {Metric: data.TMin, Place: "hong-kong", Month: 9, Day: 5, Year: 2026},
 	} {
 		if got, ok := ParseSlug(text); !ok || got != want {
-			t.Errorf("%q: %+v, %v, want %+v", text, got, ok, want)
+			t.Errorf("%q: got %+v, ok = %v, want %+v", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{"highest-temperature-in-dc", "highest-temperature-in-nyc-on-march-32", "lowest-temp-in-nyc-on-may-1",
@@ -103,11 +103,11 @@ func TestTheYearIsThatOfTheNominalEnd(t *testing.T) {
 		}
 		got, ok := tc.title.Date(near, true)
 		if ok != (tc.want != "") || ok && got.String() != tc.want {
-			t.Errorf("%+v by %s: %s, %v, want %q", tc.title, tc.end, got, ok, tc.want)
+			t.Errorf("%+v by %s: got %s, ok = %v, want %q", tc.title, tc.end, got, ok, tc.want)
 		}
 	}
 	if got, ok := (Title{Month: 7, Day: 2, Year: 2026}).Date(0, false); !ok || got.String() != "2026-07-02" {
-		t.Errorf("%s, %v", got, ok)
+		t.Errorf("got %s, ok = %v", got, ok)
 	}
 	if _, ok := (Title{Month: 7, Day: 2}).Date(0, false); ok {
 		t.Error("a day without any year was found")
@@ -136,7 +136,7 @@ func TestLabels(t *testing.T) {
 	} {
 		got, ok := ParseLabel(text)
 		if !ok || got != want {
-			t.Errorf("%q: %+v, %v, want %+v", text, got, ok, want)
+			t.Errorf("%q: got %+v, ok = %v, want %+v", text, got, ok, want)
 		}
 		if want.Unit != 0 {
 			if again, ok := ParseLabel(got.Label()); !ok || again != got {
@@ -177,7 +177,7 @@ func TestQuestions(t *testing.T) {
 	} {
 		title, got, ok := ParseQuestion(tc.text)
 		if !ok || title != tc.title || got != tc.want {
-			t.Errorf("%q: %+v, %+v, %v", tc.text, title, got, ok)
+			t.Errorf("%q: title = %+v, got %+v, ok = %v", tc.text, title, got, ok)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestSlugEnds(t *testing.T) {
 		"50forhigher": fHigh(50), "100-101f": f(100, 101), "neg-3c": c(-3, -3), "neg-4corbelow": cLow(-4), "neg-1-0f": f(-1, 0), "neg-5-neg-4f": f(-5, -4),
 	} {
 		if got, ok := ParseSlugBracket(event+"-"+end, event); !ok || got != want {
-			t.Errorf("%s: %+v, %v", end, got, ok)
+			t.Errorf("%s: got %+v, ok = %v", end, got, ok)
 		}
 	}
 	for _, slug := range []string{event, event + "-", event + "-17k", event + "-99-98f", "other-17c", event + "-17-18corbelow"} {

@@ -66,7 +66,7 @@ func TestTheOrderOfClosesDoesNotMatter(t *testing.T) {
 				}
 				sum += c.Price
 				if known != (so.Prices[k] != nil) || known && *so.Prices[k] != c.Price {
-					t.Fatalf("hour %d, bracket %d: %v, want %v", so.Start, k, so.Prices[k], c)
+					t.Fatalf("hour %d, bracket %d: so.Prices[k] = %v, want %v", so.Start, k, so.Prices[k], c)
 				}
 			}
 			if so.PricedSum != sum || (so.PricedMean == nil) != (sum == 0) || so.Mean != nil && *so.Mean != *so.PricedMean {

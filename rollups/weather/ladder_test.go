@@ -64,7 +64,7 @@ func TestLadderRefusesWhatDoesNotTileTheLine(t *testing.T) {
 		_, err := Ladder(list, 0)
 		var bad *LadderError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", list, err, want)
+			t.Errorf("%v: err = %v, want %q", list, err, want)
 		}
 	}
 	if _, err := Ladder([]Bracket{bare(cLow(1)), bare(c(2, 2)), bare(cHigh(3))}, 0); err == nil {
@@ -111,10 +111,10 @@ func TestEveryTemperatureSettlesOnce(t *testing.T) {
 
 func TestMiddles(t *testing.T) {
 	if m, ok := f(98, 99).Middle(HalfUp); !ok || m.Text(data.Fahrenheit) != "98.5" {
-		t.Errorf("%s", m.Text(data.Fahrenheit))
+		t.Errorf("m.Text(data.Fahrenheit) = %s", m.Text(data.Fahrenheit))
 	}
 	if m, ok := c(-3, -3).Middle(HalfUp); !ok || m.Text(data.Celsius) != "-3.0" {
-		t.Errorf("%s", m.Text(data.Celsius))
+		t.Errorf("m.Text(data.Celsius) = %s", m.Text(data.Celsius))
 	}
 	if _, ok := cHigh(3).Middle(HalfUp); ok {
 		t.Error("an open-ended bracket has a middle")

@@ -48,7 +48,7 @@ func TestLeadsAreOfTheCitysOwnCalendar(t *testing.T) {
 		start, _ := time.ParseDuration(tc.start)
 		end, _ := time.ParseDuration(tc.end)
 		if got != (Lead{tc.days, start, end}) {
-			t.Errorf("%s %s from %s: %+v", tc.slug, tc.day, tc.issued, got)
+			t.Errorf("%s %s from %s: got %+v", tc.slug, tc.day, tc.issued, got)
 		}
 		if lead, ok := ScoredLead(city(t, tc.slug), on(t, tc.day), issued); ok != tc.scored || lead != tc.days {
 			t.Errorf("%s %s from %s: scored at %d, %v", tc.slug, tc.day, tc.issued, lead, ok)
@@ -92,6 +92,6 @@ func TestOneForecastIsScoredADayAndLead(t *testing.T) {
 	ahead := key
 	ahead.Lead = 1
 	if len(got) != 2 || got[ahead].Value != 1 || got[key].Value != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }

@@ -24,7 +24,7 @@ func TestAMarketsPriceIsItsMid(t *testing.T) {
 	} {
 		p, last := tc.q.Price()
 		if diff := cmp.Diff(tc.want, p); diff != "" || last != tc.last {
-			t.Errorf("%s: %s, %v", name, diff, last)
+			t.Errorf("%s: diff = %s, last = %v", name, diff, last)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestOpenEndedBracketsCountAsOneMore(t *testing.T) {
 func TestTheEdgeIsNetOfTheFee(t *testing.T) {
 	for p, want := range map[data.Micro]data.Micro{300_000: 10_500, 500_000: 12_500, 10_000: 495, 1_000: 50, 0: 0, data.One: 0} {
 		if got := Fee(p); got != want {
-			t.Errorf("at %s: %s", p, got)
+			t.Errorf("at %s: got %s", p, got)
 		}
 	}
 	if e := Edge(400_000, 300_000); e != 89_500 {

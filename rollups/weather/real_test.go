@@ -219,7 +219,7 @@ func slugsOf(t *testing.T, path string, years, plainOnes int) {
 		slug := address[strings.LastIndexByte(address, '/')+1:]
 		title, ok := ParseSlug(slug)
 		if _, known := reference.Gazetteer().Named(title.Place); !ok || !known {
-			t.Errorf("%s: %+v, %v", slug, title, ok)
+			t.Errorf("%s: title = %+v, ok = %v", slug, title, ok)
 		}
 		switch {
 		case title.Suffix != "":
@@ -247,7 +247,7 @@ func TestEveryRuleText(t *testing.T) {
 		c, _ := reference.Gazetteer().Named(name)
 		got := ParseRules(c, on(t, "2026-03-13"), string(content(t, testfiles.Path("weather", "rules", name+"_rules.txt"))), "")
 		if got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestRulesOfEveryEra(t *testing.T) {
 		{"paris", "2026-04-18", "", "https://www.wunderground.com/history/daily/fr/paris/LFPG", Rules{Unit: 'C', Station: "LFPG", Source: Wunderground, Stated: true}},
 	} {
 		if got := ParseRules(city(t, tc.city), on(t, tc.day), tc.text, tc.source); got != tc.want {
-			t.Errorf("%s %s: %+v, want %+v", tc.city, tc.day, got, tc.want)
+			t.Errorf("%s %s: got %+v, want %+v", tc.city, tc.day, got, tc.want)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestUsualRules(t *testing.T) {
 		{"dubai", "2025-05-31", Rules{Unit: 'F', Station: "OMDB", Source: Wunderground}},
 	} {
 		if got := ParseRules(city(t, tc.city), on(t, tc.day), "", ""); got != tc.want {
-			t.Errorf("%s %s: %+v, want %+v", tc.city, tc.day, got, tc.want)
+			t.Errorf("%s %s: got %+v, want %+v", tc.city, tc.day, got, tc.want)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestTheTruthOfADay(t *testing.T) {
 		for range 2 {
 			got, ok := TruthOf("KLGA", tc.measured, tc.won)
 			if got != (Truth{tc.value, tc.basis}) || ok != (tc.basis != "") {
-				t.Errorf("%s: %+v", name, got)
+				t.Errorf("%s: got %+v", name, got)
 			}
 			slices.Reverse(tc.measured)
 		}

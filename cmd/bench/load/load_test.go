@@ -37,7 +37,7 @@ func TestRunMeasuresALoopbackServer(t *testing.T) {
 		Addr: ln.Addr().String(), Paths: []string{"/good", "/bad"}, Conns: 3, Duration: 50 * time.Millisecond,
 	})
 	if err != nil || r.Requests == 0 || r.Errors == 0 || r.P50 <= 0 || r.P99 < r.P50 || r.Bytes != 4*r.Requests || r.PerSecond <= 0 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("r = %+v, err = %v", r, err)
 	}
 	if err := errors.Join(server.Shutdown(), <-done); err != nil {
 		t.Error(err)

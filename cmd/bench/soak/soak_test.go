@@ -115,7 +115,7 @@ func TestTheClockOfGoCanBeReplaced(t *testing.T) {
 	text, err := os.ReadFile(path)
 	var overlay struct{ Replace map[string]string }
 	if err != nil || json.Unmarshal(text, &overlay) != nil || len(overlay.Replace) != 2 {
-		t.Fatalf("%s, %v", text, err)
+		t.Fatalf("text = %s, err = %v", text, err)
 	}
 	for was, is := range overlay.Replace {
 		if text, err := os.ReadFile(is); err != nil || !bytes.Contains(text, []byte("wallShift()")) || exists(was) != (filepath.Base(was) == "time.go") {

@@ -49,7 +49,7 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 		}
 		res := v.ask(route.Method, path, "")
 		if res.StatusCode() != 200 {
-			t.Errorf("%s: %d %s", path, res.StatusCode(), res.Body())
+			t.Errorf("%s: status = %d, body = %s", path, res.StatusCode(), res.Body())
 			continue
 		}
 		examples[openapi.OperationID(route.Method, route.Path)] = openapi.Example{Path: path, Reply: shortened(t, res.Body())}

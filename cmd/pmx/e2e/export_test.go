@@ -29,7 +29,7 @@ func (v *venue) list(path string) (rows []object, next string) {
 	}
 	res := v.ask("GET", path, "")
 	if err := json.Unmarshal(res.Body(), &reply); err != nil || res.StatusCode() != 200 {
-		v.t.Fatalf("%s: %d %v", path, res.StatusCode(), err)
+		v.t.Fatalf("%s: status = %d, err = %v", path, res.StatusCode(), err)
 	}
 	if reply.Data[0] == '{' {
 		reply.Data = slices.Concat([]byte{'['}, reply.Data, []byte{']'})

@@ -110,7 +110,7 @@ func FuzzEveryRoute(f *testing.F) {
 		path := string(req.URI().PathOriginal())
 		res := apitest.Do(v.handler, req, nil)
 		if status := res.StatusCode(); status >= 500 && status != 503 {
-			t.Errorf("%s %q: %d %s", a.route.Method, req.RequestURI(), status, res.Body())
+			t.Errorf("%s %q: status = %d, body = %s", a.route.Method, req.RequestURI(), status, res.Body())
 		}
 		if err := document.Reply(a.route.Method, path, res); err != nil {
 			t.Errorf("%s %q differs from the OpenAPI document: %v\n%s", a.route.Method, req.RequestURI(), err, res)

@@ -63,13 +63,13 @@ func TestImpliedMeansEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 			}
 			row := got.Data[i]
 			if row.TS.Unix() != second || row.Priced != priced || (row.ImpliedMean == nil) != (priced < len(got.Brackets)) {
-				t.Errorf("%s: %+v, want %s", slug, row, line)
+				t.Errorf("%s: row = %+v, want %s", slug, row, line)
 				continue
 			}
 			if row.ImpliedMean == nil {
 				none++
 			} else if whole++; *row.ImpliedMean != *row.PricedMean || *row.Overround != row.PricedSum {
-				t.Errorf("%s: %+v", slug, row)
+				t.Errorf("%s: row = %+v", slug, row)
 			}
 			if off := math.Abs(float64(*row.PricedMean)/100 - mean); off > 0.0051 || int64(row.PricedSum) != sum {
 				t.Errorf("%s: %+v is %g off %s", slug, row, off, line)

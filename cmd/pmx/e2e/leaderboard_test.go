@@ -62,7 +62,7 @@ func TestTheRankedListIsTheLeaderboard(t *testing.T) {
 func checkSpark(v *venue, r *wire.TraderRow) {
 	v.t.Helper()
 	if len(r.Spark) != 30 {
-		v.t.Fatalf("%s: %v", r.Address, r.Spark)
+		v.t.Fatalf("%s: r.Spark = %v", r.Address, r.Spark)
 	}
 	days := reply[wire.Series[wire.TraderComparison]](v, "/trader/compare?series=daily&days=30&address="+r.Address).Data[0].Days
 	if len(days) == 0 {

@@ -143,7 +143,7 @@ func TestEventsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		got := fmt.Sprint(e.Markets, " ", e.ResolvedMarkets, " ", micros(e.Volume), " ", micros(e.VolumeShares), " ", e.Trades, " ", micros(e.Volume7d), " ",
 			e.Traders, " ", e.FirstTradeAt.Unix(), " ", e.LastTradeAt.Unix())
 		if want := v.table(plainEvent, slug)[0]; got != want {
-			t.Errorf("event %s: %s, want %s", slug, got, want)
+			t.Errorf("event %s: got %s, want %s", slug, got, want)
 		}
 		if diff := cmp.Diff(v.table(plainTraders, slug), allTraders(v, slug)); diff != "" {
 			t.Errorf("traders of %s (-facts +API):\n%s", slug, diff)
@@ -157,7 +157,7 @@ func TestEventsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 			t.Errorf("event %s: %d markets with a volume of %s, want %d with %s", slug, list.Total, sum, e.Markets, e.Volume)
 		}
 		if byID := reply[wire.One[wire.EventOverview]](v, "/event/"+*e.EventID).Data; *byID.EventSlug != slug || byID.Volume != e.Volume {
-			t.Errorf("event %s under its id %s: %+v", slug, *e.EventID, byID)
+			t.Errorf("event %s under its id %s: byID = %+v", slug, *e.EventID, byID)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (p *picker) learn(path string, fields ...string) {
 	var list struct{ Data []map[string]any }
 	res := p.v.ask("GET", path, "")
 	if err := json.Unmarshal(res.Body(), &list); err != nil || len(list.Data) == 0 {
-		p.v.t.Fatalf("%s: %v: %.300s", path, err, res.Body())
+		p.v.t.Fatalf("%s: err = %v, body = %.300s", path, err, res.Body())
 	}
 	for _, field := range fields {
 		if text, ok := list.Data[0][field].(string); ok {

@@ -149,7 +149,7 @@ func (v *venue) walk(path string, fields []string, limit int, meanwhile func()) 
 		status, body := v.get("alpha", ask)
 		<-done
 		if status != 200 {
-			v.t.Fatalf("GET %s: %d %v", ask, status, body)
+			v.t.Fatalf("GET %s: status = %d, body = %v", ask, status, body)
 		}
 		reply := body.(map[string]any)
 		for _, row := range reply["data"].([]any) {
@@ -169,7 +169,7 @@ func identify(v *venue, row map[string]any, fields []string) string {
 	for _, field := range fields {
 		value, there := row[field]
 		if !there {
-			v.t.Fatalf("a row has no %s: %v", field, row)
+			v.t.Fatalf("a row has no %s: row = %v", field, row)
 		}
 		text, err := json.Marshal(value)
 		if err != nil {

@@ -121,7 +121,7 @@ func (v *venue) load(paths ...string) {
 	v.t.Helper()
 	res, err := v.keeper.Import(context.Background(), keeper.Request{Paths: paths}, nil)
 	if err != nil || len(res.Failed) > 0 {
-		v.t.Fatalf("import %v: %v %+v", paths, err, res.Failed)
+		v.t.Fatalf("import %v: err = %v, res.Failed = %+v", paths, err, res.Failed)
 	}
 	for _, r := range res.Receipts {
 		if n := r.RejectedRows(); n > 0 {

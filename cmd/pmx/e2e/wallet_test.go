@@ -29,7 +29,7 @@ func reply[T any](v *venue, path string) T {
 	res := apitest.Do(v.handler, req, nil)
 	var out T
 	if err := json.Unmarshal(res.Body(), &out); err != nil || res.StatusCode() != fasthttp.StatusOK {
-		v.t.Fatalf("GET %s: %d %v %s", path, res.StatusCode(), err, res.Body())
+		v.t.Fatalf("GET %s: status = %d, err = %v, body = %s", path, res.StatusCode(), err, res.Body())
 	}
 	return out
 }
@@ -260,7 +260,7 @@ func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 	parts, err := filepath.Glob(filepath.Join(from, "orderFilled*.csv"))
 	if err != nil || len(parts) != 2 {
-		t.Fatalf("%v %v", parts, err)
+		t.Fatalf("parts = %v, err = %v", parts, err)
 	}
 	slices.Sort(parts)
 	last := parts[1]

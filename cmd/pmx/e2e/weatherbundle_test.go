@@ -132,6 +132,6 @@ func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
 		v.bundle(query)
 	}
 	if again := v.bundle(""); fmt.Sprint(again.LeftOut.Events, again.LeftOut.Cities) != fmt.Sprint(left.Events, left.Cities) {
-		t.Errorf("asked again: %+v, not %+v", again.LeftOut, left)
+		t.Errorf("asked again: %+v, want %+v", again.LeftOut, left)
 	}
 }

@@ -61,10 +61,10 @@ func TestWeatherDaysByHand(t *testing.T) {
 	e := reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/london/2025-12-07")
 	if e.Unit != "F" || len(e.Data) != 2 || e.Data[0].Value != 5360 || e.Data[1].Value != 5450 || *e.Data[1].DeltaVsPrev != 900_000 || e.Settled == nil ||
 		e.Settled.Label != "54-55°F" || *e.Settled.Lo != 54 || e.Settled.Rounding != "half_up" || !e.Actual.Settling || e.Actual.Value != 5432 {
-		t.Errorf("%+v %+v %+v", e.EvolutionSeries, e.Settled, e.Actual)
+		t.Errorf("e.EvolutionSeries = %+v, e.Settled = %+v, e.Actual = %+v", e.EvolutionSeries, e.Settled, e.Actual)
 	}
 	if e := reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/london/2026-07-06"); e.Unit != "C" || e.Settled != nil || e.NullReasons["settled"] != "not_resolved" {
-		t.Errorf("%s %v", e.Unit, e.NullReasons)
+		t.Errorf("e.Unit = %s, e.NullReasons = %v", e.Unit, e.NullReasons)
 	}
 	var got []string
 	for _, city := range []string{"london", "hong-kong"} {

@@ -188,7 +188,7 @@ func TestEvolutionOfKeptForecasts(t *testing.T) {
 	}
 	v := newVenue(t)
 	if res, err := v.keeper.Import(t.Context(), keeper.Request{Paths: kept}, nil); err != nil || len(res.Failed) > 0 {
-		t.Fatalf("%v %+v", err, res.Failed)
+		t.Fatalf("err = %v, res.Failed = %+v", err, res.Failed)
 	}
 	for _, tc := range []struct {
 		city, metric, unit string
@@ -207,7 +207,7 @@ func TestEvolutionOfKeptForecasts(t *testing.T) {
 	// Up by a degree and a half and down again, and 32.5 came.
 	if e, _ := evolution(v, "london", "2026-06-26", "tmax"); e.First.Value != 3190 || *e.Range != 1_500_000 || e.Latest.Value != 3190 ||
 		*e.TotalDrift != 0 || e.Actual == nil || e.Actual.Kind != "reanalysis" || e.Actual.Value != 3250 {
-		t.Errorf("%+v %+v", e.EvolutionSeries.First, e.Actual)
+		t.Errorf("e.EvolutionSeries.First = %+v, e.Actual = %+v", e.EvolutionSeries.First, e.Actual)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestEvolutionOfRealForecasts(t *testing.T) {
 	v := newVenue(t)
 	// Rows of days that were not over, and of a city by another station, are refused.
 	if res, err := v.keeper.Import(t.Context(), keeper.Request{Paths: snapshots}, nil); err != nil || len(res.Failed) > 0 {
-		t.Fatalf("%v %+v", err, res.Failed)
+		t.Fatalf("err = %v, res.Failed = %+v", err, res.Failed)
 	}
 	for city, c := range map[string]struct {
 		title, date, unit string

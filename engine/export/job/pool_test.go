@@ -201,7 +201,7 @@ func TestADoneJobIsNotRunning(t *testing.T) {
 	d.works.end <- nil
 	<-recorded
 	if got, err := d.Cancel(t.Context(), ann, job.Research, j.ID); err != nil || got.Status != job.Expired {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("got %+v, err = %v", got, err)
 	}
 	if files := d.files(); len(files) != 0 {
 		t.Errorf("files: %v", files)
@@ -236,7 +236,7 @@ func TestRestart(t *testing.T) {
 	}
 	for i := range 3 { // the process is killed: nothing is recorded
 		if taken, err := d.store.NextJob(t.Context()); err != nil || taken.ID != j.ID || taken.Attempts != i+1 {
-			t.Fatalf("attempt %d: %+v %v", i, taken, err)
+			t.Fatalf("attempt %d: taken = %+v, err = %v", i, taken, err)
 		}
 		if err := os.WriteFile(filepath.Join(d.dir, j.ID[4:]+".csv.part"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -331,7 +331,7 @@ func TestPanicsFailTheJob(t *testing.T) {
 	d.start()
 	now := d.becomes(d.create(ann, "a"), job.Failed)
 	if now.Code != "broken" {
-		t.Errorf("%+v", now)
+		t.Errorf("now = %+v", now)
 	}
 }
 

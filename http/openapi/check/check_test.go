@@ -65,7 +65,7 @@ func TestRepliesAreHeldToTheDocument(t *testing.T) {
 		}
 		err := c.Reply("GET", k.path, res)
 		if (err == nil) != (k.fault == "") || err != nil && !strings.Contains(err.Error(), k.fault) {
-			t.Errorf("%s: %v, want %q", k.name, err, k.fault)
+			t.Errorf("%s: err = %v, want %q", k.name, err, k.fault)
 		}
 	}
 }

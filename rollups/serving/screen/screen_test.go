@@ -162,7 +162,7 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 			after = &place
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("order %+v, pages of %d: %v, want %v", o, n, got, want)
+			t.Fatalf("order %+v, pages of %d: got %v, want %v", o, n, got, want)
 		}
 		if n := s.c.Count(f); n != len(want) {
 			t.Fatalf("counted %d, want %d", n, len(want))

@@ -27,7 +27,7 @@ func TestWordsAreFolded(t *testing.T) {
 		"":                            "",
 	} {
 		if got := strings.Join(search.Words(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestLevels(t *testing.T) {
 			want = append(want, f)
 		}
 		if got := found(x, c.query, len(titles)); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", c.query, got, want)
+			t.Errorf("%q: got %v, want %v", c.query, got, want)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestIndexFindsWhatLookingAtEveryMarketFinds(t *testing.T) {
 			got := found(s.x, query, len(s.venue))
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
-				t.Fatalf("index %d of %d, %q: %v, want %v", i, len(all), query, got, want)
+				t.Fatalf("index %d of %d, %q: got %v, want %v", i, len(all), query, got, want)
 			}
 		}
 	})
