@@ -89,7 +89,7 @@ func TestReadmeNamesEveryEndpoint(t *testing.T) {
 		delete(named, name)
 	}
 	for name := range named {
-		t.Errorf("README.md names %s, which is no endpoint", name)
+		t.Errorf("README.md names %s, which is not an existing endpoint", name)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestMetricsOfTheDocumentsExist(t *testing.T) {
 				name = strings.TrimSuffix(name, "_bucket") // of a histogram
 			}
 			if !made[name] && name != "pmx_sync" { // pmx_sync_… is all of them
-				t.Errorf("%s names %s, which is no metric", file, name)
+				t.Errorf("%s names %s, which is not an existing metric", file, name)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
 		}
 		var rows int64
 		if ran, err := db.Beside(t.Context(), count(&rows)); !ran || err != nil || rows != 3 {
-			t.Errorf("beside the writer: ran %v, %d rows, %v", ran, rows, err)
+			t.Errorf("next to the writer: ran %v, %d rows, %v", ran, rows, err)
 		}
 		failed := errors.New("failed")
 		if ran, err := db.Beside(t.Context(), func(*sql.Conn) error { return failed }); !ran || !errors.Is(err, failed) {
@@ -42,7 +42,7 @@ func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
 			t.Error("the panic is lost")
 		}
 		if ran, err := db.Beside(t.Context(), count(&rows)); !ran || err != nil {
-			t.Errorf("behind a panic: ran %v, %v", ran, err)
+			t.Errorf("after a panic: ran %v, %v", ran, err)
 		}
 		closed = guard.Start(db.Close)
 		for db.gate.TryRLock() { // until Close waits
@@ -50,7 +50,7 @@ func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if ran, err := db.Beside(t.Context(), count(&rows)); ran || err != nil {
-			t.Errorf("beside one that closes: ran %v, %v", ran, err)
+			t.Errorf("while another one closes: ran %v, %v", ran, err)
 		}
 		return nil
 	})

@@ -19,7 +19,7 @@ import (
 // An error that quotes data is not a fault, whatever it quotes.
 func TestTextOfAnErrorIsNoFault(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(err error, _ bool) { t.Errorf("taken for a fault: %v", err) }})
+	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(err error, _ bool) { t.Errorf("reported as a fault: %v", err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,16 +103,16 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 	testfiles.Fill(t, filler)
 	for range 3 {
 		if err := write(ctx, db, "CHECKPOINT"); !errors.Is(err, engine.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") || strings.Contains(err.Error(), "Error:") {
-			t.Errorf("a checkpoint on a full disk gives %v", err)
+			t.Errorf("a checkpoint on a full disk: got %v", err)
 		}
 		if err := db.Checkpoint(ctx); !errors.Is(err, engine.ErrDiskFull) {
-			t.Errorf("a checkpoint that asks first gives %v", err)
+			t.Errorf("a checkpoint that asks first: got %v", err)
 		}
 		if err := db.CheckSpace(); !errors.Is(err, engine.ErrDiskFull) {
 			t.Errorf("Room gives %v", err)
 		}
 		if n := rowsOf(t, db); n != 900_000 {
-			t.Errorf("%d rows", n)
+			t.Errorf("got %d rows", n)
 		}
 	}
 	if faults < 2 {
@@ -125,7 +125,7 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 		t.Errorf("with room again: %v", err)
 	}
 	if n := rowsOf(t, db); n != 900_001 {
-		t.Errorf("%d rows", n)
+		t.Errorf("got %d rows", n)
 	}
 }
 

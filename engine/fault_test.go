@@ -30,7 +30,7 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 	fatal := &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"}
 	fail := func(*sql.Conn) error { return fatal }
 	if err := db.Read(ctx, fail); !errors.Is(err, fatal) {
-		t.Fatalf("the failed call gives %v, want its own error", err)
+		t.Fatalf("the failed call: got %v, want its own error", err)
 	}
 	count := 0
 	err = db.Read(ctx, func(conn *sql.Conn) error {

@@ -71,7 +71,7 @@ func TestAFrozenFileIsTheStateOfItsCheckpoint(t *testing.T) {
 		t.Error(err)
 	}
 	if st, err := os.Stat(db.Dir().Database() + ".wal"); err == nil && st.Size() > 0 {
-		t.Errorf("the log has %d bytes behind the next checkpoint", st.Size())
+		t.Errorf("the log has %d bytes after the next checkpoint", st.Size())
 	}
 	if n := wallets(ctx, t, db); n != 901_000 {
 		t.Errorf("there are %d wallets, want 901,000", n)
@@ -114,7 +114,7 @@ func TestClosingStopsWhoReadsAFrozenFile(t *testing.T) {
 		t.Error(err)
 	}
 	if err := db.Freeze(context.Background(), func(context.Context, engine.Frozen) error { return nil }); !errors.Is(err, engine.ErrClosed) {
-		t.Errorf("behind that: %v", err)
+		t.Errorf("after that: %v", err)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestAFailedReaderLetsCheckpointsGoOn(t *testing.T) {
 			t.Error(err)
 		}
 		if st, err := os.Stat(db.Dir().Database() + ".wal"); err == nil && st.Size() > 0 {
-			t.Errorf("the log has %d bytes behind a checkpoint", st.Size())
+			t.Errorf("the log has %d bytes after a checkpoint", st.Size())
 		}
 	}
 }
@@ -154,6 +154,6 @@ func TestWaitingForAFrozenFileEnds(t *testing.T) {
 		t.Error(err)
 	}
 	if err := db.Freeze(ctx, func(context.Context, engine.Frozen) error { return nil }); err != nil {
-		t.Errorf("behind both: %v", err)
+		t.Errorf("after both: %v", err)
 	}
 }

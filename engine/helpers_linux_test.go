@@ -41,7 +41,7 @@ func (f *threadsOf) Executor() duckdb.ScalarFuncExecutor {
 		case <-f.enough:
 			return values[0], nil
 		case <-time.After(5 * time.Minute):
-			return nil, fmt.Errorf("%d threads came", len(f.seen))
+			return nil, fmt.Errorf("got %d threads came", len(f.seen))
 		}
 	}}
 }
@@ -104,7 +104,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 		t.Error(err)
 	}
 	if len(h.leaving) > 0 || h.working != nil {
-		t.Errorf("%d crews are left behind Close, %v works", len(h.leaving), h.working)
+		t.Errorf("%d crews are left after Close, %v works", len(h.leaving), h.working)
 	}
 	db.Alone()()
 }
@@ -165,7 +165,7 @@ func TestHelpersAreHeldOffForAsLongAsIsSaid(t *testing.T) {
 			break
 		}
 		if time.Now().After(until) {
-			t.Fatalf("%d holds", holds)
+			t.Fatalf("got %d holds", holds)
 		}
 	}
 	if !held() {

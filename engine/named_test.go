@@ -55,7 +55,7 @@ func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := write(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "power failure") {
-		t.Errorf("a folder that cannot be synced gives %v", err)
+		t.Errorf("a folder that cannot be synced: got %v", err)
 	}
 	broken = nil
 	if err := write(); err != nil || synced != 4 {

@@ -26,7 +26,7 @@ func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 
 func TestRoomIsMadeOnce(t *testing.T) {
 	if os.Getenv("GOMAXPROCS") != "" {
-		t.Skip("GOMAXPROCS is set in the environment, which then stands")
+		t.Skip("GOMAXPROCS is set in the environment, which then applies")
 	}
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

@@ -192,7 +192,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		must(restore())
 		if _, limit := look(); limit != usual {
-			t.Errorf("behind %s the limit is %s, before %s", name, limit, usual)
+			t.Errorf("after %s the limit is %s, before %s", name, limit, usual)
 		}
 	}
 	must(db.Read(ctx, func(*sql.Conn) error { return bound(16 << 20) }))

@@ -83,6 +83,6 @@ func TestAnExportThatEndsEarlyLeavesNothing(t *testing.T) {
 		t.Error("a cancelled export gave no error")
 	}
 	if left, _ := filepath.Glob(filepath.Join(db.Dir().Tmp(), "export-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 }

@@ -59,7 +59,7 @@ func TestACancelledTransactionLeavesNone(t *testing.T) {
 				return conn.QueryRowContext(t.Context(), "SELECT count(*) % 2 = 0 FROM pairs").Scan(&even)
 			})
 		}); err != nil || !even {
-			t.Fatalf("behind the %dth: %v, whole: %t", i, err, even)
+			t.Fatalf("after the %dth: %v, whole: %t", i, err, even)
 		}
 	}
 	if given == 0 || given == 400 {

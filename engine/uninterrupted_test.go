@@ -54,7 +54,7 @@ func TestAnUninterruptedStatementBeginsNoGoroutine(t *testing.T) {
 		return err
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a statement behind the end of its context: %v", err)
+		t.Errorf("a statement after the end of its context: %v", err)
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)

@@ -155,7 +155,7 @@ func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 		c.take(rt)
 		c.check(rt)
 		if !c.since {
-			rt.Error("a state in which rows were folded, and no more, was loaded whole")
+			rt.Error("a state in which rows were folded, and no more, was loaded completely instead of as a change")
 		}
 	})
 	t.Logf("%d states with more in them were carried on, %d loaded whole", carried, whole)
@@ -190,7 +190,7 @@ func TestAMarketThatLeavesTheDeskLeavesAStateThatIsCarriedOn(t *testing.T) {
 			c.take(rt)
 			c.check(rt)
 			if i == 1 && !c.since {
-				rt.Error("a state in which a market left the desk was loaded whole")
+				rt.Error("a state in which a market left the desk was loaded completely instead of as a change")
 			}
 		}
 	})

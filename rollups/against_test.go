@@ -219,7 +219,7 @@ func proveLake(t *testing.T, lake, dir string, refuted bool) {
 	bad, err := prove()
 	for _, want := range []string{"sums_of_days", "sums_of_token_days", "grain_sums", "prefix_position"} {
 		if err != nil || !slices.Contains(bad, want) {
-			t.Errorf("of what is there twice: %v, %v do not hold, want %s", err, bad, want)
+			t.Errorf("with duplicates: err = %v, failed checks %v, want %s", err, bad, want)
 		}
 	}
 	out.Files = slices.Clone(was)

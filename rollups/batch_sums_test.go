@@ -174,7 +174,7 @@ func (v *venue) deltas() map[string][]string {
 		return err
 	})
 	if len(all) < 20 {
-		v.t.Fatalf("%d deltas", len(all))
+		v.t.Fatalf("got %d deltas", len(all))
 	}
 	return all
 }

@@ -149,7 +149,7 @@ func (v *venue) compareDesk(t rapid.TB, fills []data.Fill) int {
 		got = snap.DeskTraders
 	}
 	if got.Total != len(all) {
-		t.Fatalf("%d traders, want %d", got.Total, len(all))
+		t.Fatalf("got %d traders, want %d", got.Total, len(all))
 	}
 	for s := range serving.DeskSorts {
 		slices.SortFunc(all, func(a, b serving.DeskTraderRow) int {

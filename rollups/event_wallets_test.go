@@ -199,7 +199,7 @@ func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 	v.live = &rollups.Live{Venue: v.live.Venue}
 	v.write(v.live.Load)
 	if n := v.compareEvents(t, []string{"a"}); n != 4 { // of wallets 0 to 4, of which 0 is the venue's own
-		t.Errorf("%d traders, want 4", n)
+		t.Errorf("got %d traders, want 4", n)
 	}
 	v.proved()
 }

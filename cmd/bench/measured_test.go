@@ -97,7 +97,7 @@ func TestAPlotHasEveryValueInItsPlace(t *testing.T) {
 		}
 	}
 	if paths, _ := elements(t, svg, "path"); strings.Count(string(svg), `fill="none"`) != 3 || len(paths) < 3 {
-		t.Errorf("%d lines, want 3", strings.Count(string(svg), `fill="none"`))
+		t.Errorf("got %d lines, want 3", strings.Count(string(svg), `fill="none"`))
 	}
 }
 

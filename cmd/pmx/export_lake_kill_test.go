@@ -125,7 +125,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 			}
 			w.must("export", "lake", "--shards", "--out", lake)
 			if id := wholeLake(t, lake); id != want {
-				t.Errorf("killed at change %d: the next export comes to %q, want %q", n, id, want)
+				t.Errorf("killed at change %d: the next export is %q, want %q", n, id, want)
 			}
 			if names, err := filepath.Glob(filepath.Join(lake, "*.part")); err != nil || len(names) > 0 {
 				t.Errorf("killed at change %d: %v is left, %v", n, names, err)

@@ -80,7 +80,7 @@ func sameAnswers(t *testing.T, after string, want, got map[string]string) {
 				at++
 			}
 			around := func(s string) string { return s[max(0, min(len(s), at-120)):min(len(s), at+160)] }
-			t.Errorf("after %s GET %s answers\n  %s\nand not\n  %s", after, path, around(y), around(x))
+			t.Errorf("after %s GET %s answers\n  %s\nwant\n  %s", after, path, around(y), around(x))
 		}
 	}
 	if shown > 0 {

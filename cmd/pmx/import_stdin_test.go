@@ -44,7 +44,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("status %d, want %s", got, args[0])
 	}
 	if left, err := filepath.Glob(spools); err != nil || len(left) > 0 {
-		ts.Fatalf("left behind: %v, %v", left, err)
+		ts.Fatalf("left over: %v, %v", left, err)
 	}
 }
 

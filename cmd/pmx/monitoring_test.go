@@ -134,7 +134,7 @@ func alertExpressions(t *testing.T) map[string]string {
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if all[r.Alert] != "" || r.Alert == "" || r.Expr == "" {
-				t.Errorf("%s: the alert %q is there twice, or lacks something", g.Name, r.Alert)
+				t.Errorf("%s: the alert %q is defined twice, or is incomplete", g.Name, r.Alert)
 			}
 			if s := r.Labels["severity"]; s != "page" && s != "ticket" {
 				t.Errorf("%s has the severity %q", r.Alert, s)
@@ -175,7 +175,7 @@ func dashboardExpressions(t *testing.T) map[string]string {
 	all, ids := map[string]string{}, map[int]bool{}
 	for _, p := range dashboard.Panels {
 		if ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W == 0 || p.GridPos.H == 0 || p.Title == "" {
-			t.Errorf("panel %d (%s) is there twice, or has no room", p.ID, p.Title)
+			t.Errorf("panel %d (%s) is defined twice, or does not fit", p.ID, p.Title)
 		}
 		ids[p.ID] = true
 		if len(p.Targets) == 0 && p.Type != "row" {
@@ -342,7 +342,7 @@ func TestAlertsAndDashboardUseWhatIsExposed(t *testing.T) {
 	expressions := alertExpressions(t)
 	maps.Copy(expressions, dashboardExpressions(t))
 	if len(expressions) < 50 {
-		t.Fatalf("%d expressions", len(expressions))
+		t.Fatalf("got %d expressions", len(expressions))
 	}
 	address := followingServer(t)
 	var missing []string

@@ -35,7 +35,7 @@ func cmdPrivate(ts *testscript.TestScript, neg bool, args []string) {
 		return nil
 	}))
 	if seen < 5 {
-		ts.Fatalf("%s holds next to nothing", args[0])
+		ts.Fatalf("%s is almost empty", args[0])
 	}
 }
 

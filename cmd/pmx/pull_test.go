@@ -49,7 +49,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	b.serve()
 	sameAnswers(t, "a pull", want, b.answers(asked))
 	if got := b.pages(trades, 4); got != pages {
-		t.Errorf("page by page:\n%s\nand not\n%s", got, pages)
+		t.Errorf("page by page:\n%s\nwant\n%s", got, pages)
 	}
 	checks := string(b.run("verify"))
 	if !strings.Contains(checks, "pulled_fills") || strings.Contains(checks, "FAILED") {
@@ -136,7 +136,7 @@ func TestAPulledServerReadsShards(t *testing.T) {
 		}
 	}
 	if got := b.pages(lists[0], 9) + b.pages(lists[1], 9) + b.pages(lists[2], 9); got != pages || strings.Count(got, "tx_hash")+strings.Count(got, "token_id") == 0 {
-		t.Errorf("page by page, without the days of the block:\n%s\nand not\n%s", got, pages)
+		t.Errorf("page by page, without the days of the block:\n%s\nwant\n%s", got, pages)
 	}
 	b.shutdown()
 }

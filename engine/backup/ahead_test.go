@@ -119,7 +119,7 @@ func TestABackupThatIsNotMadeLeavesWhatOthersNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := kept(t, repo, len(file)); n != 5 {
-		t.Errorf("%d blocks", n)
+		t.Errorf("got %d blocks", n)
 	}
 }
 
@@ -158,10 +158,10 @@ func TestWhatAKilledBackupReadAheadGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(repo.path(tmpName, aheadName)); errors.Is(err, fs.ErrNotExist) != (len(text) > 2) {
-			t.Errorf("the list, behind a manifest of %d bytes: %v", len(text), err)
+			t.Errorf("the list, after a manifest of %d bytes: %v", len(text), err)
 		}
 	}
 	if n := kept(t, repo, len(file)); n != 5 {
-		t.Errorf("%d blocks", n)
+		t.Errorf("got %d blocks", n)
 	}
 }

@@ -183,7 +183,7 @@ func TestWordsThatChangePlacesAreAChange(t *testing.T) {
 	backUp(t, repo, map[string][]byte{"plain.db": file})
 	copy(file, "abcdefghABCDEFGH")
 	if _, blocks := backUp(t, repo, map[string][]byte{"plain.db": file}); blocks != 1 {
-		t.Errorf("%d blocks were stored, want 1", blocks)
+		t.Errorf("got %d blocks were stored, want 1", blocks)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestOneAtATimeAndOnlyInAFolderOfItsOwn(t *testing.T) {
 		t.Errorf("a second backup: %v", err)
 	}
 	if _, err := Open(dir); !errors.Is(err, ErrBusy) {
-		t.Errorf("reading beside a backup: %v", err)
+		t.Errorf("reading during a backup: %v", err)
 	}
 	if err := writing.Close(); err != nil {
 		t.Fatal(err)

@@ -194,7 +194,7 @@ func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if newest.Name != one {
-			t.Errorf("backup %d was not whole and is taken for it", Number(newest.Name))
+			t.Errorf("backup %d is incomplete, but was accepted", Number(newest.Name))
 		}
 		holds(t, newest, a)
 	}
@@ -221,7 +221,7 @@ func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
 	c = openClone(t, dir)
 	earlier, err := c.Newest(context.Background())
 	if err != nil || earlier == nil || earlier.Name == two {
-		t.Fatalf("a torn block was taken for whole: %+v, %v", earlier, err)
+		t.Fatalf("a torn block was accepted: %+v, %v", earlier, err)
 	}
 	c.Release(earlier)
 	fetch(t, c, repo, two, b)

@@ -74,7 +74,7 @@ func TestADamagedBlockIsWrittenAgain(t *testing.T) {
 		t.Errorf("%d of %d blocks were written again", blocks, all)
 	}
 	if _, blocks := backUp(t, repo, state); blocks != 0 {
-		t.Errorf("%d blocks were written again that were whole", blocks)
+		t.Errorf("%d intact blocks were written again", blocks)
 	}
 	if err := repo.Close(); err != nil {
 		t.Fatal(err)

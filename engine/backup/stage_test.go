@@ -127,7 +127,7 @@ func TestAFolderThatHoldsSomethingIsLeftAlone(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := Stage(other); err == nil {
-		t.Error("a file was taken for a folder")
+		t.Error("a file was accepted as a folder")
 	}
 	free := filepath.Join(t.TempDir(), "data")
 	mine := filepath.Join(free+stagingEnd, "mine")

@@ -58,7 +58,7 @@ func readFromAFullDisk(t *testing.T, killed bool) {
 	for range 3 {
 		_, err := first.IssueKey(ctx, sha256.Sum256([]byte("b")), "trader", string(make([]byte, 64<<10)))
 		if !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("a write on a full disk gives %v", err)
+			t.Errorf("a write on a full disk: got %v", err)
 		}
 	}
 	if err := os.Remove(filler); err != nil {

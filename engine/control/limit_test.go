@@ -106,7 +106,7 @@ func TestAChangedKeyIsFoundInTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := control.Examine(t.Context(), path); err == nil {
-			t.Errorf("the label at %d is another, and the file is taken for whole", at)
+			t.Errorf("the label at %d changed, but the file was accepted", at)
 		}
 		found++
 	}

@@ -46,7 +46,7 @@ func TestRowsThatChangeAlikeAreAChange(t *testing.T) {
 		next, _, known = exportLake(t, k, known, names)
 		whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil)
 		if diff := cmp.Diff(whole, next); diff != "" {
-			t.Errorf("%s: a lake (-from nothing +that goes on):\n%s", step.what, diff)
+			t.Errorf("%s: a lake (-from nothing +continued):\n%s", step.what, diff)
 		}
 		names = next
 		if written := days.refresh(t, k); len(written) != step.days {

@@ -164,6 +164,6 @@ func TestProvisionalFillsAreCounted(t *testing.T) {
 	}
 	commit("chain", data.ListedTrades, fill(1, 1, 3))
 	if got, want := counts(), map[string]int64{"01": 1, "02": 1, "03": 0}; !maps.Equal(got, want) {
-		t.Errorf("behind the chain's, provisional are %v, want %v", got, want)
+		t.Errorf("after the chain's, provisional are %v, want %v", got, want)
 	}
 }

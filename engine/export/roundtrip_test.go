@@ -117,7 +117,7 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 	mustImport(t, other, older)
 	mustImport(t, other, exportFacts(t, k, "csv")[1])
 	if diff := cmp.Diff(want, keptFacts(t, other)["markets"]); diff != "" {
-		t.Errorf("imported behind an older record (-want +got):\n%s", diff)
+		t.Errorf("imported after an older record (-want +got):\n%s", diff)
 	}
 }
 

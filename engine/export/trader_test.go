@@ -170,7 +170,7 @@ func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
 				}
 			}
 			if len(said[file]) == 0 {
-				t.Errorf("README.md says nothing of %s", file)
+				t.Errorf("README.md does not mention %s", file)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestTraderFilesAddUp(t *testing.T) {
 			"marketsvolume": "volume", "marketsnet_cash": "net_cash", "marketsredemption_value": "redemption_value",
 			"marketsreal_pnl": "real_pnl", "marketsbuy_volume_usd": "buy_volume_usd"} {
 			if got := sums[sum]; got != micro(t, stats[want]) {
-				t.Errorf("%s: %s comes to %s, stats say %s", wallet, sum, got, stats[want])
+				t.Errorf("%s: %s: sum %s, stats %s", wallet, sum, got, stats[want])
 			}
 		}
 	}
@@ -252,6 +252,6 @@ func TestTraderExportOfNobody(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if left, err := os.ReadDir(k.DB().Dir().Exports()); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("left over: %v %v", left, err)
 	}
 }

@@ -90,11 +90,11 @@ func TestParquetDescribesItself(t *testing.T) {
 	}
 	rows, file := readParquet(t, path)
 	if len(rows) != wallets {
-		t.Errorf("%d rows", len(rows))
+		t.Errorf("got %d rows", len(rows))
 	}
 	meta := file.Metadata()
 	if n := len(meta.RowGroups); n != testfiles.Cases(2, 3) { // 122,880 each, and the rest
-		t.Errorf("%d row groups", n)
+		t.Errorf("got %d row groups", n)
 	}
 	said := map[string]string{}
 	for _, pair := range meta.KeyValueMetadata {
@@ -227,7 +227,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 	}
 	left, err := os.ReadDir(k.DB().Dir().Exports())
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("left over: %v %v", left, err)
 	}
 	if file, err := e.Write(context.Background(), "wallet_pnl", data.Parquet, out, nil); err != nil || file.Rows != int64(rows) {
 		t.Errorf("the next export: %+v %v", file, err)

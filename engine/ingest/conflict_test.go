@@ -88,19 +88,19 @@ func TestAConflictOfPayoutsIsNamedAndSettled(t *testing.T) {
 			r := v.list(ingest.Options{DryRun: dry, OnError: ingest.RejectFile}, says(second, "map", ""))
 			again := r.Conflicts == 0 && second == v.winner() // it is used since the first time
 			if !again && (r.Conflicts != 1 || !slices.Equal(r.ConflictMarkets, []string{hashTwo}) || r.RejectedRows() != 0 || r.Read != 1) {
-				t.Errorf("%s behind %s, dry run %t: %+v, want a conflict", second, first, dry, r)
+				t.Errorf("%s after %s, dry run %t: %+v, want a conflict", second, first, dry, r)
 			}
 			if !dry && !again && !strings.HasPrefix(v.kept(r)[0], `2 conflict {"condition_id":"`+hashTwo+`","payouts":`+second) {
 				t.Errorf("kept %v", v.kept(r))
 			}
 		}
 		if got := v.winner(); got != yes {
-			t.Errorf("%s, then %s: %s stands, want the larger", first, second, got)
+			t.Errorf("%s, then %s: %s is in force, want the larger", first, second, got)
 		}
 		for _, right := range []string{no, yes, no}[:testfiles.Cases(map[string]int{yes: 2, no: 1}[first], 3)] {
 			wrong := map[string]string{yes: no, no: yes}[right]
 			if r := v.list(ingest.Options{Correct: true}, says(right, "map", "")); r.Conflicts+r.Overruled != 0 || v.winner() != right {
-				t.Errorf("correct to %s: %s stands, %+v", right, v.winner(), r)
+				t.Errorf("correct to %s: %s is in force, %+v", right, v.winner(), r)
 			}
 			held := v.facts()
 			if r := v.list(ingest.Options{Correct: true}, says(right, "map", "")); r.Resolutions+r.MarketsChanged+r.Conflicts != 0 {
@@ -125,22 +125,22 @@ func TestACorrectionKeepsItsRank(t *testing.T) {
 	v := open(t)
 	v.list(ingest.Options{}, says(yes, "winner", "2026-02-01T00:00:00Z"))
 	if r := v.list(ingest.Options{Correct: true}, says(no, "map", "")); r.Overruled != 1 || r.Conflicts != 0 || v.winner() != yes {
-		t.Errorf("a correction of a weaker source: %+v, %s stands", r, v.winner())
+		t.Errorf("a correction of a weaker source: %+v, %s is in force", r, v.winner())
 	}
 	if r := v.list(ingest.Options{}, says(no, "winner", "2026-01-01T00:00:00Z")); r.Overruled != 1 || r.Conflicts != 0 || v.winner() != yes {
-		t.Errorf("an earlier version: %+v, %s stands", r, v.winner())
+		t.Errorf("an earlier version: %+v, %s is in force", r, v.winner())
 	}
 	if r := v.list(ingest.Options{Correct: true}, says(no, "winner", "2026-01-01T00:00:00Z")); r.Overruled != 0 || v.winner() != no {
-		t.Errorf("a correction by an earlier version: %+v, %s stands", r, v.winner())
+		t.Errorf("a correction by an earlier version: %+v, %s is in force", r, v.winner())
 	}
 	if r := v.list(ingest.Options{}, says(yes, "winner", "2026-02-01T00:00:00Z")); r.Conflicts != 1 || v.winner() != no {
-		t.Errorf("what was corrected, again: %+v, %s stands", r, v.winner())
+		t.Errorf("what was corrected, again: %+v, %s is in force", r, v.winner())
 	}
 	if r := v.list(ingest.Options{}, says(yes, "winner", "2100-01-01T00:00:00Z")); r.Conflicts+r.Overruled != 0 || v.winner() != yes {
-		t.Errorf("a version later than the correction: %+v, %s stands", r, v.winner())
+		t.Errorf("a version later than the correction: %+v, %s is in force", r, v.winner())
 	}
 	if r := v.list(ingest.Options{Correct: true}, says(no, "winner", "")); r.Conflicts+r.Overruled != 0 || v.winner() != no {
-		t.Errorf("a correction of a version ahead of the clock: %+v, %s stands", r, v.winner())
+		t.Errorf("a correction of a version ahead of the clock: %+v, %s is in force", r, v.winner())
 	}
 }
 
@@ -153,10 +153,10 @@ func TestAFileThatContradictsItself(t *testing.T) {
 			r := v.list(ingest.Options{Correct: correct}, says(rows[0], "map", ""), says(rows[1], "map", ""))
 			line := 2 + slices.Index(rows, no)
 			if r.Conflicts != 1 || r.Read != 2 || v.winner() != yes || !strings.HasPrefix(v.kept(r)[0], fmt.Sprintf(`%d conflict {"condition_id":"%s","payouts":["0","1"]`, line, hashTwo)) {
-				t.Errorf("%v: %+v, %s stands, kept %v", rows, r, v.winner(), v.kept(r))
+				t.Errorf("%v: %+v, %s is in force, kept %v", rows, r, v.winner(), v.kept(r))
 			}
 			if r := v.list(ingest.Options{}, says(no, "map", "")); r.Conflicts != 1 || v.winner() != yes {
-				t.Errorf("%v, then no: %+v, %s stands", rows, r, v.winner())
+				t.Errorf("%v, then no: %+v, %s is in force", rows, r, v.winner())
 			}
 		}
 	}

@@ -198,7 +198,7 @@ func TestACutFileThenTheWholeOne(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(want, v.facts()); diff != "" {
-				t.Errorf("%s, cut at byte %d behind %q (-want +got):\n%s", name, cut, content[max(0, cut-20):cut], diff)
+				t.Errorf("%s, cut at byte %d after %q (-want +got):\n%s", name, cut, content[max(0, cut-20):cut], diff)
 			}
 		}
 	}

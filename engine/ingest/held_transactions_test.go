@@ -71,7 +71,7 @@ func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
 		}
 	}
 	if skipped == 0 || asked == 0 {
-		t.Errorf("the database was asked %d times about transactions, and %d times not", asked, skipped)
+		t.Errorf("the database was queried %d times about transactions, and %d times not", asked, skipped)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestAFilterHasWhatWasAdded(t *testing.T) {
 		f.add(keys[i])
 	}
 	if len(f.layers) != 3 {
-		t.Errorf("%d layers", len(f.layers))
+		t.Errorf("got %d layers", len(f.layers))
 	}
 	if i := slices.IndexFunc(keys, func(key uint64) bool { return !f.may(key) }); i >= 0 {
 		t.Errorf("key %d of %d is missing: %x", i, len(keys), keys[i])

@@ -57,6 +57,6 @@ func TestARowOfAnotherWidthIsRejected(t *testing.T) {
 		}
 	}
 	if !slices.Contains([]int{5, 6}, len(files)) {
-		t.Errorf("%d files", len(files))
+		t.Errorf("got %d files", len(files))
 	}
 }

@@ -112,7 +112,7 @@ func TestChangesInTheStoreTakeEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := k.Take(noon, 0); !w.OK || w.Limit != 300 || w.Remaining != 269 {
-		t.Errorf("a raised key goes on in its window: %+v", w)
+		t.Errorf("a raised key keeps its window: %+v", w)
 	}
 	store.Change(secret, func(r *record.Key) { r.Revoked = true })
 	if err := g.Refresh(t.Context()); err != nil {

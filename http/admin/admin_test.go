@@ -44,7 +44,7 @@ func open(t *testing.T, ops map[string]admin.Operation) string {
 			t.Error(err)
 		}
 		if _, err := os.Lstat(sock); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the socket was left behind: %v", err)
+			t.Errorf("the socket was not removed: %v", err)
 		}
 	})
 	return sock
@@ -207,7 +207,7 @@ func TestSocketRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := admin.Listen(file, nil, zerolog.Nop()); err == nil {
-		t.Error("a file that is no socket was replaced")
+		t.Error("a file that is not a socket was replaced")
 	}
 }
 

@@ -442,7 +442,7 @@ func TestDownloadRanges(t *testing.T) {
 				return
 			}
 			if !bytes.Equal(body, contents[c.from:c.to]) || res.ContentLength != int64(c.to-c.from) {
-				t.Errorf("%d bytes, want %d to %d", len(body), c.from, c.to)
+				t.Errorf("got %d bytes, want %d to %d", len(body), c.from, c.to)
 			}
 			if whole := c.status == 200; whole != (res.Header.Get("Content-Digest") != "") || whole != (res.Header.Get("Content-Range") == "") {
 				t.Errorf("headers: %v", res.Header)

@@ -73,7 +73,7 @@ func TestRankedLeaderboards(t *testing.T) {
 		t.Errorf("%d rows with three resolved markets", len(some.Data))
 	}
 	if none := askLeaderboard(t, v, access.Alpha, "min_resolved=4"); len(none.Data) != 0 {
-		t.Errorf("%d rows with four", len(none.Data))
+		t.Errorf("got %d rows with four", len(none.Data))
 	}
 }
 
@@ -222,7 +222,7 @@ func TestLeaderboardsThatCannotBeReadAreReadLater(t *testing.T) {
 	other.AsOf, other.Venue, other.Lineage = next.AsOf, next.Venue, 1
 	v.api.Publish(other)
 	if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
-		t.Errorf("leaderboards of another database are answered with %d", status)
+		t.Errorf("leaderboards of another database: status %d", status)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestLeaderboardsThatAreTooLargeAreReadOnce(t *testing.T) {
 	}
 	for range 3 {
 		if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
-			t.Errorf("leaderboards that are too large are answered with %d", status)
+			t.Errorf("leaderboards that are too large: status %d", status)
 		}
 	}
 	v.api.Publish(apitest.Snapshot(2, 30, 0))

@@ -71,7 +71,7 @@ func TestHoldersOfAMarket(t *testing.T) {
 	}
 	asked := v.markets.Asked
 	if askHolders(t, v, access.Free, "?limit=1&offset=2"); v.markets.Asked != asked {
-		t.Error("the database was asked again for what was read in this epoch")
+		t.Error("the database was queried again for what was read in this epoch")
 	}
 }
 

@@ -92,7 +92,7 @@ func TestMarketOverview(t *testing.T) {
 	v.markets.Asked = 1
 	overview(t, v, access.Alpha, 1)
 	if v.markets.Asked != 1 {
-		t.Errorf("the database was asked %d times in one epoch, want once", v.markets.Asked)
+		t.Errorf("the database was queried %d times in one epoch, want once", v.markets.Asked)
 	}
 	kept := string(v.get(access.Alpha, "/market/"+data.Hash{1}.String()+"/overview").Body())
 	v.markets.InMemory = true
@@ -185,7 +185,7 @@ func TestEvent(t *testing.T) {
 		}
 	}
 	if v.markets.Asked != 0 {
-		t.Errorf("the database was asked %d times, want never", v.markets.Asked)
+		t.Errorf("the database was queried %d times, want never", v.markets.Asked)
 	}
 	for _, path := range []string{"/event/nothing", "/event/nothing/markets", "/event/nothing/traders"} {
 		if r := v.get(access.Free, path); r.status != 404 || r.text("code") != `"event_not_found"` {

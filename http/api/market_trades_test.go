@@ -38,7 +38,7 @@ func TestTradesOfAMarketArePaged(t *testing.T) {
 				break
 			}
 			if len(page.Data) != limit {
-				t.Fatalf("a page of %d has %d rows and goes on", limit, len(page.Data))
+				t.Fatalf("a page of %d has %d rows and a next page", limit, len(page.Data))
 			}
 			cursor = "&cursor=" + *page.NextCursor
 		}

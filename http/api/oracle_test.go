@@ -155,7 +155,7 @@ func TestAccuracyOfAWallet(t *testing.T) {
 		t.Errorf("murphy: %d %d %d %d", *m.Reliability, *m.Resolution, *m.Uncertainty, *m.WithinBins)
 	}
 	if len(a.Calibration) != 10 {
-		t.Fatalf("%d bins", len(a.Calibration))
+		t.Fatalf("got %d bins", len(a.Calibration))
 	}
 	for i, bin := range a.Calibration {
 		n, p, o := int64(0), data.Micro(0), data.Micro(0)

@@ -104,6 +104,6 @@ func TestAScanOfAWalletsMarketsKeepsNoColumns(t *testing.T) {
 	}
 	a.pinnedHoldings.sweep(current.holdings, now.Add(pinIdle+time.Second))
 	if _, _, bad := a.readHoldingPosition(b, current, now); bad == nil || !strings.Contains(bad.detail, "expired") {
-		t.Errorf("behind the time that it is kept: %v", bad)
+		t.Errorf("after the time that it is kept: %v", bad)
 	}
 }

@@ -15,7 +15,7 @@ func TestWhatTakesTooLongIsToBeTriedAgain(t *testing.T) {
 	}
 	for _, err := range []error{errors.New("anything else"), context.Canceled} {
 		if p := problemOf(err); p.status != 500 || p.code != "internal" {
-			t.Errorf("%v gives %+v", err, p)
+			t.Errorf("%v: got %+v", err, p)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func exact[T any](t *testing.T, body []byte) T {
 		t.Fatal(err)
 	}
 	if got := bytes.TrimSpace(again.Bytes()); !bytes.Equal(got, body) {
-		t.Fatalf("the wire type gives other bytes\nserved: %s\nagain:  %s", body, got)
+		t.Fatalf("the wire type encodes to different bytes\nserved: %s\nagain:  %s", body, got)
 	}
 	return v
 }

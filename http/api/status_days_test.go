@@ -138,7 +138,7 @@ func TestTheHistoryByDaysOutlivesTheProcess(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := v.api.StatusHistory(); len(got) != 7 {
-		t.Errorf("%d samples", len(got))
+		t.Errorf("got %d samples", len(got))
 	}
 }
 
@@ -149,14 +149,14 @@ func TestTheHistoryByDaysWaitsForItsStore(t *testing.T) {
 	store.days.Days = []record.StatusDay{{Day: "2026-03-14", Subsystem: "trades", Minutes: [5]int64{7}, LagMax: 3}}
 	store.err = errors.New("disk is gone")
 	if err := v.api.SampleStatus(t.Context(), store); err == nil {
-		t.Error("a store that cannot be read is no error")
+		t.Error("a store that cannot be read is not an error")
 	}
 	store.err = nil
 	v.sampleAt(1, store, serving.Freshness{})
 	store.err = errors.New("disk is gone")
 	v.clock.Set(start.Add(2 * time.Minute))
 	if err := v.api.SampleStatus(t.Context(), store); err == nil {
-		t.Error("a store that cannot be written is no error")
+		t.Error("a store that cannot be written is not an error")
 	}
 	store.err = nil
 	v.sampleAt(3, store, serving.Freshness{})

@@ -54,7 +54,7 @@ func TestHealthAsksTheDatabaseAtMostOnceASecond(t *testing.T) {
 		v.get(access.Nobody, "/health")
 	}
 	if n := v.source.Pings(); n != 1 {
-		t.Errorf("%d pings", n)
+		t.Errorf("got %d pings", n)
 	}
 	v.source.Break()
 	v.clock.Add(time.Second)

@@ -163,7 +163,7 @@ func TestTradesAreCutByThePlan(t *testing.T) {
 	}
 	first := ask[wire.Page[wire.Trade]](t, v, access.Free, "/trades?limit=10")
 	if first.Truncated || first.NextCursor == nil {
-		t.Errorf("a full page that goes on: %+v", first.Envelope)
+		t.Errorf("a full page with a next page: %+v", first.Envelope)
 	}
 	// Explorer has 180 days, and 50 rows hold all of it.
 	all := ask[wire.Page[wire.Trade]](t, v, access.Explorer, "/trades?limit=200")
@@ -477,7 +477,7 @@ func TestWalksGoOnWhereLogIndexesCameIn(t *testing.T) {
 					next = "&cursor=" + *got.NextCursor
 				}
 				if seen != equal+1 {
-					t.Errorf("limit %d, stopped behind page %d, %d log indexes: %d fills of %d", limit, stop, known, seen, equal+1)
+					t.Errorf("limit %d, stopped after page %d, %d log indexes: %d fills of %d", limit, stop, known, seen, equal+1)
 				}
 			}
 		}

@@ -111,7 +111,7 @@ func TestRPCFaults(t *testing.T) {
 			tr.logs = append(tr.logs, string(raw))
 		}
 		if len(tr.logs) < 40 {
-			t.Fatalf("%d logs", len(tr.logs))
+			t.Fatalf("got %d logs", len(tr.logs))
 		}
 		if err := s.SetFaults("rpc/2", Faults{Names: []string{c.fault}, Rate: 1}); err != nil {
 			t.Fatal(err)

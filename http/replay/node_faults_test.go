@@ -39,7 +39,7 @@ func TestFaultsOfNodesAreSeenOrMended(t *testing.T) {
 	v := venue(t, sample.Config{Fills: int64(fills), Seed: 3, Chain: true})
 	want := allLogs(t, v, Faults{})
 	if len(want) < fills {
-		t.Fatalf("%d logs", len(want))
+		t.Fatalf("got %d logs", len(want))
 	}
 	for _, k := range Kinds() {
 		if !k.at("rpc") || unseen[k.Name] {

@@ -109,7 +109,7 @@ func TestKeptLogsAreTheSame(t *testing.T) {
 		}
 	}
 	if stretches < 100 {
-		t.Fatalf("%d stretches have logs", stretches)
+		t.Fatalf("got %d stretches have logs", stretches)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	ranges := [][2]int64{{first - 5000, last + 1000}, {first, first + stretchBlocks - 1}, {first, first + 3*stretchBlocks}, {last, last}, {first - 10, first - 1}}
@@ -157,7 +157,7 @@ func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
 		to := min(from+step-1, end)
 		got := ask(t, url+"/rpc", from, to)
 		if len(got) != 3 || headerOf(t, got[1]).Number != fmt.Sprintf("0x%x", to) {
-			t.Fatalf("%d answers", len(got))
+			t.Fatalf("got %d answers", len(got))
 		}
 		for _, raw := range logsOf(t, got[0]) {
 			e, err := d.Decode(raw)

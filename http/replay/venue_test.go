@@ -427,7 +427,7 @@ func TestTradesPageByPage(t *testing.T) {
 		next = "cursor=" + p.Pagination.Next
 	}
 	if !slices.Equal(all[:49], some) {
-		t.Errorf("%d rows are others", len(some))
+		t.Errorf("got %d rows are others", len(some))
 	}
 	if err := s.SetFaults("data", Faults{Names: []string{"cursor-restart"}, Rate: 1}); err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 			t.Fatalf("%v connections are open", n)
 		}
 		if status := connect(t, addr).get(t, "/api/v3/me", r.key); status != 200 {
-			t.Fatalf("with a key, behind %d idle ones: %d", i, status)
+			t.Fatalf("with a key, after %d idle ones: %d", i, status)
 		}
 	}
 	if status := kept.get(t, "/api/v3/me", r.key); status != 200 {

@@ -137,7 +137,7 @@ func TestADownloadMayTakeAsLongAsItMoves(t *testing.T) {
 		t.Fatalf("done after %s: too fast to tell", took)
 	}
 	if got != fileSize {
-		t.Errorf("%d bytes", got)
+		t.Errorf("got %d bytes", got)
 	}
 }
 

@@ -217,7 +217,7 @@ func theWays(t *testing.T, b *tab, v venue) {
 	give(t, b, chromedp.Evaluate[string](`document.activeElement.blur(), ""`))
 	b.do(t, chromedp.KeyEvent("c"))
 	if got := text(); !strings.HasPrefix(got, "curl ") {
-		t.Errorf("the key c gives %s", got)
+		t.Errorf("the key c: got %s", got)
 	}
 	for _, bad := range b.errors() {
 		t.Error(bad)
@@ -248,7 +248,7 @@ func leaderboardsWithoutTrades(t *testing.T, b *tab, _ venue) {
 	}
 	give(t, b, chromedp.Evaluate[string](`(() => { const list = document.querySelector(".pick select"); list.value = "sports"; list.dispatchEvent(new Event("change")); })(), ""`))
 	if failed := b.settle(t, "/traders").Failed; len(failed) != 1 || !strings.Contains(failed[0], "Ask the server that has them.") {
-		t.Errorf("a filter without single trades gives %v", failed)
+		t.Errorf("a filter without single trades: got %v", failed)
 	}
 	for _, bad := range b.errors() {
 		t.Error(bad)

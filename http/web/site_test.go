@@ -78,10 +78,10 @@ func TestPagesAreCachedAndCompressed(t *testing.T) {
 	plain := b.get("/openapi.json")
 	tag := string(plain.Header.Peek("ETag"))
 	if res := b.get("/openapi.json", "If-None-Match", tag); res.StatusCode() != 304 || len(res.Body()) > 0 {
-		t.Errorf("a known ETag gives %d and %d bytes", res.StatusCode(), len(res.Body()))
+		t.Errorf("a known ETag: status %d, %d bytes", res.StatusCode(), len(res.Body()))
 	}
 	if res := b.get("/openapi.json", "If-None-Match", `W/"other"`); res.StatusCode() != 200 {
-		t.Errorf("another ETag gives %d", res.StatusCode())
+		t.Errorf("another ETag: status %d", res.StatusCode())
 	}
 	for _, c := range []struct{ accepts, coding string }{
 		{"br, gzip", "br"}, {"gzip", "gzip"}, {"gzip;q=0.5, br;q=0", "gzip"}, {"identity", ""}, {"", ""}, {"br;q=0", ""}, {"br;q=0.0, gzip;q=0.000", ""},

@@ -40,7 +40,7 @@ func TestABarIsTheWorstOfItsTime(t *testing.T) {
 		}
 	}
 	if n := strings.Count(drawn, "<rect"); n != dayBuckets {
-		t.Errorf("%d bars", n)
+		t.Errorf("got %d bars", n)
 	}
 	if plot(history, subsystemSeries(2), noon) != "" {
 		t.Error("a plot of no lags")
@@ -78,7 +78,7 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 	}
 	const historical = "historical on purpose: its data ends on 14 March 2026"
 	if strings.Contains(string(p.body), historical) {
-		t.Error("a venue that goes on is called historical")
+		t.Error("a venue that still trades is called historical")
 	}
 	now.Historical, now.Trades.AsOf = true, &noon
 	if p, err = testSite(t).Status(now, nil); err != nil || !strings.Contains(string(p.body), historical) {

@@ -135,6 +135,6 @@ func TestThirteenSections(t *testing.T) {
 		seen[s] = true
 	}
 	if len(seen) != 13 {
-		t.Errorf("%d sections", len(seen))
+		t.Errorf("got %d sections", len(seen))
 	}
 }

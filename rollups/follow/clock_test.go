@@ -27,7 +27,7 @@ func TestWhatAClockThatWasAheadPlannedIsDue(t *testing.T) {
 	m.absent(1, now.AddDate(1, 0, 0), afterOpen)
 	m.absent(2, now, afterOpen)
 	if !m.ready(1, now) || m.ready(2, now) {
-		t.Error("what was asked for by a clock that was ahead waits for it, or what was asked for now does not")
+		t.Error("what was requested while the clock was ahead is delayed, or what was requested now is not")
 	}
 	for _, pauses := range [][]time.Duration{afterMissing, afterOpen} {
 		if pauses[len(pauses)-1] > longestPause {

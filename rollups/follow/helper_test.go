@@ -405,7 +405,7 @@ func (h *history) want(t testing.TB) map[string][]string {
 		h.imported.facts = facts(t, k)
 	})
 	if len(h.imported.facts["fills"]) < h.count/2 {
-		t.Fatalf("%d fills", len(h.imported.facts["fills"]))
+		t.Fatalf("got %d fills", len(h.imported.facts["fills"]))
 	}
 	return h.imported.facts
 }

@@ -267,6 +267,6 @@ func (p *place) said(query string) string {
 func (p *place) want(when, query, want string) {
 	p.t.Helper()
 	if got := p.said(query); got != want {
-		p.t.Errorf("%s: %s\nsays\n%s\nand not\n%s", when, query, got, want)
+		p.t.Errorf("%s: %s\nsays\n%s\nwant\n%s", when, query, got, want)
 	}
 }

@@ -69,7 +69,7 @@ func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if n := p.asked()["/markets/keyset"]; n != 4 { // a token and a condition, open and closed
-		t.Errorf("%d requests", n)
+		t.Errorf("got %d requests", n)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 	p.set(func() { p.empty = 3 })
 	p.asked()
 	if err := m.Once(t.Context()); err == nil {
-		t.Error("three empty sweeps are no error")
+		t.Error("three empty sweeps are not an error")
 	}
 	if a := p.asked(); a["/markets/keyset"] != 0 || m.Status().Open != 4 {
 		t.Errorf("a = %v, status = %+v", a, m.Status())
@@ -409,7 +409,7 @@ func TestListsAreReadOn(t *testing.T) {
 	}
 	p.later(-300 * 24 * time.Hour)
 	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != pages {
-		t.Errorf("behind a clock that was ahead: %v", err)
+		t.Errorf("after a clock that was ahead: %v", err)
 	}
 	p.once(m)
 	if n := p.asked()["/markets"]; n != markets/2 {

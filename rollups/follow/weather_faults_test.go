@@ -57,7 +57,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 			s.follow(o, 5*time.Hour)
 			w = s.follow(s.options(v, sources), 2*time.Hour) // which only has what is stored in the ledger
 			if st := statusOf(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
-				t.Errorf("behind it: %+v", st)
+				t.Errorf("after it: %+v", st)
 			}
 			other := factsOnly(t)
 			if res, err := other.Import(t.Context(), keeper.Request{Paths: []string{s.written(name)}}, nil); err != nil || len(res.Failed) > 0 {
@@ -107,7 +107,7 @@ func TestTheWeatherDoesNotWaitForAClockThatWasAhead(t *testing.T) {
 	before := len(s.asked["metar"])
 	s.follow(o, time.Hour)
 	if n := len(s.asked["metar"]) - before; before == 0 || n < 11 {
-		t.Errorf("asked for %d times while the clock was ahead, and %d times in the hour behind that", before, n)
+		t.Errorf("requested %d times while the clock was ahead, and %d times in the hour after that", before, n)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestAnswersOfNulls(t *testing.T) {
 	}
 	left := *statusOf(t, w, "openmeteo forecast").WeightLeft
 	if asked := 5*(4+6+3+2) + len(s.asked["meta"]); left != 1500-float64(asked) {
-		t.Errorf("a weight of %g is left, %d was asked for", left, asked)
+		t.Errorf("weight left %g, requested %d", left, asked)
 	}
 }
 

@@ -407,7 +407,7 @@ func TestTheDaysWeightIsEnough(t *testing.T) {
 		weight += 10 * len(s.asked[what])
 	}
 	if weight > 250 {
-		t.Errorf("a weight of %d was asked for", weight)
+		t.Errorf("requested a weight of %d", weight)
 	}
 	st := statusOf(t, s.follow(o, time.Hour), "openmeteo forecast")
 	if st.Answers == 0 || st.Error != "" {

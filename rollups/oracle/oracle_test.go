@@ -41,7 +41,7 @@ func TestForecastsByHand(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if open := oracle.Forecasts(fills, nil); len(open) != 0 {
-		t.Errorf("an open market gives forecasts: %+v", open)
+		t.Errorf("an open market has forecasts: %+v", open)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestPricesAreRoundedAndClipped(t *testing.T) {
 		}
 	}
 	if len(got) != 2 {
-		t.Errorf("%d forecasts, want 2", len(got))
+		t.Errorf("got %d forecasts, want 2", len(got))
 	}
 }
 

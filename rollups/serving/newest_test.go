@@ -41,12 +41,12 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	var n NewestTrades
 	for i, at := range []int64{103, 101, 105, 102, 104} {
 		if !n.Add(newestTrade(i, at)) {
-			t.Errorf("%d is not taken", at)
+			t.Errorf("got %d is not taken", at)
 		}
 		again := newestTrade(i, at)
 		again.Source = NewestOfList
 		if n.Add(again) {
-			t.Errorf("%d is taken twice", at)
+			t.Errorf("got %d is taken twice", at)
 		}
 	}
 	expect := func(what string, got []NewestTrade, want ...int64) {
@@ -71,7 +71,7 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	expect("a market's", rows, 104, 101)
 	n.Final(102)
 	if n.Len() != 3 || n.Add(newestTrade(1, 101)) || n.Add(newestTrade(9, 102)) {
-		t.Errorf("%d kept", n.Len())
+		t.Errorf("got %d kept", n.Len())
 	}
 	n.SetCoverage(NewestCoverage{State: NewestLive})
 	if _, f := n.Newest(nil, 0, data.Hash{}, 1); f.State != NewestLive {

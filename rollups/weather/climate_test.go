@@ -32,7 +32,7 @@ func TestNormalsByHand(t *testing.T) {
 		return data.Degrees(20, data.Celsius), true
 	}))
 	if len(got) != 366 {
-		t.Fatalf("%d days", len(got))
+		t.Fatalf("got %d days", len(got))
 	}
 	u := got[716]
 	if u.Value.Text(data.Celsius) != "16.0" || u.Deviation.Text(data.Celsius) != "8.95" || u.P10.Text(data.Celsius) != "4.0" ||
@@ -75,7 +75,7 @@ func TestTooFewYearsMakeNoNormal(t *testing.T) {
 		t.Errorf("23 years give %d days", len(got))
 	}
 	if got := Climate(map[data.Date]data.Temp{data.DateFrom(2026, 6, 1): 900}); len(got) != 0 {
-		t.Errorf("2026 gives %d days", len(got))
+		t.Errorf("2026: got %d days", len(got))
 	}
 }
 

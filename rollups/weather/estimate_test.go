@@ -102,12 +102,12 @@ func TestProbabilitiesComeToExactlyOne(t *testing.T) {
 		e := Estimate{Mean: data.Temp(temp.Draw(t, "mean")), Sigma: data.Temp(rapid.Int32Range(720, 6000).Draw(t, "sigma"))}
 		for _, p := range [][]data.Micro{e.Probabilities(ladder, r, metric, nil), EnsembleProbabilities(members, ladder, r)} {
 			if sum(p) != data.One {
-				t.Fatalf("%v come to %s", p, sum(p))
+				t.Fatalf("sum of %v: %s", p, sum(p))
 			}
 		}
 		left, dead := e.Probabilities(ladder, r, metric, &so), Dead(ladder, metric, &so)
 		if sum(left) != data.One {
-			t.Fatalf("what is left, %v, comes to %s", left, sum(left))
+			t.Fatalf("sum of the rest %v: %s", left, sum(left))
 		}
 		for i := range left {
 			if left[i] < 0 || dead[i] && left[i] != 0 || dead[i] && (ladder[i].Holds(so.Degrees) || ladder[i].Holds(so.Bound)) {

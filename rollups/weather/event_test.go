@@ -104,7 +104,7 @@ func TestTwoEventsOfOneCityDayAreToldApart(t *testing.T) {
 	}
 	claims := []Claim{{Archived: true, Volume: 900, ID: a.ID}, {Volume: 5, ID: b.ID}}
 	if Canonical(claims) != 1 {
-		t.Error("the event that was put aside stands for the day")
+		t.Error("the event that was put aside counts for the day")
 	}
 	if Canonical([]Claim{{Volume: 1, ID: "7"}, {Volume: 2, ID: "8"}}) != 1 || Canonical([]Claim{{ID: "10"}, {ID: "9"}}) != 1 || Canonical(nil) != -1 {
 		t.Error("volume, then the older id")

@@ -49,10 +49,10 @@ var excluded = []string{
 func TestWhatIsNoCityDayIsNoTitle(t *testing.T) {
 	for _, text := range excluded {
 		if got, ok := ParseTitle(text); ok {
-			t.Errorf("%q is taken for %+v", text, got)
+			t.Errorf("%q was parsed as %+v", text, got)
 		}
 		if _, _, ok := ParseQuestion(text); ok {
-			t.Errorf("%q is taken for a bracket's question", text)
+			t.Errorf("%q was parsed as a bracket's question", text)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestSlugs(t *testing.T) {
 	for _, text := range []string{"highest-temperature-in-dc", "highest-temperature-in-nyc-on-march-32", "lowest-temp-in-nyc-on-may-1",
 		"highest-temperature-in-munich-on-july-3-2026-17corbelow", "highest-temperature-in-rome-on-february-29-2026"} {
 		if got, ok := ParseSlug(text); ok {
-			t.Errorf("%q is taken for %+v", text, got)
+			t.Errorf("%q was parsed as %+v", text, got)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestLabels(t *testing.T) {
 	for _, text := range []string{"", "24", "24K", "<75mm", "75-100mm", "99-98°F", "98-98°F", "24.5°C", "24°C or so", "1234°F",
 		"98°F-37°C", "1.10ºC", "Yes", "°C", "--3°C", "24°C 25°C"} {
 		if got, ok := ParseLabel(text); ok {
-			t.Errorf("%q is taken for %+v", text, got)
+			t.Errorf("%q was parsed as %+v", text, got)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestSlugEnds(t *testing.T) {
 	}
 	for _, slug := range []string{event, event + "-", event + "-17k", event + "-99-98f", "other-17c", event + "-17-18corbelow"} {
 		if got, ok := ParseSlugBracket(slug, event); ok {
-			t.Errorf("%s is taken for %+v", slug, got)
+			t.Errorf("%s was parsed as %+v", slug, got)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func FuzzLabel(f *testing.F) {
 	f.Add("-3--2°C", "Will the lowest temperature in Austin be 67°F or below on August 30?", "lowest-temperature-in-austin-on-august-30")
 	f.Fuzz(func(t *testing.T, label, question, slug string) {
 		if b, ok := ParseLabel(label); ok && !b.OpenLow && !b.OpenHigh && b.Lo > b.Hi {
-			t.Errorf("%q gives %+v", label, b)
+			t.Errorf("%q: got %+v", label, b)
 		}
 		_, _, _ = ParseQuestion(question)
 		_, _ = ParseSlug(slug)

@@ -70,10 +70,10 @@ func TestTheOrderOfClosesDoesNotMatter(t *testing.T) {
 				}
 			}
 			if so.PricedSum != sum || (so.PricedMean == nil) != (sum == 0) || so.Mean != nil && *so.Mean != *so.PricedMean {
-				t.Fatalf("hour %d: those with a price come to %d, their mean is %v", so.Start, so.PricedSum, so.PricedMean)
+				t.Fatalf("hour %d: sum of those with a price %d, their mean %v", so.Start, so.PricedSum, so.PricedMean)
 			}
 			if so.Priced != len(newest) || (so.Overround != nil) != (len(newest) == len(ladder)) || so.Overround != nil && *so.Overround != sum {
-				t.Fatalf("hour %d: %d have a price, they come to %v", so.Start, so.Priced, so.Overround)
+				t.Fatalf("hour %d: %d have a price, their sum is %v", so.Start, so.Priced, so.Overround)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func TestAMarketByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if m := MarketOf(ladder, Floor, quotes); *m.Mean != mean+450 {
-		t.Errorf("cut to whole degrees, each bracket stands for half a degree more: %d", *m.Mean)
+		t.Errorf("cut to whole degrees, each bracket counts half a degree more: %d", *m.Mean)
 	}
 	quotes[3] = Quote{}
 	if diff := cmp.Diff(Market{Mode: 2}, MarketOf(ladder, HalfUp, quotes)); diff != "" {

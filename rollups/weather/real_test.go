@@ -122,7 +122,7 @@ func everyEventOfTheSeminar(t *testing.T) {
 		}
 	}
 	if events != 218 {
-		t.Errorf("%d events, want 218", events)
+		t.Errorf("got %d events, want 218", events)
 	}
 }
 
@@ -162,7 +162,7 @@ func ofGamma(t *testing.T, events int, files ...string) {
 		}
 	}
 	if len(seen) != events {
-		t.Errorf("%d events seen, want %d", len(seen), events)
+		t.Errorf("got %d events seen, want %d", len(seen), events)
 	}
 }
 
@@ -273,6 +273,6 @@ func everyExampleOfTheNotes(t *testing.T) {
 		}
 	}
 	if n < 60 {
-		t.Errorf("%d examples found", n)
+		t.Errorf("got %d examples found", n)
 	}
 }

@@ -207,7 +207,7 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 		return err == nil && code == http.StatusOK
 	})
 	if _, err := t.exportJob(ctx, t.server); err != nil {
-		t.fail("behind a jump of the clock: %v", err)
+		t.fail("after a jump of the clock: %v", err)
 	}
 	if err := t.goesOn(ctx); err != nil || to != beforeFills {
 		return err
@@ -248,11 +248,11 @@ func (t *clocked) answers(ctx context.Context) (map[string]string, error) {
 			return nil, err
 		}
 		if code != http.StatusOK || etag == "" {
-			t.fail("%s is answered with %d: %s", path, code, tail(text))
+			t.fail("%s: status %d: %s", path, code, tail(text))
 		}
 		all[path] = text
 		if code, again, _, err := t.server.ask(ctx, path, t.secrets()[0], etag); err != nil || code != http.StatusNotModified && again != text {
-			t.fail("%s is asked for by its ETag and answered with %d (%v)", path, code, err)
+			t.fail("%s with its ETag: status %d (%v)", path, code, err)
 		}
 	}
 	return all, nil
@@ -272,7 +272,7 @@ func (t *clocked) goesOn(ctx context.Context) error {
 	t.awaited(ctx, "who follows a venue", follows)
 	for _, path := range []string{"/health", "/status/public", "/status/history"} {
 		if code, text, err := t.server.get(ctx, path, ""); err != nil || code != http.StatusOK {
-			t.fail("%s is answered with %d behind a jump of the clock: %s (%v)", path, code, tail(text), err)
+			t.fail("%s after a jump of the clock: status %d: %s (%v)", path, code, tail(text), err)
 		}
 	}
 	if err := t.expiry(ctx); err != nil {
@@ -306,7 +306,7 @@ func (t *clocked) expiry(ctx context.Context) error {
 		return err
 	}
 	if left := t.expires.Sub(t.clock.now()); left > 0 && code != http.StatusOK || left < 0 && (code != http.StatusUnauthorized || !strings.Contains(text, "expired_api_key")) {
-		t.fail("a key that is valid for %s more is answered with %d: %s", left, code, tail(text))
+		t.fail("a key that is valid for %s more: status %d: %s", left, code, tail(text))
 	}
 	t.count("uses of a key that expires", 1)
 	return nil

@@ -106,7 +106,7 @@ func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 	until("requests", 20*time.Millisecond, func() error {
 		code, _, err := s.get(commands, "/leaderboard/traders?period=30d", v.secrets()[0])
 		if err == nil && code != 200 {
-			v.fail("a request beside imports is answered with %d", code)
+			v.fail("a request during imports: status %d", code)
 		}
 		return err
 	})
@@ -125,7 +125,7 @@ func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 		until("export jobs", 300*time.Millisecond, func() error {
 			code, text, err := s.send(commands, "POST", "/research/export-jobs", v.secrets()[0], fmt.Sprintf(`{"dataset":%q,"format":"csv","period":"all"}`, []string{"wallet_pnl", "markets"}[n/3%2]))
 			if err == nil && code != 200 && code != 202 && code != 429 && code != 409 {
-				v.fail("an export job is answered with %d: %s", code, text)
+				v.fail("an export job: status %d: %s", code, text)
 			}
 			return err
 		})
@@ -205,7 +205,7 @@ func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 		case 1:
 			v.killed(ctx, r, v.dir, "backup", v.backups, "--keep", "3")
 			if said, err := v.run(ctx, v.dir, "backup", v.backups, "--verify"); err != nil {
-				v.fail("behind a kill: %v: %s", err, said)
+				v.fail("after a kill: %v: %s", err, said)
 			}
 		case 2:
 			v.killed(ctx, r, v.dir, "export", "fills", "--out", out)

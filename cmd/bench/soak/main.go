@@ -91,7 +91,7 @@ func (h *harness) finish(err error) error {
 		runtime.NumCPU(), h.seed, time.Since(h.began).Round(time.Second))
 	h.print(os.Stdout)
 	if err == nil && h.failed() > 0 {
-		err = fmt.Errorf("%d checks failed", h.failed())
+		err = fmt.Errorf("got %d checks failed", h.failed())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kept for inspection:", h.dir)

@@ -56,7 +56,7 @@ func TestOtherEndsOfAnImportAreFailures(t *testing.T) {
 		{"no JSON", nil},
 	} {
 		if v.judge([]byte(c.out), c.err) == nil {
-			t.Errorf("%q, %v is taken for good", c.out, c.err)
+			t.Errorf("%q, %v was accepted", c.out, c.err)
 		}
 	}
 	if err := v.judge([]byte(`{"receipts":[{"feed":"polydata-order-filled","read":2,"inserted":2}],"failed":[]}`), nil); err != nil {
@@ -174,7 +174,7 @@ func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := grows(t.Context(), c.newestBackup); err == nil {
-		t.Error("a number that cannot be read is taken for none")
+		t.Error("a number that cannot be parsed counts as missing")
 	}
 	refresh, noRefresh := grows(t.Context(), c.refreshes)
 	follows, noFollower := grows(t.Context(), c.followed)
@@ -185,7 +185,7 @@ func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
 	_, noRefresh = grows(t.Context(), c.refreshes)
 	_, noFollower = grows(t.Context(), c.followed)
 	if noRefresh == nil || noFollower == nil || refresh() || follows() {
-		t.Errorf("an answer with an error is taken for a figure: %v, %v", noRefresh, noFollower)
+		t.Errorf("a response with an error counts as a figure: %v, %v", noRefresh, noFollower)
 	}
 }
 

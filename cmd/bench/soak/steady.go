@@ -170,7 +170,7 @@ func (v *venue) repeat(ctx context.Context, all *sync.WaitGroup, pause time.Dura
 		defer all.Done()
 		for ctx.Err() == nil {
 			if err := f(context.WithoutCancel(ctx)); err != nil {
-				v.fail("beside the load: %v", err)
+				v.fail("during the load: %v", err)
 			}
 			_ = guard.Sleep(ctx, pause)
 		}

@@ -179,7 +179,7 @@ func (v *venue) held(ctx context.Context, s *server) error {
 			return err
 		}
 		if code != 200 {
-			v.fail("key %s was issued, and is answered with %d: %s", k.ID, code, text)
+			v.fail("key %s was issued, but a request with it: status %d: %s", k.ID, code, text)
 		}
 		v.count("keys looked for after a start", 1)
 	}

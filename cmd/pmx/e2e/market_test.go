@@ -74,7 +74,7 @@ func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	markets := v.table(someMarkets)
 	if len(markets) < 40 {
-		t.Fatalf("%d markets", len(markets))
+		t.Fatalf("got %d markets", len(markets))
 	}
 	for _, id := range markets {
 		m := reply[wire.One[wire.MarketOverview]](v, "/market/"+id+"/overview").Data
@@ -136,7 +136,7 @@ func TestEventsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	events := v.table(someEvents)
 	if len(events) < 20 {
-		t.Fatalf("%d events", len(events))
+		t.Fatalf("got %d events", len(events))
 	}
 	for _, slug := range events {
 		e := reply[wire.One[wire.EventOverview]](v, "/event/"+slug).Data

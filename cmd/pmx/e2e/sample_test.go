@@ -83,7 +83,7 @@ func importSample(t testing.TB) {
 	v := keep(t, filepath.Join(dir, "data"))
 	files, err := filepath.Glob(filepath.Join(from, "*"))
 	if err != nil || len(man.FillFiles) != 3 {
-		t.Fatalf("%d files of fills, want 3: %v", len(man.FillFiles), err)
+		t.Fatalf("got %d files of fills, want 3: %v", len(man.FillFiles), err)
 	}
 	v.load(slices.DeleteFunc(files, func(f string) bool { return f == newest || filepath.Base(f) == sample.ManifestName })...)
 	v.keeper.Settle()

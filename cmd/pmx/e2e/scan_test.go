@@ -78,7 +78,7 @@ func (v *venue) checkWalk(route *api.Route, rest []string) {
 		}
 	})
 	if len(before) < 3 || pages < 3 {
-		t.Fatalf("%s gives %d rows on %d pages: too few to try", path, len(before), pages)
+		t.Fatalf("%s: got %d rows on %d pages: too few to try", path, len(before), pages)
 	}
 	after, _ := v.walk(path, fields, 200, func() {})
 	start, seen, end := counted(before), counted(during), counted(after)

@@ -104,7 +104,7 @@ func TestScreenerGivesWhatPlainSQLGives(t *testing.T) {
 			t.Errorf("%s: %d rows, %d in the facts\n%s", c.query, len(got), len(want), firstDifference(got, want))
 		}
 		if len(want) == 0 {
-			t.Errorf("%s proves nothing: no market of the sample venue passes", c.query)
+			t.Errorf("%s tests nothing: no market of the sample venue matches", c.query)
 		}
 		rows += len(got)
 		checkShopSummary(v, c.query, where)

@@ -214,7 +214,7 @@ func checkPages(v *venue, wallet string, total int) {
 		p := reply[wire.WalletMarkets](v, "/trader/"+wallet+"/markets?sort=real_pnl&positions=false&limit=37"+cursor)
 		for _, r := range p.Data {
 			if r.RealPnL > last || seen[orDash(r.ConditionID)] {
-				v.t.Errorf("%s: %s with %d comes twice, or behind %d", wallet, orDash(r.ConditionID), r.RealPnL, last)
+				v.t.Errorf("%s: %s with %d appears twice, or after %d", wallet, orDash(r.ConditionID), r.RealPnL, last)
 			}
 			last, seen[orDash(r.ConditionID)] = r.RealPnL, true
 		}
@@ -278,7 +278,7 @@ func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	checkWallets(v)
 	v.load(last)
 	if s := v.keeper.WalletStats(); !s.Ready || s.Stored == 0 || s.Recent == 0 {
-		t.Fatalf("beside the file in wallet order: %+v", s)
+		t.Fatalf("next to the file in wallet order: %+v", s)
 	}
 	checkWallets(v)
 }
@@ -287,7 +287,7 @@ func checkWallets(v *venue) {
 	v.t.Helper()
 	wallets := v.table(someWallets)
 	if len(wallets) < 15 {
-		v.t.Fatalf("%d wallets", len(wallets))
+		v.t.Fatalf("got %d wallets", len(wallets))
 	}
 	for _, w := range wallets {
 		checkWallet(v, w)

@@ -90,7 +90,7 @@ func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events in
 		for _, e := range c.Events {
 			found[e.Slug] = true
 			if events++; b.LeftOut != nil && b.LeftOut.FromDate != nil && e.TargetDate > *b.LeftOut.FromDate {
-				t.Errorf("%s is there, though from %s on not all is", e.Slug, *b.LeftOut.FromDate)
+				t.Errorf("%s is included, although events from %s on are left out", e.Slug, *b.LeftOut.FromDate)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
 	for _, c := range full.LeftOut.Cities {
 		b := v.bundle("?cities=" + c)
 		if b.LeftOut != nil || take(t, &b, found) != 2*days {
-			t.Errorf("%s by itself is not whole: %+v", c, b.LeftOut)
+			t.Errorf("%s alone is incomplete: %+v", c, b.LeftOut)
 		}
 	}
 	if len(found) != len(all) {
@@ -132,6 +132,6 @@ func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
 		v.bundle(query)
 	}
 	if again := v.bundle(""); fmt.Sprint(again.LeftOut.Events, again.LeftOut.Cities) != fmt.Sprint(left.Events, left.Cities) {
-		t.Errorf("asked again: %+v, want %+v", again.LeftOut, left)
+		t.Errorf("second request: %+v, want %+v", again.LeftOut, left)
 	}
 }

@@ -55,7 +55,7 @@ func TestTheDeskEqualsPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	grid := reply[wire.WeatherCities](v, "/weather/cities")
 	if len(grid.Data) != 55 {
-		t.Fatalf("%d cities", len(grid.Data))
+		t.Fatalf("got %d cities", len(grid.Data))
 	}
 	var day, week, ever data.Micro
 	estimates, dead := 0, 0
@@ -91,7 +91,7 @@ func TestTheDeskEqualsPlainSQLOnTheSampleVenue(t *testing.T) {
 		}
 	}
 	if day != grid.Volume24hTotal || week != grid.Volume7dTotal || ever != grid.VolumeLifetimeTotal || day == 0 {
-		t.Errorf("the rows come to %s, %s and %s, the totals say %s, %s and %s", day, week, ever, grid.Volume24hTotal, grid.Volume7dTotal, grid.VolumeLifetimeTotal)
+		t.Errorf("sums of rows: %s, %s and %s, totals: %s, %s and %s", day, week, ever, grid.Volume24hTotal, grid.Volume7dTotal, grid.VolumeLifetimeTotal)
 	}
 	if estimates < 100 || dead == 0 {
 		t.Errorf("%d estimates, %d dead brackets", estimates, dead)
@@ -128,7 +128,7 @@ func checkModel(t *testing.T, e *wire.WeatherEvent, rows []wire.WeatherBracket) 
 		}
 	}
 	if model != data.One || market != data.One {
-		t.Errorf("%s: probabilities come to %s, prices to %s", e.EventSlug, model, market)
+		t.Errorf("%s: sum of probabilities %s, sum of prices %s", e.EventSlug, model, market)
 	}
 	return dead
 }
@@ -146,7 +146,7 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 	v := newSample(t)
 	res := v.ask("GET", "/weather/bot-bundle", "")
 	if n := len(res.Body()); n > 200_000 {
-		t.Errorf("%d bytes", n)
+		t.Errorf("got %d bytes", n)
 	}
 	bundle := reply[wire.WeatherBundle](v, "/weather/bot-bundle")
 	if bundle.LeftOut != nil {
@@ -164,7 +164,7 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 				t.Errorf("%s: %+v, by itself %+v", e.Slug, e.Consensus, m.Events[i].Consensus)
 			}
 			if sum(e.Brackets.PModel) != data.One || sum(e.Brackets.PMkt) != data.One {
-				t.Errorf("%s: probabilities come to %s, prices to %s", e.Slug, sum(e.Brackets.PModel), sum(e.Brackets.PMkt))
+				t.Errorf("%s: sum of probabilities %s, sum of prices %s", e.Slug, sum(e.Brackets.PModel), sum(e.Brackets.PMkt))
 			}
 			for k := range e.Brackets.Vol {
 				b := m.Data[row]
@@ -180,7 +180,7 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 		}
 	}
 	if events < 100 {
-		t.Errorf("%d events", events)
+		t.Errorf("got %d events", events)
 	}
 	before := string(res.Header.Peek("Etag"))
 	asOf := reply[wire.WeatherBundle](v, "/weather/bot-bundle").AsOf

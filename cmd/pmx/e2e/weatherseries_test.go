@@ -119,7 +119,7 @@ func TestForecastsAndSkillEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		}
 	}
 	if len(f.Consensus) < 3 {
-		t.Errorf("%d days", len(f.Consensus))
+		t.Errorf("got %d days", len(f.Consensus))
 	}
 }
 

@@ -62,7 +62,7 @@ func TestEqualRequestsShareAFile(t *testing.T) {
 		t.Errorf("new data gave the old file: %+v", fourth)
 	}
 	if n := len(d.files()); n != 2 {
-		t.Errorf("%d files", n)
+		t.Errorf("got %d files", n)
 	}
 	// A file is removed with its last job.
 	for i, j := range []job.Job{first, waiting, third} {

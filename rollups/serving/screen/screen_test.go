@@ -175,7 +175,7 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 			}
 		}
 		if s.c.Len() != markets {
-			t.Fatalf("%d markets, want %d", s.c.Len(), markets)
+			t.Fatalf("got %d markets, want %d", s.c.Len(), markets)
 		}
 	})
 }
