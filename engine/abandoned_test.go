@@ -29,10 +29,10 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestADatabaseOpensAgainBehindACancelledStatement, wherever in a statement its context ends, and
+// TestADatabaseOpensAgainAfterACancelledStatement, wherever in a statement its context ends, and
 // if reading its rows panics. A statement that was planned but not run, or open rows, would keep
 // the closed database, and DuckDB would wait for it forever.
-func TestADatabaseOpensAgainBehindACancelledStatement(t *testing.T) {
+func TestADatabaseOpensAgainAfterACancelledStatement(t *testing.T) {
 	opts := enginetest.Options(t, t.TempDir(), "1GB")
 	opts.Threads = 3 // others than the one that asks begin with what was planned
 	const query = "SELECT sum(range) FROM range(1_000_000)"

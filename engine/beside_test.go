@@ -10,9 +10,9 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestBesideReadsWhatTheWriterCommitted on a separate connection, but not after a panic, and not
+// TestBesideReadsCommittedData on a separate connection, but not after a panic, and not
 // while somebody waits to close the file, who would wait for the caller.
-func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
+func TestBesideReadsCommittedData(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
 	if err != nil {
 		t.Fatal(err)

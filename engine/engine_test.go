@@ -183,7 +183,7 @@ func TestLockedFileNamesTheProcess(t *testing.T) {
 }
 
 // The reason why a file cannot be opened is reported once, and not in the driver's words.
-func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
+func TestAFileThatIsNotADatabaseIsReportedAsSuch(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	if err := os.WriteFile(dir.Database(), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
 
 // Permissions of others are removed from all files in the directory, but not from targets of links.
 // A folder that all users can write to is refused.
-func TestADirectoryIsItsOwnersAlone(t *testing.T) {
+func TestADirectoryIsPrivate(t *testing.T) {
 	dir, other := engine.Dir(t.TempDir()), filepath.Join(t.TempDir(), "other")
 	deep := filepath.Join(dir.Rejected(), "a", "b.ndjson")
 	for _, path := range []string{deep, other, dir.Control()} {

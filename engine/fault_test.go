@@ -46,7 +46,7 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 }
 
 // All users of an instance see its fault. It is replaced once, without further errors.
-func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
+func TestSeveralCallersWithOneFaultReopenOnce(t *testing.T) {
 	ctx := context.Background()
 	outcomes := make(chan bool, 8)
 	db, err := engine.Open(ctx, engine.Options{
@@ -82,7 +82,7 @@ func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
 }
 
 // A panic of a caller neither keeps its connection nor leaves a transaction open.
-func TestAPanicGivesItsConnectionBack(t *testing.T) {
+func TestAPanicReleasesItsConnection(t *testing.T) {
 	ctx := context.Background()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1})
 	if err != nil {

@@ -33,7 +33,7 @@ func addWallets(ctx context.Context, db *engine.DB, from, n int) error {
 
 // Commits, rollbacks and checkpoints while a file is frozen have no effect on its copy, which opens
 // as the state at the beginning.
-func TestAFrozenFileIsTheStateOfItsCheckpoint(t *testing.T) {
+func TestAFrozenFileIsAsOfItsCheckpoint(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db := open(t, dir)
 	if err := addWallets(ctx, db, 0, 1000); err != nil {
@@ -99,7 +99,7 @@ func TestReadingAFrozenFileKeepsTheLock(t *testing.T) {
 	}
 }
 
-func TestClosingStopsWhoReadsAFrozenFile(t *testing.T) {
+func TestClosingStopsReadersOfAFrozenFile(t *testing.T) {
 	db := open(t, t.TempDir())
 	closed := make(chan error, 1)
 	err := db.Freeze(context.Background(), func(ctx context.Context, _ engine.Frozen) error {

@@ -137,7 +137,7 @@ func TestHelpersComeBack(t *testing.T) {
 }
 
 // Work in parallel to other work says how long it may hold them off.
-func TestHelpersAreHeldOffForAsLongAsIsSaid(t *testing.T) {
+func TestHelpersAreHeldOffForTheGivenTime(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestHelpersComeAndGo(t *testing.T) {
 
 // Alone within Write, while somebody waits to close the database: a second read lock would wait for
 // the waiting writer, and so neither would ever end.
-func TestToBeAloneWithinAWriteDoesNotWaitForWhoCloses(t *testing.T) {
+func TestAloneWithinAWriteDoesNotWaitForClose(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestPartsOfMemoryAddUp(t *testing.T) {
 	}
 }
 
-func TestWhatMemoryThereIs(t *testing.T) {
+func TestAvailableMemory(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	machine := file("MemFree:   100 kB\nMemTotal:       16000000 kB\n")
 	for name, c := range map[string]struct {

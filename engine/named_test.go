@@ -13,7 +13,7 @@ import (
 
 // A write is acknowledged only when the directory entry of its log is on the disk: the folder is
 // synced after the first write of every new log, and only then.
-func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
+func TestTheNameOfANewLogIsOnTheDiskAfterAWrite(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), Threads: 1, MemoryLimit: "200MB"})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"pmx/engine/guard"
 )
 
-func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
+func TestYieldingReturnsTheResult(t *testing.T) {
 	mine := errors.New("mine")
 	if err := engine.LowPriority(func() error { return mine }); !errors.Is(err, mine) {
 		t.Errorf("err = %v", err)
@@ -24,7 +24,7 @@ func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 	_ = engine.LowPriority(func() error { panic("oh") })
 }
 
-func TestRoomIsMadeOnce(t *testing.T) {
+func TestBuffersAreAllocatedOnce(t *testing.T) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		t.Skip("GOMAXPROCS is set in the environment, which then applies")
 	}

@@ -11,9 +11,9 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// TestACancelledTransactionLeavesNone: whenever a caller cancels, the writing connection is in no
+// TestACancelledTransactionIsRolledBack: whenever a caller cancels, the writing connection is in no
 // transaction afterwards, and the database has all of the transaction or nothing.
-func TestACancelledTransactionLeavesNone(t *testing.T) {
+func TestACancelledTransactionIsRolledBack(t *testing.T) {
 	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), "256MB"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// TestAnUninterruptedStatementBeginsNoGoroutine: the driver recognises the mark.
-func TestAnUninterruptedStatementBeginsNoGoroutine(t *testing.T) {
+// TestAnUninterruptedStatementStartsNoGoroutine: the driver recognises the mark.
+func TestAnUninterruptedStatementStartsNoGoroutine(t *testing.T) {
 	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), "1GB"))
 	if err != nil {
 		t.Fatal(err)

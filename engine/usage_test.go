@@ -10,7 +10,7 @@ import (
 	"pmx/engine/enginetest"
 )
 
-func TestWhatADatabaseUsesIsKnown(t *testing.T) {
+func TestMemoryOfADatabaseIsReported(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	db, err := engine.Open(context.Background(), enginetest.Options(t, string(dir), "1GB"))
 	if err != nil {

@@ -116,7 +116,7 @@ func (c *copies) check(t *rapid.T) {
 // Whatever a venue imports, replaces, compacts and rebuilds between two states of a replica, the
 // second equals a complete load, and if only the order of rows changed, it is derived from the
 // first. Some of the venues are in databases with the block size of earlier versions.
-func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
+func TestAChangedStateEqualsALoadedOne(t *testing.T) {
 	carried, whole := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
@@ -162,8 +162,8 @@ func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 }
 
 // The first and the last trade of a wallet on the desk change when a market leaves the desk.
-func TestAMarketThatLeavesTheDeskLeavesAStateThatIsCarriedOn(t *testing.T) {
-	testfiles.InLong(t, "TestAStateThatIsCarriedOnIsThatWhichIsLoaded draws other steps")
+func TestAChangeIsCorrectWhenAMarketLeavesTheDesk(t *testing.T) {
+	testfiles.InLong(t, "TestAChangedStateEqualsALoadedOne draws other steps")
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawDesk(rt)
 		described, left := listed("new york", 0), listed("new york", 0)

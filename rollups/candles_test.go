@@ -64,7 +64,7 @@ func (v *venue) compareCandles(t rapid.TB) []string {
 
 // Four trades of an hour, at 0.5, 0.9, 0.1 and 0.6; then a source with log indexes says that the dearest and
 // the last were no taker's, and a late one comes in that is the first.
-func TestCandlesLoseWhatGivesWay(t *testing.T) {
+func TestCandlesLoseReplacedFills(t *testing.T) {
 	testfiles.InLong(t, "TestCandlesEqualPlainSQLOnTheSampleVenue holds candles against the facts")
 	fill := func(n int, minute int64, cents data.Micro) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: data.NoIndex, TS: start.UnixMicro() + minute*60_000_000, Wallet: address(n), TokenID: token(0, 0),

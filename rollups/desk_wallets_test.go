@@ -201,7 +201,7 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 
 // A token moves from a bracket that leaves the desk to one that joins it, in one file: the wallet
 // has still traded one market, with the payout of the new one.
-func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
+func TestATokenMovesBetweenBrackets(t *testing.T) {
 	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket moves one")
 	was, left, came := listed("london", 0), listed("other title", 0), listed("new york", 1)
 	was.UpdatedAt, left.UpdatedAt, came.UpdatedAt = start, start.Add(time.Hour), start.Add(2*time.Hour)

@@ -165,7 +165,7 @@ func wantSpans(first, last int64, name func(time.Time) string, of func(string) b
 // markets trade on day 1, and one is new on each. Then a and b are found to be
 // market 1's: it is new on day 0 and the only one on both. A late fill of token e
 // brings market 0 back on day 0, and one of c on day 0 changes nothing.
-func TestATokenThatMovesTakesItsDaysAlong(t *testing.T) {
+func TestATokenThatMovesKeepsItsDays(t *testing.T) {
 	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket moves one")
 	fill := func(n, d int, tokenID string) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: int32(n), TS: start.UnixMicro() + int64(d)*day, Wallet: address(n), TokenID: tokenID,

@@ -12,7 +12,7 @@ import (
 
 // However figures change, appear and disappear, many of them equal, the result is that of ranking
 // everybody.
-func TestLeadersAreThoseThatRankingEverybodyGives(t *testing.T) {
+func TestLeadersEqualAFullRanking(t *testing.T) {
 	const size = 5
 	looked := 0 // how often everybody was ranked
 	calls := 0

@@ -40,7 +40,7 @@ func (f *faltering) Err() error            { f.look(); return f.Context.Err() }
 
 // A load that fails, at any point, keeps the previous contents, and later batches are followed or
 // loaded completely. The same holds for a batch that was followed in part.
-func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
+func TestAFailedLoadKeepsTheSnapshot(t *testing.T) {
 	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
 	steps := world.Filter(func(s []step) bool { return len(s) >= 3 }).Example(7)
 	v := newVenue(t, steps)

@@ -22,7 +22,7 @@ import (
 // input ends.
 const holdLock = "PMX_TEST_HOLD_LOCK"
 
-func TestADoctorNamesWhoHoldsTheDatabase(t *testing.T) {
+func TestDoctorNamesTheProcessThatHoldsTheDatabase(t *testing.T) {
 	if path := os.Getenv(holdLock); path != "" {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err == nil {
@@ -63,7 +63,7 @@ func TestADoctorNamesWhoHoldsTheDatabase(t *testing.T) {
 	}
 }
 
-func TestADoctorLooksAtTheOwner(t *testing.T) {
+func TestDoctorChecksTheOwner(t *testing.T) {
 	dir := t.TempDir()
 	owner := func(dir string) []finding {
 		info, err := os.Stat(dir)
@@ -91,7 +91,7 @@ func TestADoctorLooksAtTheOwner(t *testing.T) {
 	}
 }
 
-func TestADoctorComparesVersionsOfTheTables(t *testing.T) {
+func TestDoctorComparesVersionsOfTheTables(t *testing.T) {
 	for _, tc := range []struct {
 		change string
 		level  severity

@@ -17,7 +17,7 @@ import (
 
 // A damaged file of keys is detected before the damaged part, which SQLite may not read at first,
 // is needed.
-func TestADoctorReadsTheWholeFileOfKeys(t *testing.T) {
+func TestDoctorReadsTheWholeFileOfKeys(t *testing.T) {
 	dir := engine.Dir(t.TempDir())
 	if found := checkKeyFile(t.Context(), dir); found != nil {
 		t.Errorf("without a file: %+v", found)
@@ -50,7 +50,7 @@ func TestADoctorReadsTheWholeFileOfKeys(t *testing.T) {
 }
 
 // The findings that follow from the status of a server.
-func TestWhatADoctorMakesOfAServer(t *testing.T) {
+func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 	now := time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 	healthy := serverStatus{Version: version, Started: now.Add(-time.Hour), AsOf: now.Add(-time.Minute), OpenFiles: 65536}
 	if all := checkServer(&healthy, now); len(troubles(all)) != 0 || !slices.ContainsFunc(all, func(f finding) bool { return f.Check == "server" && f.Level == fine }) {

@@ -91,7 +91,7 @@ func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 }
 
 // A server of a version without shards ignores --shards: the result is a lake without shards.
-func TestShardsThatDoNotComeAreNoticed(t *testing.T) {
+func TestMissingShardsAreNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		shards bool

@@ -6,7 +6,7 @@ import (
 )
 
 // One address is used for every source, and nodes that are also named are kept.
-func TestEverythingIsAskedOfOneServer(t *testing.T) {
+func TestOneServerCanBeUsedForAllSources(t *testing.T) {
 	f := followFlags{Contact: "me@example.org", RPCRate: 1, At: "http://127.0.0.1:8091/"}
 	if err := f.check(""); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func beside(t *testing.T, op admin.Operation) *CLI {
 
 // An interrupted command prints the receipts of what a server committed before it noticed the
 // interruption, and says that those files are imported.
-func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
+func TestAnInterruptedImportReportsWhatWasImported(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
 }
 
 // A message claims nothing that is not known.
-func TestWhatAServerLeftOpenIsSaid(t *testing.T) {
+func TestAnUnfinishedOperationIsReported(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	canceled := &admin.Error{Code: admin.CodeCanceled, Message: "context canceled"}

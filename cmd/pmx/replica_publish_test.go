@@ -51,7 +51,7 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 
 // A replica that is killed while it copies a backup serves a complete one after the next start.
 func TestAKilledReplicaServesAWholeBackup(t *testing.T) {
-	if !testfiles.Long() { // TestACopyThatWasKilledIsMadeWhole stops a copy at every block
+	if !testfiles.Long() { // TestAnInterruptedCopyIsCompleted stops a copy at every block
 		t.Skip("processes are killed in a long run")
 	}
 	w := newReplicaWriter(t)

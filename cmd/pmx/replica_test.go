@@ -335,7 +335,7 @@ func fieldOf(t *testing.T, text, name string) string {
 }
 
 // A replica whose writer has made no backup yet tells so, in the status and in the metrics, and serves the first one.
-func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
+func TestAReplicaReportsThatItWaitsForAFirstBackup(t *testing.T) {
 	w := newReplicaWriter(t)
 	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "replica.log")

@@ -98,9 +98,9 @@ func tiedFills(t *testing.T) (out ties) {
 	return out
 }
 
-// TestTiesStandInOneOrder imports ties in two orders and holds what two servers answer
+// TestTiesHaveOneOrder imports ties in two orders and holds what two servers answer
 // against each other, page by page too, from files and from the database, and what both export.
-func TestTiesStandInOneOrder(t *testing.T) {
+func TestTiesHaveOneOrder(t *testing.T) {
 	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports in two orders, with ties among what is drawn")
 	if testing.Short() {
 		t.Skip("starts servers")

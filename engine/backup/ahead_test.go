@@ -58,7 +58,7 @@ func readAhead(t *testing.T, r *Repo, file []byte) *Writer {
 
 // A file that is read ahead and changes then is backed up as it is in the end. What was read of it in between is not kept, unless an
 // earlier backup has it.
-func TestOfWhatIsReadAheadOnlyTheEndIsKept(t *testing.T) {
+func TestOnlyTheEndOfWhatIsReadAheadIsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	file := content(r, 12288+9*BlockSize)
 	for _, size := range []int{len(file) - 3*BlockSize, len(file), len(file) + 2*BlockSize + 99} {
@@ -102,7 +102,7 @@ func TestOfWhatIsReadAheadOnlyTheEndIsKept(t *testing.T) {
 }
 
 // A backup that is not made removes what it read ahead. A block that an earlier backup had lost, and that was stored again so, stays.
-func TestABackupThatIsNotMadeLeavesWhatOthersNeed(t *testing.T) {
+func TestAFailedBackupKeepsBlocksOfOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	repo, file := create(t, filepath.Join(t.TempDir(), "repo")), content(r, 12288+4*BlockSize)
 	name, _ := backUp(t, repo, map[string][]byte{"head.db": file})
@@ -125,7 +125,7 @@ func TestABackupThatIsNotMadeLeavesWhatOthersNeed(t *testing.T) {
 
 // What a backup read ahead before it was killed is known to the next one, whatever the kill left of the list. While a backup cannot be
 // read, nothing is removed, and it is known later.
-func TestWhatAKilledBackupReadAheadGoes(t *testing.T) {
+func TestBlocksReadAheadByAKilledBackupAreRemoved(t *testing.T) {
 	r, dir := rand.New(rand.NewPCG(14, 1)), filepath.Join(t.TempDir(), "repo")
 	repo, file := create(t, dir), content(r, 12288+4*BlockSize)
 	name, _ := backUp(t, repo, map[string][]byte{"head.db": file})

@@ -256,7 +256,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	}
 }
 
-func TestThoseThatStayAreWholeAfterPruning(t *testing.T) {
+func TestRemainingBackupsAreCompleteAfterPruning(t *testing.T) {
 	dir, r := filepath.Join(t.TempDir(), "repo"), rand.New(rand.NewPCG(11, 12))
 	repo := create(t, dir)
 	file := content(r, 4*BlockSize)
@@ -302,7 +302,7 @@ func TestNothingIsRemovedWhereABackupCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestOneAtATimeAndOnlyInAFolderOfItsOwn(t *testing.T) {
+func TestOneBackupAtATimeAndOnlyInItsOwnFolder(t *testing.T) {
 	dir := t.TempDir()
 	writing := create(t, dir)
 	if _, err := Create(dir); !errors.Is(err, ErrBusy) {
@@ -332,7 +332,7 @@ func TestOneAtATimeAndOnlyInAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAManifestThatCannotBeIsRefused(t *testing.T) {
+func TestAnImpossibleManifestIsRefused(t *testing.T) {
 	sum := strings.Repeat("a", 64)
 	for _, m := range []Manifest{
 		{Format: 2},

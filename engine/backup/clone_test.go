@@ -106,7 +106,7 @@ func TestACopyBecomesTheNextBackupByWhatChanged(t *testing.T) {
 	holds(t, second, b)
 }
 
-func TestACopyIsMadeOfTheOneThatNobodyUses(t *testing.T) {
+func TestACopyReusesTheUnusedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
 	w, c := create(t, repo), openClone(t, dir)
@@ -145,7 +145,7 @@ func TestACopyIsMadeOfTheOneThatNobodyUses(t *testing.T) {
 }
 
 // A copy that was begun is never taken for a whole one, wherever it was stopped, and whatever the last write left.
-func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
+func TestAnInterruptedCopyIsCompleted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
 	w := create(t, repo)
@@ -227,7 +227,7 @@ func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
 	fetch(t, c, repo, two, b)
 }
 
-func TestABackupThatIsHalfCopiedIsNotTaken(t *testing.T) {
+func TestAnIncompleteCopyOfABackupIsNotUsed(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
 	w, c := create(t, repo), openClone(t, dir)
@@ -264,7 +264,7 @@ func TestABackupThatIsHalfCopiedIsNotTaken(t *testing.T) {
 }
 
 // A replica whose newest copy was damaged starts with the one before.
-func TestADamagedCopyGivesWayToTheOneBefore(t *testing.T) {
+func TestTheCopyBeforeADamagedOneIsUsed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
 	w, c, files := create(t, repo), openClone(t, dir), someFiles(r, 3)

@@ -84,7 +84,7 @@ func TestADamagedBlockIsWrittenAgain(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsMissingCutShortOrStrangeIsFound(t *testing.T) {
+func TestAMissingTruncatedOrUnknownFileIsFound(t *testing.T) {
 	for _, spoil := range []func(path string) error{
 		os.Remove,
 		func(path string) error { return os.Truncate(path, 0) },

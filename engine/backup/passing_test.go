@@ -131,7 +131,7 @@ func extracted(r *Repo, name string) (map[string][]byte, error) {
 }
 
 // A power failure leaves anything of what did not reach the disk: the next start goes on all the same.
-func TestWhatAPowerFailureLeftIsMended(t *testing.T) {
+func TestAFolderIsRepairedAfterAPowerFailure(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	dir := filepath.Join(t.TempDir(), "repo")
 	file := content(r, 12288+4*BlockSize)

@@ -57,7 +57,7 @@ func TestBackupsAndDataAreKeptApart(t *testing.T) {
 	}
 }
 
-func TestAFileIsNoFolderOfBackups(t *testing.T) {
+func TestAFileIsNotABackupFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestAFileIsNoFolderOfBackups(t *testing.T) {
 }
 
 // A lock that this user may not take keeps others out nonetheless; a copy has none at all.
-func TestWithoutTheLockNobodyReads(t *testing.T) {
+func TestReadsNeedTheLock(t *testing.T) {
 	dir := t.TempDir()
 	repo := create(t, dir)
 	backUp(t, repo, map[string][]byte{"plain.db": {1}})

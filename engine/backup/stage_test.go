@@ -17,7 +17,7 @@ func stage(t *testing.T, target string) *Staging {
 	return s
 }
 
-func TestAFolderAppearsWhole(t *testing.T) {
+func TestAFolderAppearsComplete(t *testing.T) {
 	for _, exists := range []bool{false, true} {
 		target := filepath.Join(t.TempDir(), "parent", "data")
 		if exists {
@@ -69,7 +69,7 @@ func TestAFolderBehindALink(t *testing.T) {
 }
 
 // Root may write everywhere.
-func TestAFolderBesideWhichNothingCanBeMade(t *testing.T) {
+func TestAFolderWhoseParentIsReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may")
 	}
@@ -93,7 +93,7 @@ func TestAFolderBesideWhichNothingCanBeMade(t *testing.T) {
 }
 
 // One that was killed has let the lock go and left its files.
-func TestWhatAKilledRestoreLeftIsReplaced(t *testing.T) {
+func TestFilesOfAKilledRestoreAreReplaced(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "data")
 	killed := stage(t, target)
 	if err := os.WriteFile(filepath.Join(killed.Dir(), "half.db"), []byte("a"), 0o600); err != nil {
@@ -117,7 +117,7 @@ func TestWhatAKilledRestoreLeftIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAFolderThatHoldsSomethingIsLeftAlone(t *testing.T) {
+func TestAFolderThatIsNotEmptyIsNotChanged(t *testing.T) {
 	target := t.TempDir()
 	other := filepath.Join(target, "other")
 	if err := os.WriteFile(other, nil, 0o600); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // What anybody asks for is bounded in length and in number, and asked once for a contact.
-func TestAnybodyMayAskForAKey(t *testing.T) {
+func TestAnybodyMayRequestAKey(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	for _, bad := range [][2]string{{"", "x"}, {"ann", " "}, {strings.Repeat("a", control.MaxContact+1), "x"}, {"ann", strings.Repeat("ä", control.MaxUseCase+1)},
 		{"ann\x1b[31m", "x"}, {"ann\nbob", "x"}, {"a\xff", "x"}, {"ann", "x\x00"}} {

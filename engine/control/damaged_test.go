@@ -12,7 +12,7 @@ import (
 )
 
 // A file that is none of SQLite's is refused with a sentence that says what to do.
-func TestADamagedFileIsCalledThat(t *testing.T) {
+func TestADamagedFileIsReportedAsDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
 		t.Fatal(err)

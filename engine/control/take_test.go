@@ -142,7 +142,7 @@ func TestTheStatusHistoryIsThatOfTheOtherFile(t *testing.T) {
 }
 
 // Whoever adds a table decides whether servers that follow take it over.
-func TestEveryTableIsTakenOrOwn(t *testing.T) {
+func TestEveryTableIsCopiedOrLocal(t *testing.T) {
 	rows, err := keysOf(t, "all.db").sql.QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestEveryTableIsTakenOrOwn(t *testing.T) {
 }
 
 // The samples of the last week are there when a server is upgraded: they begin the history by days.
-func TestAnUpgradeAddsUpTheSamplesThatAreThere(t *testing.T) {
+func TestAnUpgradeSumsExistingSamples(t *testing.T) {
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "control.db")
 	connect, err := newConnector(path)
 	if err != nil {

@@ -121,7 +121,7 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 
 // Prints belong to one history of imports: if another database has as many fills of the same
 // imports, as after restoring a backup, nothing of the old lake is reused.
-func TestALakeOfAnotherDatabaseIsWrittenAnew(t *testing.T) {
+func TestALakeOfAnotherDatabaseIsRewritten(t *testing.T) {
 	var known export.LakeKnown
 	for i, who := range []string{"1", "2"} {
 		k := open(t, 1)

@@ -45,7 +45,7 @@ func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
 
 // Exports of facts and of research datasets run only on threads with a lower priority than
 // requests. With one thread, DuckDB works only on the caller's.
-func TestExportsGiveWay(t *testing.T) {
+func TestExportsYieldToRequests(t *testing.T) {
 	// Reading the times of threads takes longer on a busy machine and is not part of an export.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

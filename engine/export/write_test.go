@@ -171,7 +171,7 @@ func TestCSVIsSafeAndPlain(t *testing.T) {
 	}
 }
 
-func TestVenueWalletsAreNobody(t *testing.T) {
+func TestVenueWalletsAreNotTraders(t *testing.T) {
 	k := open(t, 1)
 	crowd(t, k, "10")
 	rows := query(t, k, "SELECT '0x' || lower(hex(address)) AS address FROM wallets WHERE wallet = 3")

@@ -50,7 +50,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 	}
 }
 
-func TestAGoroutineThatEndsInsideIsNotWaitedForForEver(t *testing.T) {
+func TestAGoroutineThatExitsIsNotWaitedFor(t *testing.T) {
 	select {
 	case err := <-guard.Start(func() error { runtime.Goexit(); return nil }):
 		if !guard.IsPanic(err) {
@@ -86,7 +86,7 @@ func TestAPageThatCannotBeReadIsAPanic(t *testing.T) {
 	}
 }
 
-func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
+func TestWorkThatPanicsIsLoggedShownAndRetried(t *testing.T) {
 	var log bytes.Buffer
 	w := guard.New(zerolog.New(&log)).WithPauses(time.Millisecond, 4*time.Millisecond)
 	var all sync.WaitGroup
@@ -150,7 +150,7 @@ func TestPausesGrow(t *testing.T) {
 	}
 }
 
-func TestANilWatchGuardsToo(t *testing.T) {
+func TestANilWatchGuards(t *testing.T) {
 	var w *guard.Watch
 	if err := w.Do("x", blowUp); !guard.IsPanic(err) || w.Statuses() != nil || w.Pause(1) <= 0 {
 		t.Errorf("err = %v", err)

@@ -169,9 +169,9 @@ func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 	}
 }
 
-// TestManyRowsThatAreStillToComeAreLeftToARebuild: for a followed source a quarter as many as for
+// TestManyExpectedRowsAreLeftToARebuild: for a followed source a quarter as many as for
 // files, and only with the expected number of remaining rows.
-func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
+func TestManyExpectedRowsAreLeftToARebuild(t *testing.T) {
 	for _, tc := range []struct {
 		coming          int64
 		memory, rebuilt bool
@@ -194,8 +194,8 @@ func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
 	}
 }
 
-// TestMarketsAheadOfAVenueAreLeftToItsRebuild if there are no fills yet and many are expected.
-func TestMarketsAheadOfAVenueAreLeftToItsRebuild(t *testing.T) {
+// TestMarketsBeforeAVenueAreLeftToItsRebuild if there are no fills yet and many are expected.
+func TestMarketsBeforeAVenueAreLeftToItsRebuild(t *testing.T) {
 	v := open(t)
 	for n, tc := range []struct {
 		coming  int64

@@ -72,8 +72,8 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestAListThatGaveWayMapsItsTokens, whether a market's lists are in one file or in two.
-func TestAListThatGaveWayMapsItsTokens(t *testing.T) {
+// TestAReplacedListMapsItsTokens, whether a market's lists are in one file or in two.
+func TestAReplacedListMapsItsTokens(t *testing.T) {
 	v := open(t)
 	older, newer := claim("c1", 3, "71 72"), claim("c1", 5, "71 73")
 	for name, files := range map[string][]string{"two files": {older, newer}, "the newer first": {newer, older},

@@ -20,10 +20,10 @@ func apiRow(i int, name, title string) string {
 	return fmt.Sprintf("%s,BUY,%d,%s,10,0.5,%d,%s,%s,%s\n", addressA, 71+i, hashTwo, 1767000000+i, name, title, hashOne)
 }
 
-// TestTwoStrayQuotesCostTheirLines: a quote that opens a cell in one row and one that ends a cell
+// TestTwoStrayQuotesRejectTheirLines: a quote that opens a cell in one row and one that ends a cell
 // in a later row do not affect the rows between them.
-func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
-	testfiles.InLong(t, "TestAStrayQuoteCostsItsRow has one")
+func TestTwoStrayQuotesRejectTheirLines(t *testing.T) {
+	testfiles.InLong(t, "TestAStrayQuoteRejectsItsRow has one")
 	const rows = 400
 	market := func(i int, question string) string {
 		return fmt.Sprintf("0x%064x,%s,\"[\"\"Yes\"\",\"\"No\"\"]\",\"[\"\"%d\"\",\"\"%d\"\"]\"\n", 0xa000000+i, question, 1000+2*i, 1001+2*i)
@@ -68,9 +68,9 @@ func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
 	}
 }
 
-// TestAByteThatIsNotUTF8CostsItsRow in CSV, NDJSON and Parquet, in a column of the fill or of its
+// TestAByteThatIsNotUTF8RejectsItsRow in CSV, NDJSON and Parquet, in a column of the fill or of its
 // market, and the raw row is stored.
-func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
+func TestAByteThatIsNotUTF8RejectsItsRow(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt has such a byte in every feed")
 	type fill struct {
 		TS       int64  `parquet:"ts"`

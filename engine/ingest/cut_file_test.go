@@ -252,9 +252,9 @@ func TestWhatIsThereAndNotReadIsRejected(t *testing.T) {
 	}
 }
 
-// TestAStrayQuoteCostsItsRow: whether DuckDB reads the rest of the file as one cell or fails, every
+// TestAStrayQuoteRejectsItsRow: whether DuckDB reads the rest of the file as one cell or fails, every
 // other line is imported and counted.
-func TestAStrayQuoteCostsItsRow(t *testing.T) {
+func TestAStrayQuoteRejectsItsRow(t *testing.T) {
 	for _, rows := range []int{100, 60_000} {
 		var b strings.Builder
 		b.WriteString("timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash\n")

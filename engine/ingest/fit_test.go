@@ -62,10 +62,10 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 	}
 }
 
-// TestUnfitPayoutsPushNoGoodOnesOut: payouts whose number differs from that of the outcomes have no
+// TestUnfitPayoutsDoNotReplaceGoodOnes: payouts whose number differs from that of the outcomes have no
 // effect on a market, whatever their rank, and whether they came before the market, with it or
 // after it.
-func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
+func TestUnfitPayoutsDoNotReplaceGoodOnes(t *testing.T) {
 	v := open(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }

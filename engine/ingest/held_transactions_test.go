@@ -75,9 +75,9 @@ func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestWhatIsAddedIsSeenByTheBatchesAfterIt: fills of a batch, and of a file that statements read,
+// TestLaterBatchesSeeWhatWasAdded: fills of a batch, and of a file that statements read,
 // are known to later batches, although the transactions of their day are held.
-func TestWhatIsAddedIsSeenByTheBatchesAfterIt(t *testing.T) {
+func TestLaterBatchesSeeWhatWasAdded(t *testing.T) {
 	v := open(t)
 	now := time.Unix(1_700_000_000, 0)
 	v.im.Now = func() time.Time { return now }

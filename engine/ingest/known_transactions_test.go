@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAFilterHasWhatWasAdded, and few false positives.
-func TestAFilterHasWhatWasAdded(t *testing.T) {
+// TestAFilterContainsWhatWasAdded, and few false positives.
+func TestAFilterContainsWhatWasAdded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var f transactionFilter
 	if f.may(0) || f.may(7) {

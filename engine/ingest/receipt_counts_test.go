@@ -183,9 +183,9 @@ func TestABlockHasOneTime(t *testing.T) {
 	})
 }
 
-// TestAListThatIsNotThereTakesNoPlace: of two records with one version, lists that only one has are
+// TestAMissingListTakesNoSpace: of two records with one version, lists that only one has are
 // kept, in either order and between imports.
-func TestAListThatIsNotThereTakesNoPlace(t *testing.T) {
+func TestAMissingListTakesNoSpace(t *testing.T) {
 	v := open(t)
 	record := func(extra string) string {
 		return `{"id":"12","question":"Q?","conditionId":"` + hashOne + `","updatedAt":"2026-01-25T00:21:37Z"` + extra + `}`

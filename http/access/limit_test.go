@@ -23,7 +23,7 @@ func (u *uses) AddUse(_ context.Context, all []record.Use) error {
 }
 
 // A key's own limit applies instead of its tier's, whether it is higher or lower.
-func TestALimitOfAKeysOwnCounts(t *testing.T) {
+func TestTheLimitOfAKeyApplies(t *testing.T) {
 	store := &uses{Store: &apitest.Store{}}
 	secret := store.Issue(access.Free, 1)
 	g := newGate(t, store)

@@ -113,7 +113,7 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 	}
 }
 
-func TestACommandThatGoesAwayCancelsItsOperation(t *testing.T) {
+func TestACommandThatDisconnectsCancelsItsOperation(t *testing.T) {
 	canceled := make(chan struct{})
 	sock := open(t, map[string]admin.Operation{
 		"wait": func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
@@ -131,7 +131,7 @@ func TestACommandThatGoesAwayCancelsItsOperation(t *testing.T) {
 	<-canceled
 }
 
-func TestACommandThatLeavesHearsWhatWasDone(t *testing.T) {
+func TestAnInterruptedCommandIsToldWhatWasDone(t *testing.T) {
 	sock := open(t, map[string]admin.Operation{
 		"cut": func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
 			emit("started")

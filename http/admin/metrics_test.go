@@ -57,7 +57,7 @@ func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
 	m.Close()
 }
 
-func TestMetricsThatAreNotServedGiveTheirAddressBack(t *testing.T) {
+func TestUnusedMetricsReleaseTheirAddress(t *testing.T) {
 	m, err := admin.ListenMetrics("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

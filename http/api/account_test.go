@@ -13,7 +13,7 @@ import (
 
 // The clock is at 15:10:12 on 14 March 2026: 48 s of the minute are left, and 13 February is the
 // first of 30 days.
-func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
+func TestMeReportsLimitsAndUsage(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 2, 3))
 	v.get(access.Free, "/leaderboard/traders")
 	v.get(access.Free, "/leaderboard/traders")

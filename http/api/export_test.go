@@ -292,7 +292,7 @@ func TestExportRequestsAreStrict(t *testing.T) {
 	}
 }
 
-func TestExportsOfOthersAreNotThere(t *testing.T) {
+func TestExportsOfOthersAreNotFound(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	j := jobOf(t, v.ask(access.Trader, "POST", "/research/export-jobs", markets))
 	path := "/research/export-jobs/" + j.JobID

@@ -99,7 +99,7 @@ func TestGuestsAreCountedByAddressAndMinute(t *testing.T) {
 	}
 }
 
-func TestMeTellsAGuestWhatItMay(t *testing.T) {
+func TestMeReportsWhatAGuestMayDo(t *testing.T) {
 	v := openVenue(t)
 	v.get(access.Nobody, "/stats", samePage)
 	me := exact[wire.Undated[wire.Account]](t, v.get(access.Nobody, "/me", samePage).Body())

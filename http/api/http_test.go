@@ -179,7 +179,7 @@ func TestFailedAuthenticationIsLimited(t *testing.T) {
 	}
 }
 
-func TestAPublicEndpointPassesOverABadKey(t *testing.T) {
+func TestAPublicEndpointIgnoresABadKey(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	if r := v.get(access.Nobody, "/health", wire.KeyHeader+": nonsense"); r.status != 200 || r.text("plan") != "null" {
 		t.Errorf("status = %d, body = %s", r.status, r.Body())

@@ -129,7 +129,7 @@ func TestLeaderboardsOfAPeriodShareOneReading(t *testing.T) {
 }
 
 // With KeepLeaderboards, leaderboards are read in the background: a request gets older ones at once, with their own time.
-func TestLeaderboardsThatAreKeptAreNotWaitedFor(t *testing.T) {
+func TestKeptLeaderboardsAreNotWaitedFor(t *testing.T) {
 	v := leaderboardVenue(t)
 	second := apitest.AsOf.Truncate(time.Second) // as in responses
 	v.wallets.LeaderboardGate = make(chan struct{})

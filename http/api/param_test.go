@@ -17,7 +17,7 @@ func panicOf(f func()) (text string) {
 }
 
 // A handle reads only its own parameter, and panics on a route that does not list it.
-func TestHandlesReadTheirOwnParameter(t *testing.T) {
+func TestHandlersReadTheirOwnParameter(t *testing.T) {
 	limit, offset, cursor := limitParam("50", 200), offsetParam(), cursorParam()
 	routes := prepareRoutes([]Route{{Path: "/a", Params: []*Param{limit, offset}}, {Path: "/b", Params: []*Param{cursor, offset}}})
 	call := &Call{route: &routes[0]}

@@ -8,7 +8,7 @@ import (
 )
 
 // A time-out on a busy machine is not an error of the program: clients may retry.
-func TestWhatTakesTooLongIsToBeTriedAgain(t *testing.T) {
+func TestSlowRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 	busy := problemOf(fmt.Errorf("export job: %w", context.DeadlineExceeded))
 	if busy.status != 503 || busy.code != "not_ready" || busy.retry < 1 {
 		t.Errorf("busy = %+v", busy)

@@ -152,7 +152,7 @@ func TestScreenerProblems(t *testing.T) {
 	}
 }
 
-func TestFieldsLeaveOutWhatWasNotAskedFor(t *testing.T) {
+func TestFieldsLeaveOutWhatWasNotRequested(t *testing.T) {
 	v := newVenue(t, few().snapshot())
 	for _, query := range []string{"fields=question,volume_24h,condition_id", "fields=volume_24h,%20question&fields=condition_id"} {
 		r := v.get(access.Free, "/screener?tag=daily&"+query)

@@ -11,7 +11,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-func TestTroubleInTheBackgroundIsShown(t *testing.T) {
+func TestBackgroundFailuresAreShown(t *testing.T) {
 	now := time.Now()
 	fresh := serving.Freshness{LastCycle: now, LastMarkets: now}
 	watch := guard.New(zerolog.Nop())

@@ -59,7 +59,7 @@ func TestSourcesAreGraded(t *testing.T) {
 	}
 }
 
-func TestASourceSaysWhatItDid(t *testing.T) {
+func TestASourceReportsWhatItDid(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	if body := string(v.get(access.Nobody, "/status/public").Body()); !strings.Contains(body, `"sources":[]`) {
 		t.Errorf("nothing is followed: %s", body)

@@ -149,7 +149,7 @@ func TestGrades(t *testing.T) {
 
 // A venue that is historical on purpose is fresh as of its newest fill, says so, and
 // still says what is missing or fails.
-func TestAHistoricalVenueIsFreshAsOfItself(t *testing.T) {
+func TestAHistoricalVenueIsGradedAgainstItsNewestFill(t *testing.T) {
 	source := apitest.NewSource(apitest.Snapshot(1, 1, 1))
 	now := apitest.AsOf.Add(1000 * 24 * time.Hour)
 	clock := apitest.NewClock(now)

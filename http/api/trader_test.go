@@ -172,7 +172,7 @@ func TestTradesAreCutByThePlan(t *testing.T) {
 	}
 }
 
-func TestAPageShorterThanAskedSaysSo(t *testing.T) {
+func TestAShortPageIsReported(t *testing.T) {
 	var fills []serving.Fill
 	for i := range 30 {
 		fills = append(fills, serving.Fill{TS: ago(time.Duration(i) * time.Minute), LogIndex: data.NoIndex, Repeat: 1, Shares: 1})
@@ -436,7 +436,7 @@ func TestWalletsSideBySide(t *testing.T) {
 }
 
 // The figures of one wallet are the same alone and beside others.
-func TestComparisonSaysWhatStatsSay(t *testing.T) {
+func TestComparisonEqualsStats(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 12, 0))
 	stats := decoded(t, v.get(access.Alpha, "/trader/"+apitest.Wallet(5).String()+"/stats").body["data"]).(map[string]any)
 	row := decoded(t, v.get(access.Alpha, "/trader/compare?address="+apitest.Wallet(5).String()).body["data"]).([]any)[0].(map[string]any)
@@ -449,7 +449,7 @@ func TestComparisonSaysWhatStatsSay(t *testing.T) {
 
 // A scan stops among equal fills, a source with the log indexes of some or all of them is imported,
 // and the scan continues. Every fill is shown once, with its current values.
-func TestWalksGoOnWhereLogIndexesCameIn(t *testing.T) {
+func TestScansContinueWhenLogIndexesArrive(t *testing.T) {
 	const equal = 5
 	for limit := 1; limit <= 6; limit++ {
 		for stop := 1; stop*limit <= equal; stop++ {

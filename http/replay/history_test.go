@@ -12,9 +12,9 @@ import (
 	"pmx/data/sample"
 )
 
-// TestLogsSayWhatTheVenueDid checks that the logs of three generations of exchanges decode to the
+// TestLogsDescribeWhatTheVenueDid checks that the logs of three generations of exchanges decode to the
 // fills and payouts of the venue.
-func TestLogsSayWhatTheVenueDid(t *testing.T) {
+func TestLogsDescribeWhatTheVenueDid(t *testing.T) {
 	for _, end := range []string{"2025-10-20T00:00:00Z", "2026-05-10T00:00:00Z", sample.DefaultEnd} {
 		at, err := time.Parse(time.RFC3339, end)
 		if err != nil {

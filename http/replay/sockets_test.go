@@ -82,9 +82,9 @@ func options(url, path string) channel.Options {
 		Silence: time.Minute, Jitter: func() float64 { return 0 }}
 }
 
-// TestChannelsTellTheDay checks that quotes begin with order books and follow the trades, that the
+// TestChannelsReportTheDay checks that quotes begin with order books and follow the trades, that the
 // events of new and resolved markets are sent, and that the websocket of trades has every match.
-func TestChannelsTellTheDay(t *testing.T) {
+func TestChannelsReportTheDay(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	start := v.Manifest.End.AddDate(0, 0, -1)
 	s, url := played(t, Options{Venue: v, Start: start, Tick: 5 * time.Millisecond})

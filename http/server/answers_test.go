@@ -85,7 +85,7 @@ func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
 
 // A page gets its responses with one request, in order. Each is the same as by itself, and each
 // counts. A program, and a page of another site, get 404.
-func TestAPageHasItsAnswersAtOnce(t *testing.T) {
+func TestAPageGetsItsResponsesAtOnce(t *testing.T) {
 	r := serve(t, nil, nil)
 	key := "X-API-Key: " + r.key
 	paths := []string{"/api/v3/leaderboard/traders?limit=3", "/api/v3/status/public", "/api/v3/trader/none/stats", "/api/v3/nothing"}

@@ -168,7 +168,7 @@ func TestForwardedHeadersCountFromTheProxyOnly(t *testing.T) {
 
 // The address is bound while the data is being opened: requests get 503, and the server answers on
 // the same address once it is ready.
-func TestRequestsBeforeThereIsAServerAreToldToComeAgain(t *testing.T) {
+func TestRequestsDuringAStartAreToldToRetry(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		cfg, client, url := server.Config{Listen: "127.0.0.1:0", Log: zerolog.Nop()}, http.DefaultClient, "http://"
 		if secure {
@@ -207,7 +207,7 @@ func TestRequestsBeforeThereIsAServerAreToldToComeAgain(t *testing.T) {
 	}
 }
 
-func TestAListenerThatNoServerTookIsGivenBack(t *testing.T) {
+func TestAnUnusedListenerIsClosed(t *testing.T) {
 	l, err := server.Listen(server.Config{Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestAListenerThatNoServerTookIsGivenBack(t *testing.T) {
 }
 
 // The URL of a server on all addresses can be opened on this machine.
-func TestTheAddressOfAllAddressesOpens(t *testing.T) {
+func TestTheWildcardAddressOpens(t *testing.T) {
 	gate, err := access.NewGate(t.Context(), &apitest.Store{}, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

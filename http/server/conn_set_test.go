@@ -77,7 +77,7 @@ func figure(t *testing.T, r *rig, name string) (sum float64) {
 // Idle connections without a key, whether they sent nothing, half a request or a request for
 // something public, keep nobody out: connections with a key stay, new ones are answered, and the
 // maximum is never exceeded.
-func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
+func TestIdleConnectionsDoNotBlockOthers(t *testing.T) {
 	const files, most = 80, 60
 	r := serve(t, nil, func(c *server.Config) { c.Files = files })
 	addr := r.Addr().String()
@@ -117,7 +117,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 
 // If connections with a key use up the maximum, the one that has waited longest is closed for a new
 // one.
-func TestConnectionsWithAKeyKeepNobodyOut(t *testing.T) {
+func TestConnectionsWithAKeyDoNotBlockOthers(t *testing.T) {
 	const files, most = 80, 60
 	r := serve(t, nil, func(c *server.Config) { c.Files = files })
 	var all []*line

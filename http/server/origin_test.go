@@ -100,7 +100,7 @@ func TestOptionsThatIsNoPreflight(t *testing.T) {
 
 // Whether a response may be read depends on the page: a cached response to one page, or to none,
 // may not be given to another.
-func TestAnswersSayThatTheyDependOnTheOrigin(t *testing.T) {
+func TestResponsesVaryByOrigin(t *testing.T) {
 	for allowed, depends := range map[string]bool{dash: true, "*": false, "": false} {
 		r := serve(t, nil, func(c *server.Config) {
 			if allowed != "" {
@@ -208,7 +208,7 @@ func TestPagesMayReadTheHeadersOfTheDocument(t *testing.T) {
 }
 
 // A page learns that the server is starting, not that its requests are refused.
-func TestPagesAreToldThatTheServerIsStarting(t *testing.T) {
+func TestPagesSayThatTheServerIsStarting(t *testing.T) {
 	l, err := server.Listen(server.Config{Listen: "127.0.0.1:0", Origins: []string{dash}, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)

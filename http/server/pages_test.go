@@ -8,7 +8,7 @@ import (
 
 // For an unknown path, a browser gets a page and a program gets the problem; below the API both get
 // the problem.
-func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
+func TestABrowserGetsAPageForAnUnknownAddress(t *testing.T) {
 	r := serve(t, nil, nil)
 	const browser, page, problem = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", "application/problem+json"
 	for _, c := range []struct{ at, accept, kind, holds string }{

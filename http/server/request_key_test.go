@@ -39,7 +39,7 @@ func askForKey(t *testing.T, r *rig, contact, use string, headers ...string) (in
 
 // If there is a form, anybody can request a key, three times an hour; if there is none, its path is
 // not found.
-func TestAnybodyMayAskForAKeyWhereThereIsAForm(t *testing.T) {
+func TestAnybodyMayRequestAKeyIfThereIsAForm(t *testing.T) {
 	var got []string
 	var fails error
 	r := serve(t, nil, func(c *server.Config) {

@@ -68,7 +68,7 @@ func (s *stalling) Write(b []byte) (int, error) {
 
 // A handshake has the time limit of one request from its beginning to its end, wherever it stalls,
 // and not that of a connection waiting for its next request.
-func TestAHandshakeThatStallsIsCut(t *testing.T) {
+func TestAStalledHandshakeTimesOut(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: 200 * time.Millisecond, write: time.Minute, idle: time.Minute})
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestAHandshakeThatStallsIsCut(t *testing.T) {
 }
 
 // Sending a byte of the handshake now and then does not extend the time.
-func TestAHandshakeThatDripsIsCut(t *testing.T) {
+func TestASlowHandshakeTimesOut(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: 200 * time.Millisecond, write: time.Minute, idle: time.Minute})
 	c := dial(t, addr)
@@ -111,7 +111,7 @@ func TestAHandshakeThatDripsIsCut(t *testing.T) {
 	}
 }
 
-func TestASecureConnectionMayRestBetweenRequests(t *testing.T) {
+func TestASecureConnectionMayBeIdleBetweenRequests(t *testing.T) {
 	f := newCertFiles(t, issue(t, "pmx.example", -1, 30))
 	addr, _ := timedTLS(t, f, timeouts{read: 100 * time.Millisecond, write: time.Minute, idle: time.Minute})
 	c := dialTLS(t, addr, &tls.Config{})

@@ -184,7 +184,7 @@ func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 
 // A request that is refused only because of its body counts for its key: the refusal says the plan
 // and what is left of the limit.
-func TestARefusedBodyIsItsKeys(t *testing.T) {
+func TestARefusedBodyCountsForItsKey(t *testing.T) {
 	r := serve(t, nil, nil)
 	for want, key := range map[string]string{"alpha": r.key, "": "pmx_" + strings.Repeat("A", 43)} {
 		last := ""
@@ -218,7 +218,7 @@ func TestARefusedBodyIsItsKeys(t *testing.T) {
 	}
 }
 
-func TestAPanicIsA500ThatTellsNothing(t *testing.T) {
+func TestAPanicIsA500WithoutDetails(t *testing.T) {
 	source := &moody{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() { panic("secret detail") }}
 	r := serve(t, source, nil)
 	res, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "X-Request-ID: find-me")

@@ -19,7 +19,7 @@ func (c *collected) Describe(ch chan<- *prometheus.Desc) { c.describe(ch) }
 
 func (c *collected) Collect(ch chan<- prometheus.Metric) { c.collect(ch, c.sources) }
 
-func TestMetricsTellHowSourcesStand(t *testing.T) {
+func TestMetricsReportTheStatusOfSources(t *testing.T) {
 	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	c := &collected{newSourceMetrics(), []serving.Source{
 		{Name: "chain", State: serving.SourceQuarantine, AsOf: now.Add(-90 * time.Second), CatchingUp: true, Progress: 0.25, Quiet: true,

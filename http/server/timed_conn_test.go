@@ -79,7 +79,7 @@ func ask(t *testing.T, c net.Conn, in *bufio.Reader, path string) *http.Response
 	return res
 }
 
-func TestARequestThatNeverEndsIsGivenUp(t *testing.T) {
+func TestARequestThatNeverEndsIsCancelled(t *testing.T) {
 	for name, before := range map[string]int{"first": 0, "third": 2} {
 		t.Run(name, func(t *testing.T) {
 			c := dial(t, timed(t, timeouts{read: 100 * time.Millisecond, write: time.Minute, idle: time.Minute}))
@@ -104,7 +104,7 @@ func TestARequestThatNeverEndsIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAConnectionMayRestBetweenRequests(t *testing.T) {
+func TestAConnectionMayBeIdleBetweenRequests(t *testing.T) {
 	c := dial(t, timed(t, timeouts{read: time.Second, write: time.Minute, idle: 5 * time.Second}))
 	in := bufio.NewReader(c)
 	for range 3 {
@@ -118,7 +118,7 @@ func TestAConnectionMayRestBetweenRequests(t *testing.T) {
 	}
 }
 
-func TestADownloadMayTakeAsLongAsItMoves(t *testing.T) {
+func TestADownloadMayTakeLongIfItProgresses(t *testing.T) {
 	c := dial(t, timed(t, timeouts{read: time.Minute, write: 3 * time.Second, idle: time.Minute}))
 	res := ask(t, c, bufio.NewReader(c), "/file")
 	began, got := time.Now(), int64(0)
@@ -141,7 +141,7 @@ func TestADownloadMayTakeAsLongAsItMoves(t *testing.T) {
 	}
 }
 
-func TestADownloadThatNobodyTakesIsGivenUp(t *testing.T) {
+func TestAStalledDownloadIsCancelled(t *testing.T) {
 	c := dial(t, timed(t, timeouts{read: time.Minute, write: 200 * time.Millisecond, idle: time.Minute}))
 	res := ask(t, c, bufio.NewReader(c), "/file")
 	time.Sleep(2 * time.Second)

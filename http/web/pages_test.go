@@ -145,7 +145,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 }
 
 // The root address and the base of the API say where to go: a page for browsers, JSON for programs.
-func TestTheBareAddressLeadsOn(t *testing.T) {
+func TestTheRootAddressLinksToThePages(t *testing.T) {
 	b := newBrowser(t)
 	for _, at := range []string{"/", wire.Base} {
 		home := b.get(at, "Accept", "text/html")

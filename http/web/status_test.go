@@ -61,7 +61,7 @@ func TestDurationsInWords(t *testing.T) {
 	}
 }
 
-func TestStatusPageSaysHowItStands(t *testing.T) {
+func TestStatusPageShowsTheStatus(t *testing.T) {
 	lag, why := int64(3700), "Import some."
 	now := wire.PublicStatus{
 		Grade: "F", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "C", LagSeconds: &lag, AsOf: &noon, UpdatedAt: &noon, Pending: true, Rule: "as it is"},

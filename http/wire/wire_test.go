@@ -50,9 +50,9 @@ func TestDegreesSurviveARoundTrip(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsToldApart: codes are words that no other kind has, statuses are those of
+// TestEveryProblemHasItsOwnType: codes are words that no other kind has, statuses are those of
 // errors, and each says what happened and what to do.
-func TestEveryProblemIsToldApart(t *testing.T) {
+func TestEveryProblemHasItsOwnType(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	seen := map[string]bool{}
 	for _, k := range wire.ProblemKinds() {

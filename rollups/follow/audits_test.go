@@ -166,10 +166,10 @@ func (a *audited) fills(day time.Time) (got, want int) {
 	return got, want
 }
 
-// TestTheDailyAuditMendsWhatANodeLeftOut: whole transactions that a node omits from ranges that
+// TestTheDailyAuditRepairsWhatANodeLeftOut: whole transactions that a node omits from ranges that
 // look normal otherwise are found by the venue's own counts and trades, and requested from the
 // other node; after a restart by the counts alone.
-func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
+func TestTheDailyAuditRepairsWhatANodeLeftOut(t *testing.T) {
 	a := newAudited(t)
 	a.describe()
 	lose := replay.Faults{Names: []string{"lost-transactions:14"}, Rate: 1}
@@ -229,10 +229,10 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	}
 }
 
-// TestWhatNoNodeHasIsAskedForAgainAndTold: dust, which the venue's list omits, does not count as a
+// TestTransactionsThatNoNodeHasAreRetriedAndReported: dust, which the venue's list omits, does not count as a
 // difference; transactions that every node omits are requested again, even after a restart.
-func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
-	testfiles.InLong(t, "TestTheDailyAuditMendsWhatANodeLeftOut asks again for what is missing")
+func TestTransactionsThatNoNodeHasAreRetriedAndReported(t *testing.T) {
+	testfiles.InLong(t, "TestTheDailyAuditRepairsWhatANodeLeftOut asks again for what is missing")
 	a := newAudited(t)
 	a.describe()
 	if err := a.server.SetFaults("rpc", replay.Faults{Names: []string{"lost-transactions:8"}, Rate: 1}); err != nil {
@@ -271,10 +271,10 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 	}
 }
 
-// TestWhatShouldBeKnownByNowIsLookedAt: the venue's newest block, tokens without a market, and
+// TestOverdueResolutionsAreChecked: the venue's newest block, tokens without a market, and
 // resolved markets that are open in the catalogue.
-func TestWhatShouldBeKnownByNowIsLookedAt(t *testing.T) {
-	testfiles.InLong(t, "TestWhatAnAnswerLacksIsAskedForAgain asks again for markets")
+func TestOverdueResolutionsAreChecked(t *testing.T) {
+	testfiles.InLong(t, "TestMissingRecordsAreRequestedAgain asks again for markets")
 	a := newAudited(t)
 	a.until(a.time())
 	audits := a.audits(-1)

@@ -38,8 +38,8 @@ func TestFollowingIsImporting(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestLostLogsAreNoticedAndMended: one node omits logs without an error; the other has them.
-func TestLostLogsAreNoticedAndMended(t *testing.T) {
+// TestLostLogsAreNoticedAndRepaired: one node omits logs without an error; the other has them.
+func TestLostLogsAreNoticedAndRepaired(t *testing.T) {
 	h := chainOf(t)
 	for name, lose := range map[string]func(from, to, block int64, nth int) bool{
 		"the first log of a match": func(_, _, block int64, nth int) bool { return nth == 0 && block%3 == 0 && h.isFill(block, nth) },
@@ -139,8 +139,8 @@ func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestAHeldRangeIsAskedForInParts if the node's limit is lower by then.
-func TestAHeldRangeIsAskedForInParts(t *testing.T) {
+// TestAHeldRangeIsRequestedInParts if the node's limit is lower by then.
+func TestAHeldRangeIsRequestedInParts(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	n := h.node("only")
@@ -173,8 +173,8 @@ func TestAHeldRangeIsAskedForInParts(t *testing.T) {
 	}
 }
 
-// TestTwoNodesThatSayAlikeAreTaken: unusual logs that two nodes agree on are accepted and counted.
-func TestTwoNodesThatSayAlikeAreTaken(t *testing.T) {
+// TestTwoNodesThatAgreeAreBelieved: unusual logs that two nodes agree on are accepted and counted.
+func TestTwoNodesThatAgreeAreBelieved(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	a, b := h.node("a"), h.node("b")
@@ -203,8 +203,8 @@ func TestRangesAreAsWideAsANodeAnswers(t *testing.T) {
 	}
 }
 
-// TestANodeThatFailsIsLeftAlone, and the other is used.
-func TestANodeThatFailsIsLeftAlone(t *testing.T) {
+// TestAFailingNodeIsNotAsked, and the other is used.
+func TestAFailingNodeIsNotAsked(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	bad, good := h.node("bad"), h.node("good")
@@ -216,8 +216,8 @@ func TestANodeThatFailsIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTheNextRangeFollowsUponWhatIsCommitted: ranges of another chain are refused.
-func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
+// TestTheNextRangeFollowsTheCommittedOne: ranges of another chain are refused.
+func TestTheNextRangeFollowsTheCommittedOne(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	n := h.node("a")
@@ -272,9 +272,9 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// TestAnAuditMendsWhatWasLost: a range is requested again from another node.
-func TestAnAuditMendsWhatWasLost(t *testing.T) {
-	testfiles.InLong(t, "TestLostLogsAreNoticedAndMended mends what a node left out")
+// TestAnAuditRepairsWhatWasLost: a range is requested again from another node.
+func TestAnAuditRepairsWhatWasLost(t *testing.T) {
+	testfiles.InLong(t, "TestLostLogsAreNoticedAndRepaired mends what a node left out")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	bad := h.node("bad")
@@ -396,10 +396,10 @@ func (n gatedNode) Logs(ctx context.Context, from, to int64, addresses []data.Ad
 	return n.node.Logs(ctx, from, to, addresses, topics)
 }
 
-// TestNodesAreAskedOnWhileABatchIsCommitted: the first commit lasts until more ranges were
+// TestNodesAreAskedWhileABatchIsCommitted: the first commit lasts until more ranges were
 // requested than are in flight at once. The clock is fast, so that the few ranges answered before
 // are committed.
-func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
+func TestNodesAreAskedWhileABatchIsCommitted(t *testing.T) {
 	h := chainOf(t)
 	n := h.node("a")
 	n.most = (h.last - h.first) / int64(testfiles.Cases(200, 2000))

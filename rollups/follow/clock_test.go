@@ -75,7 +75,7 @@ func (forgetful) Read(context.Context, func(*sql.Conn) error) error { return nil
 
 // What was found while the clock was ahead is given up after the same time, counted from when the
 // clock is right.
-func TestWhatIsWantedSinceAClockThatWasAheadIsGivenUp(t *testing.T) {
+func TestRequestsByAClockThatWasAheadAreDropped(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	a := &Audits{o: AuditOptions{Venue: forgetful{}, Now: func() time.Time { return now }, Log: zerolog.Nop()}}
 	a.memory.Wanted = []wantedTx{{Tx: "0x1", Fills: 1, Found: now.AddDate(1, 0, 0).Unix()}}

@@ -20,9 +20,9 @@ import (
 
 const questions = "SELECT question FROM markets ORDER BY question"
 
-// TestTokensThatNobodyKnowsAreAskedFor at once; those that the venue does not know are requested
+// TestUnknownTokensAreRequested at once; those that the venue does not know are requested
 // less and less often.
-func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
+func TestUnknownTokensAreRequested(t *testing.T) {
 	p := newPlace(t, 1)
 	p.set(func() {
 		p.markets = append(p.markets, listed{question: "gone?", closedAt: p.now.Add(-time.Hour), payouts: true})
@@ -51,8 +51,8 @@ func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestPositionsAreAskedForByTheirCondition: and combos are not requested.
-func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
+// TestPositionsAreRequestedByCondition: and combos are not requested.
+func TestPositionsAreRequestedByCondition(t *testing.T) {
 	p := newPlace(t, 0)
 	m := p.lane(false)
 	p.trade("904625697166532776746648320380374280103671755200316906558262375061821325312")  // 0x02 00 … 00: of no market
@@ -135,8 +135,8 @@ func (p *place) exec(statement string) {
 	}
 }
 
-// TestWhatClosedIsReadAgain at once if it left the open events, and by schedule.
-func TestWhatClosedIsReadAgain(t *testing.T) {
+// TestClosedMarketsAreReadAgain at once if it left the open events, and by schedule.
+func TestClosedMarketsAreReadAgain(t *testing.T) {
 	p := newPlace(t, 6)
 	m := p.lane(false)
 	p.once(m)
@@ -175,9 +175,9 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestTheScheduleBehindAClockThatWasAhead: it starts again, even if nothing was due while the clock
+// TestTheScheduleAfterAClockThatWasAhead: it starts again, even if nothing was due while the clock
 // was ahead.
-func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
+func TestTheScheduleAfterAClockThatWasAhead(t *testing.T) {
 	p := newPlace(t, 0)
 	p.later(365 * 24 * time.Hour)
 	p.once(p.lane(false))
@@ -195,9 +195,9 @@ func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
 	p.want("11 minutes later", "SELECT question FROM markets WHERE closed", "Q2 as of now?")
 }
 
-// TestWhatAnAnswerLacksIsAskedForAgain, whether it came from a hint, closed some time ago, or was
+// TestMissingRecordsAreRequestedAgain, whether it came from a hint, closed some time ago, or was
 // described only by another source.
-func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
+func TestMissingRecordsAreRequestedAgain(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() { p.markets[0].closedAt = p.now.Add(-30 * 24 * time.Hour) })
 	m := p.lane(true)
@@ -231,7 +231,7 @@ func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
 		p.blank = 2
 		m.Heard(condition(0))
 	})
-	if testfiles.Long() { // TestWhatClosedIsReadAgain shows the schedule in a short run too
+	if testfiles.Long() { // TestClosedMarketsAreReadAgain shows the schedule in a short run too
 		p.set(func() { p.markets[1].closedAt = p.now })
 		p.once(m)
 		p.later(8 * 24 * time.Hour)
@@ -252,8 +252,8 @@ func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
 	p.want("described by Gamma", "SELECT question FROM markets WHERE gamma_id = '4'", "Q3?")
 }
 
-// TestPayoutsThatNobodyTold are requested from the data API, which has derived ones.
-func TestPayoutsThatNobodyTold(t *testing.T) {
+// TestPayoutsThatNoSourceReported are requested from the data API, which has derived ones.
+func TestPayoutsThatNoSourceReported(t *testing.T) {
 	p := newPlace(t, 2)
 	m := p.lane(true)
 	p.once(m)
@@ -274,9 +274,9 @@ func TestPayoutsThatNobodyTold(t *testing.T) {
 	}
 }
 
-// TestPayoutsThatTheChainDidNotTell are also requested from the data API an hour later, which has
+// TestPayoutsMissingFromTheChain are also requested from the data API an hour later, which has
 // the block in which they were reported; its payouts take precedence over the catalogue's.
-func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
+func TestPayoutsMissingFromTheChain(t *testing.T) {
 	p := newPlace(t, 3)
 	p.set(func() {
 		for n := range p.markets {
@@ -322,9 +322,9 @@ func (p *place) resolve(c data.Hash) {
 	}
 }
 
-// TestAnEmptySweepIsAskedAgain twice before it is an error; no market counts as closed because of
+// TestAnEmptySweepIsRepeated twice before it is an error; no market counts as closed because of
 // it.
-func TestAnEmptySweepIsAskedAgain(t *testing.T) {
+func TestAnEmptySweepIsRepeated(t *testing.T) {
 	p := newPlace(t, 4)
 	m := p.lane(false)
 	p.once(m)
@@ -430,7 +430,7 @@ func TestListsAreReadOn(t *testing.T) {
 
 // A catalogue that is silent, or has less than a fifth of its usual markets, is reported until it
 // has all of them again.
-func TestASilentOrThinCatalogueIsRaised(t *testing.T) {
+func TestASilentOrThinCatalogueIsReported(t *testing.T) {
 	p := newPlace(t, 11)
 	m := p.lane(false)
 	raised := func(what string, silent, few bool) {

@@ -153,7 +153,7 @@ func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 
 // A channel that answers pings but sends no trades is silent. Meanwhile the list is requested, and
 // trades from both are shown once.
-func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
+func TestTheListIsPolledWhileTheChannelIsSilent(t *testing.T) {
 	n := followNewest(t, func(o *follow.NewestOptions) {
 		o.Silent = 300 * time.Millisecond
 		o.Channel.Silence = 100 * time.Millisecond

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestHeadIsSeenSoonAndNotAskedForMuchOftener than it moves: 1.25 times as often if it moves as
+// TestHeadIsSeenSoonWithFewRequests than it moves: 1.25 times as often if it moves as
 // regularly as blocks are made.
-func TestHeadIsSeenSoonAndNotAskedForMuchOftener(t *testing.T) {
+func TestHeadIsSeenSoonWithFewRequests(t *testing.T) {
 	const second = time.Second
 	for name, c := range map[string]struct {
 		move  func(r *rand.Rand) time.Duration // to the next
@@ -69,8 +69,8 @@ func TestLooksAsOftenAsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAHeadThatStandsIsAskedForLessAndLess often.
-func TestAHeadThatStandsIsAskedForLessAndLess(t *testing.T) {
+// TestAHeadThatDoesNotMoveIsPolledLessOften often.
+func TestAHeadThatDoesNotMoveIsPolledLessOften(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	var p pace
 	for i := range int64(40) {

@@ -166,7 +166,7 @@ func TestQuotesOfConnections(t *testing.T) {
 	p.want("after it", "SELECT max(bid) FROM live_quote", "410000")
 }
 
-func TestBooksAreAskedForWhereTheChannelIsOff(t *testing.T) {
+func TestBooksArePolledIfTheChannelIsOff(t *testing.T) {
 	p, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.MostPolled = "", 3 })
 	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	p.want("polled", quotesOf, "7 400000 400000 330000")
@@ -184,7 +184,7 @@ func TestBooksAreAskedForWhereTheChannelIsOff(t *testing.T) {
 	eventually(t, "books again", func() bool { return p.said("SELECT max(bid) FROM live_quote") == "200000" })
 }
 
-func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
+func TestBooksArePolledWithoutAConnection(t *testing.T) {
 	p, b, q := follows(t, func(o *follow.QuoteOptions) { o.Most = 4 }) // the other 3 are polled
 	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	p.want("told and polled", "SELECT count(*) FROM live_quote", "7")

@@ -12,9 +12,9 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestABlockIsAskedForOnceMore: payouts, and fills around them, that all nodes omitted from a range
+// TestABlockIsRequestedAgain: payouts, and fills around them, that all nodes omitted from a range
 // that looked normal are imported when another source names their block.
-func TestABlockIsAskedForOnceMore(t *testing.T) {
+func TestABlockIsRequestedAgain(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	resolves := int64(0)
@@ -54,8 +54,8 @@ func TestABlockIsAskedForOnceMore(t *testing.T) {
 	mustEqual(t, k, want)
 }
 
-// TestABlockThatANodeDoesNotAnswerIsAskedForAgain: the response of the other node does not count.
-func TestABlockThatANodeDoesNotAnswerIsAskedForAgain(t *testing.T) {
+// TestABlockThatANodeDoesNotReturnIsRequestedAgain: the response of the other node does not count.
+func TestABlockThatANodeDoesNotReturnIsRequestedAgain(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	block := slices.Sorted(maps.Keys(h.logs))[len(h.logs)/2]

@@ -97,9 +97,9 @@ func (n *node) counted() int {
 	return n.asks
 }
 
-// TestANodeThatStandsStillIsNotWaitedFor: a node that always returns the same final block does not
+// TestAStuckNodeIsNotWaitedFor: a node that always returns the same final block does not
 // keep the lane from blocks of another node.
-func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
+func TestAStuckNodeIsNotWaitedFor(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	stopped, good := h.node("stopped"), h.node("good")
@@ -116,9 +116,9 @@ func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
-// TestANodeThatIsBehindIsNotTheHead: a node that moves but stays behind another does not keep the
+// TestANodeThatIsBehindDoesNotSetTheHead: a node that moves but stays behind another does not keep the
 // lane from blocks of the other.
-func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
+func TestANodeThatIsBehindDoesNotSetTheHead(t *testing.T) {
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	behind, good := h.node("behind"), h.node("good")
@@ -164,7 +164,7 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 // TestASilentNodeIsNotWaitedFor: while another is available, a look and a range end without it, and
 // if only new blocks are missing it gets no requests.
 func TestASilentNodeIsNotWaitedFor(t *testing.T) {
-	testfiles.InLong(t, "TestANodeThatFailsIsLeftAlone leaves one alone")
+	testfiles.InLong(t, "TestAFailingNodeIsNotAsked leaves one alone")
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	silent, good := h.node("silent"), h.node("good")

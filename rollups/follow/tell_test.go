@@ -74,7 +74,7 @@ func TestAnHourWithoutItsUsualFillsIsQuiet(t *testing.T) {
 	}
 }
 
-func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
+func TestAFailingSourceIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	state := follow.ChainStatus{Phase: follow.Quarantine, Held: []follow.HeldRange{{From: 1, To: 2}}}
 	teller := &follow.Teller{Log: zerolog.New(&log)}
@@ -93,7 +93,7 @@ func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
 
 // Requests of the source to its hosts, and their results, count as the source's; requests of others
 // do not.
-func TestASourceTellsWhatItsHostsDid(t *testing.T) {
+func TestASourceReportsWhatItsHostsDid(t *testing.T) {
 	var failNext atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if failNext.Swap(false) {
@@ -136,7 +136,7 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 }
 
 // A failing node is named, whether its host fails or its responses are invalid.
-func TestANodeThatFailsIsToldOf(t *testing.T) {
+func TestAFailingNodeIsReported(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/down" {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -182,7 +182,7 @@ func TestConnectionsOfQuotesAreHosts(t *testing.T) {
 	}
 }
 
-func TestASourceOfTheWeatherTells(t *testing.T) {
+func TestAWeatherSourceReportsItsStatus(t *testing.T) {
 	state := follow.WeatherStatus{Source: "metar", Phase: follow.BackOff, LastAnswer: time.Unix(9, 0), LastNew: time.Unix(7, 0), Rows: 3, Asked: 4,
 		Unknown: map[string]int64{"a": 5, "b": 6}, Sparse: true, Error: "x"}
 	s := state.Tell()

@@ -42,9 +42,9 @@ func (s shortPrices) Do(ctx context.Context, r fetch.Request) (fetch.Answer, err
 	return a, err
 }
 
-// TestTradesGiveWayToTheChain: a venue that is followed by its list of trades, later by the chain,
+// TestTradesAreReplacedByTheChain: a venue that is followed by its list of trades, later by the chain,
 // and by the list again, has the same fills as with the chain alone.
-func TestTradesGiveWayToTheChain(t *testing.T) {
+func TestTradesAreReplacedByTheChain(t *testing.T) {
 	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout has fills with log indexes take the place of others")
 	played := chainOf(t).venue
 	start := time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC)
@@ -172,9 +172,9 @@ func (deaf) Do(context.Context, fetch.Request) (fetch.Answer, error) {
 	return fetch.Answer{}, errors.New("no answer")
 }
 
-// TestAListThatDoesNotAnswerIsTold at once, and as stalled after a quarter of an hour. The time up
+// TestAListThatDoesNotAnswerIsReported at once, and as stalled after a quarter of an hour. The time up
 // to which trades are committed survives a restart.
-func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
+func TestAListThatDoesNotAnswerIsReported(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC), was: time.Now(), by: 0}
 	k := venue(t, t.TempDir())
 	if s, err := follow.StoredTrades(t.Context(), k); s != nil || err != nil {

@@ -81,8 +81,8 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnownIsNotAskedFor: reports that have not changed are not sent again.
-func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
+// TestKnownRecordsAreNotRequested: reports that have not changed are not sent again.
+func TestKnownRecordsAreNotRequested(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 3)
 	w := s.follow(s.options(k, skyMETAR), 3*time.Hour)
 	st := statusOf(t, w, "metar")
@@ -159,8 +159,8 @@ func TestASilentSource(t *testing.T) {
 	}
 }
 
-// TestAModelThatIsNone: a missing folder is counted, and forecasts are requested nevertheless.
-func TestAModelThatIsNone(t *testing.T) {
+// TestAnUnknownModel: a missing folder is counted, and forecasts are requested nevertheless.
+func TestAnUnknownModel(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 2)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "meta" {

@@ -147,7 +147,7 @@ func TestABackupThatIsCancelledLeavesTheLastOne(t *testing.T) {
 }
 
 // What pmx backup comes to says nothing of the schedule, and a panic is a failure too.
-func TestBackupsByTheScheduleAreToldApart(t *testing.T) {
+func TestScheduledBackupsAreDistinguished(t *testing.T) {
 	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
 	k := open(t, t.TempDir())
 	const daily = "15 3 * * *"
@@ -277,7 +277,7 @@ func TestABackupIsOfTheTimeOfItsState(t *testing.T) {
 
 // What a backup read ahead before it was killed goes with the next one. Where it cannot be removed the backup is made all the same, which the
 // error says, and old ones go.
-func TestABackupThatCannotTidyIsMade(t *testing.T) {
+func TestABackupSucceedsIfOldFilesCannotBeRemoved(t *testing.T) {
 	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
 	k := open(t, t.TempDir())
 	left := filepath.Join(repo, "blocks", "ab", strings.Repeat("ab", 32))

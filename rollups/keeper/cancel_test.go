@@ -63,7 +63,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 }
 
 // A caller that waits for another's import may leave.
-func TestWhoWaitsMayLeave(t *testing.T) {
+func TestWaitingCallersMayCancel(t *testing.T) {
 	k := open(t, t.TempDir())
 	file := write(t, "a.csv", "ts,wallet,token,side,shares,usd\n2026-01-02T03:04:05Z,0x1111111111111111111111111111111111111111,7,BUY,10,4\n")
 	var waited error

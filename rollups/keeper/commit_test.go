@@ -166,8 +166,8 @@ func TestACatchUpThatStopsIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay.
-func TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay(t *testing.T) {
+// TestALongCatchUpIsRebuiltOnTheWay.
+func TestALongCatchUpIsRebuiltOnTheWay(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpThatStopsIsRebuilt rebuilds one that ended")
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	k := openAt(t, t.TempDir(), func() time.Time { return now })
@@ -190,9 +190,9 @@ func TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay(t *testing.T) {
 	}
 }
 
-// TestWhoFollowsKeepsFewBlocks that DuckDB has read: they are given back behind the first batch, and a minute after that again, or as soon
+// TestAFollowingServerKeepsFewBlocks that DuckDB has read: they are given back behind the first batch, and a minute after that again, or as soon
 // as nobody reads.
-func TestWhoFollowsKeepsFewBlocks(t *testing.T) {
+func TestAFollowingServerKeepsFewBlocks(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, t.TempDir(), "512MB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true, Now: func() time.Time { return now }})
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 // The caller of a bulk import may leave once its rebuild is committed: it is
 // shown, and what comes next does not pass it by.
-func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
-	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
+func TestACommittedRebuildIsServedIfTheCallerLeaves(t *testing.T) {
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
 	files := sampleFiles(t)
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
@@ -49,7 +49,7 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 
 // A file that cannot be opened is made again, and the others are followed all the
 // same: what came in while nobody served is in all of them.
-func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
+func TestAFileThatCannotBeOpenedDoesNotStopTheOthers(t *testing.T) {
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, files[:3]...)
@@ -91,8 +91,8 @@ func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 
 // A batch that nobody followed, whatever the reason, is caught up with at the next
 // one: by the snapshot, by the runs and by the memory of merging.
-func TestABatchThatPassedByIsCaughtUpWith(t *testing.T) {
-	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
+func TestAMissedBatchIsCaughtUp(t *testing.T) {
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, files[:3]...)

@@ -95,7 +95,7 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	mustVerify(t, k)
-	if !testfiles.Long() { // TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack has a file that fails by itself
+	if !testfiles.Long() { // TestAFileThatCannotBeOpenedDoesNotStopTheOthers has a file that fails by itself
 		return
 	}
 	damaged := days[len(days)/2]

@@ -50,7 +50,7 @@ func TestInboxTakesLongNames(t *testing.T) {
 
 // A file that cannot be moved keeps no other from being taken and is not imported again;
 // the turn says what is wrong, and it is moved once it can be.
-func TestInboxGoesOnPastAFileThatCannotBeMoved(t *testing.T) {
+func TestInboxContinuesAfterAFileThatCannotBeMoved(t *testing.T) {
 	k := open(t, t.TempDir())
 	inbox := k.DB().Dir().Inbox()
 	if err := os.WriteFile(filepath.Join(inbox, "done"), nil, 0o600); err != nil { // young: not taken itself

@@ -64,7 +64,7 @@ func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 	published(state{epoch: 3, revision: 2}, 3)
 }
 
-func TestAFolderThatAUnitForbidsIsTold(t *testing.T) {
+func TestAFolderThatTheUnitForbidsIsReported(t *testing.T) {
 	forbidden := readOnly("/srv/backup", &os.PathError{Op: "open", Path: "/srv/backup/lock", Err: syscall.EROFS})
 	if text := forbidden.Error(); !strings.Contains(text, "ReadWritePaths=/srv/backup") || !errors.Is(forbidden, syscall.EROFS) {
 		t.Error(text)

@@ -193,7 +193,7 @@ func segmentFile(k *keeper.Keeper) string {
 }
 
 // What was imported while no server ran, by a bulk import that was left to a
-// rebuild too, is caught up with. A short run leaves it at TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack,
+// rebuild too, is caught up with. A short run leaves it at TestAFileThatCannotBeOpenedDoesNotStopTheOthers,
 // for what was missed, and at TestSegmentsSurviveImportsAndRestarts, for the bulk import.
 func TestWalletSegmentCatchesUpOnMissedImports(t *testing.T) {
 	if !testfiles.Long() {
@@ -229,7 +229,7 @@ func fillRow(tx, log int, wallet, fee string) string {
 
 // A better source replaces one of Ann's fills: she is read from the database until
 // the file is written again, Bob is not.
-func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
+func TestAWalletWithAReplacedFillIsReadFromTheDatabase(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
 	k = reopen(t, k)

@@ -65,7 +65,7 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 }
 
 // Whoever asks for a verification, what it finds is known until another finds nothing.
-func TestVerificationIsKnownOf(t *testing.T) {
+func TestVerificationIsRecorded(t *testing.T) {
 	testfiles.InLong(t, "TestVerificationFindsAWrongFile verifies, and finds what is wrong")
 	dir := t.TempDir() + "/venue"
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {

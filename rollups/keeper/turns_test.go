@@ -94,7 +94,7 @@ func TestAScheduleGoesOnThroughClockSteps(t *testing.T) {
 	}
 }
 
-func TestWorkOfTheScheduleThatPanicsIsTriedAgain(t *testing.T) {
+func TestScheduledWorkThatPanicsIsRetried(t *testing.T) {
 	watch := guard.New(zerolog.Nop()).WithPauses(time.Millisecond, 8*time.Millisecond)
 	k := &Keeper{cfg: Config{Watch: watch, Now: time.Now}}
 	ctx, stop := context.WithCancel(t.Context())

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWhatNobodyReadIsExpected: the pages that are not proved yet, and no others.
-func TestWhatNobodyReadIsExpected(t *testing.T) {
+// TestUnreadRowsAreExpected: the pages that are not proved yet, and no others.
+func TestUnreadRowsAreExpected(t *testing.T) {
 	format := &Format{Magic: "pmx-test", Version: 7, Entries: []uint64{8, 8}, Names: []string{"words", "marks"}}
 	path := filepath.Join(t.TempDir(), "a.seg")
 	w, err := Create(path, format)

@@ -9,12 +9,12 @@ import (
 	"pmx/data"
 )
 
-// TestPricesStandUntilABracketIsTradedAgain, and the first outcome's word goes before the second's: after hour 1 two
+// TestPricesApplyUntilABracketIsTradedAgain, and the first outcome's word goes before the second's: after hour 1 two
 // brackets of three have a price, so that there is no mean but that of the two: 0.2 and 0.5 as parts of 0.7 are 0.285714 and 0.714286, so
 // 22·0.285714 + 23·0.714286 = 22.714286. In hour 3 the third one's second outcome goes for 0.6, so it is
 // at 0.4, and 0.2, 0.5 and 0.4 come to 1.1: 22·0.181818 + 23·0.454545 + 24·0.363637 = 23.181819. In hour 4 both of its outcomes
 // are traded, and what the first one goes for counts.
-func TestPricesStandUntilABracketIsTradedAgain(t *testing.T) {
+func TestPricesApplyUntilABracketIsTradedAgain(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), cHigh(24)}
 	var got []Implied
 	for _, so := range ImpliedBy(ladder, HalfUp, []Close{{4, 2, true, 500_000}, {4, 2, false, 300_000}, {1, 1, false, 500_000}, {1, 0, false, 200_000}, {3, 2, true, 600_000}}) {

@@ -49,7 +49,7 @@ func TestLadderOrdersWhatComesInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestLadderRefusesWhatDoesNotTileTheLine(t *testing.T) {
+func TestLadderRefusesGapsAndOverlaps(t *testing.T) {
 	for want, list := range map[string][]Bracket{
 		"there are 2":            {cLow(1), cHigh(2)},
 		"gap between 11°C":       {cLow(10), c(11, 11), c(13, 13), cHigh(14)},

@@ -127,7 +127,7 @@ func TestTheClockOfGoCanBeReplaced(t *testing.T) {
 	}
 }
 
-func TestAClockIsSetToShortlyBeforeAMinuteIsOver(t *testing.T) {
+func TestAClockIsSetToShortlyBeforeTheEndOfAMinute(t *testing.T) {
 	c := &wallClock{path: filepath.Join(t.TempDir(), "ahead")}
 	for _, d := range []time.Duration{0, 3 * time.Hour, -45 * 24 * time.Hour} {
 		began := time.Now()
@@ -146,7 +146,7 @@ func TestAClockIsSetToShortlyBeforeAMinuteIsOver(t *testing.T) {
 }
 
 // A figure that cannot be read before a jump is an error: any later value would be larger.
-func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
+func TestAFigureThatCannotBeParsedIsMissing(t *testing.T) {
 	var bad atomic.Bool
 	var rows atomic.Int64
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,7 +189,7 @@ func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
 	}
 }
 
-func TestAKeyIsUsedUpOrThatIsAnError(t *testing.T) {
+func TestEveryKeyOfAnObjectIsUsed(t *testing.T) {
 	for _, last := range []int64{31, 61, 1000} {
 		var n atomic.Int64
 		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -97,9 +97,9 @@ func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events in
 	return events
 }
 
-// TestTheBundleFitsWhateverTheDeskHolds checks that 440 events with 4,840 brackets are cut to 200
+// TestTheBundleFitsForAnyDesk checks that 440 events with 4,840 brackets are cut to 200
 // KB, that the rest is counted, and that it can be requested by date and by city.
-func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
+func TestTheBundleFitsForAnyDesk(t *testing.T) {
 	testfiles.InLong(t, "TestTheBundleIsTheDeskInShort holds the bundle of the sample venue to its size")
 	const days = 4
 	v := newVenue(t)

@@ -25,7 +25,7 @@ func (s *fullStore) Requeue(ctx context.Context, attempts int, why job.Failure) 
 }
 
 // Jobs that an earlier process left wait for space on a full disk, and do not end the process.
-func TestLeftJobsWaitForRoom(t *testing.T) {
+func TestQueuedJobsWaitForDiskSpace(t *testing.T) {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		t.Run(full.Error(), func(t *testing.T) {
 			t.Parallel()

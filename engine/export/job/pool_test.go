@@ -211,7 +211,7 @@ func TestADoneJobIsNotRunning(t *testing.T) {
 	}
 }
 
-func TestFailuresAreTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	d.start()
 	j := d.create(ann, "a")

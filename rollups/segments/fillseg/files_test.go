@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-func TestADamagedFileIsNotTaken(t *testing.T) {
+func TestADamagedFileIsNotUsed(t *testing.T) {
 	s := made(t, 1000)
 	path := s.Path
 	whole, err := os.ReadFile(path)
@@ -78,7 +78,7 @@ func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
+func TestFilesOfAKilledBuildAreRemoved(t *testing.T) {
 	s := made(t, 10)
 	for _, name := range []string{"wallets.part-0", "wallets.part-0.tokens", "wallets.part-7"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Path), name), []byte("half"), 0o600); err != nil {
@@ -99,7 +99,7 @@ func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 	}
 }
 
-func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
+func TestAnOutdatedBuildIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
 	s.Add(Batch{Number: 1})

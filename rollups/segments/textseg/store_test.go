@@ -173,7 +173,7 @@ func described(i int) *serving.MarketTexts {
 	return &serving.MarketTexts{Description: strings.Repeat(fmt.Sprint("Rules of ", i, ". "), 20), GroupItemTitle: fmt.Sprint(i)}
 }
 
-func TestADamagedFileIsNotTaken(t *testing.T) {
+func TestADamagedFileIsNotUsed(t *testing.T) {
 	s := made(t, 100)
 	whole, err := os.ReadFile(s.Path)
 	if err != nil || s.Close() != nil {
@@ -203,7 +203,7 @@ func TestReadRecordRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
+func TestAnOutdatedBuildIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
 	err := s.Build(s.Plan(), func(func(int32, *serving.MarketTexts) error) error { return s.Restart(9, false) })

@@ -101,7 +101,7 @@ func found(x *search.Index, query string, markets int) []string {
 
 // The index, after any changes, finds what looking at every market finds; indexes
 // made before a change find what they found.
-func TestIndexFindsWhatLookingAtEveryMarketFinds(t *testing.T) {
+func TestIndexFindsWhatAFullScanFinds(t *testing.T) {
 	words := []string{"trump", "trumpp", "tramp", "turmp", "bitcoin", "bitcoins", "bit", "b", "will", "win", "wine", "wins", "2024", "2025", "łódź", "lodz", "a", "the"}
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 4).Draw(t, "text"), " ")
