@@ -134,7 +134,7 @@ func TestAFolderThatIsNotEmptyIsNotChanged(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o700), os.WriteFile(mine, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Stage(free); err == nil || !strings.Contains(err.Error(), "mine in it is not of pmx") {
+	if _, err := Stage(free); err == nil || !strings.Contains(err.Error(), "contains mine, which pmx did not create") {
 		t.Errorf("the error is %v", err)
 	}
 	late := filepath.Join(t.TempDir(), "data")
