@@ -72,7 +72,7 @@ def run(number, dies_behind=None):
     for f in manifest["files"]:
         with open(os.path.join("out", f["name"]), "rb") as content:
             text = content.read()
-        assert (len(text), hashlib.sha256(text).hexdigest()) == (f["bytes"], f["sha256"]), f"{f['name']} is not the file of the manifest"
+        assert (len(text), hashlib.sha256(text).hexdigest()) == (f["bytes"], f["sha256"]), f"{f['name']} does not match the manifest"
     return engine, {f["dataset"]: os.path.dirname(os.path.join("out", f["name"])) for f in manifest["files"]}
 
 

@@ -20,20 +20,20 @@ def main():
         sys.exit(__doc__)
     lake, warehouse = (os.path.abspath(a) for a in sys.argv[1:])
     if not os.path.isfile(os.path.join(lake, "CURRENT")):
-        sys.exit(f"{lake} has no CURRENT: it is no lake, or not all of it is there yet")
+        sys.exit(f"{lake} has no CURRENT: it is not a lake, or it is incomplete")
     with open(os.path.join(lake, "CURRENT")) as f:
         name = f.read().strip()
     with open(os.path.join(lake, "manifests", name + ".json"), "rb") as f:
         text = f.read()
     if hashlib.sha256(text).hexdigest() != name:
-        sys.exit(f"{lake}: the manifest {name} is not what its name says: it was changed or cut short")
+        sys.exit(f"{lake}: the manifest {name} does not match its name: it was changed or cut short")
     files = {}
     for f in json.loads(text)["files"]:
         if f["dataset"] in ("shards", "token_shards"):  # the fills again
             continue
         path = os.path.join(lake, f["name"])
         if not os.path.isfile(path) or os.path.getsize(path) != f["bytes"]:
-            sys.exit(f"{path} is not the file of the manifest: copy the lake again")
+            sys.exit(f"{path} does not match the manifest: copy the lake again")
         files.setdefault(f["dataset"], []).append(path)
     os.makedirs(warehouse, exist_ok=True)
     catalog = SqlCatalog("pmx", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=f"file://{warehouse}")

@@ -31,13 +31,13 @@ FILLS = (
 def read_current(folder):
     """The manifest that CURRENT names, and its SHA-256."""
     if not os.path.isfile(os.path.join(folder, "CURRENT")):
-        sys.exit(f"{folder} has no CURRENT: it is no lake, or not all of it is there yet")
+        sys.exit(f"{folder} has no CURRENT: it is not a lake, or it is incomplete")
     with open(os.path.join(folder, "CURRENT")) as f:
         name = f.read().strip()
     with open(os.path.join(folder, "manifests", name + ".json"), "rb") as f:
         text = f.read()
     if hashlib.sha256(text).hexdigest() != name:
-        sys.exit(f"{folder}: the manifest {name} is not what its name says: it was changed or cut short")
+        sys.exit(f"{folder}: the manifest {name} does not match its name: it was changed or cut short")
     return json.loads(text), name
 
 
@@ -131,11 +131,11 @@ class Run:
         self.engine, self.lake, self.out = engine, os.path.abspath(lake), os.path.abspath(out)
         self.manifest, self.lake_id = read_current(self.lake)
         if self.manifest.get("kind") != "lake" or self.manifest.get("lake_version") != 1:
-            sys.exit(f"{lake} is no lake of a version that this program knows")
+            sys.exit(f"{lake} is not a lake of a version that this program supports")
         for f in self.manifest["files"]:
             path = os.path.join(self.lake, f["name"])
             if not os.path.isfile(path) or os.path.getsize(path) != f["bytes"]:
-                sys.exit(f"{path} is not the file of the manifest: copy the lake again")
+                sys.exit(f"{path} does not match the manifest: copy the lake again")
         self.statements, self.fingerprint = statements()
         self.texts = {s.name: s.text for s in self.statements}
         self.sums = {s.source for s in self.statements} & {s.name for s in self.statements if s.kind == "part"}  # that cohorts begin with
