@@ -124,10 +124,22 @@ func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 		}
 		if seed == 0 { // repeated and missing rows are found
 			was := p.Rows
-			p.Rows = func(table string) string { return was(table) + " UNION ALL (" + was(table) + " LIMIT 1)" }
-			bad := compare()
-			p.Rows = func(table string) string { return was(table) + " OFFSET 1" }
-			bad = append(bad, compare()...)
+			repeated := func(table string) string { return was(table) + " UNION ALL (" + was(table) + " LIMIT 1)" }
+			missing := func(table string) string { return was(table) + " OFFSET 1" }
+			var bad []string
+			if testfiles.Long() {
+				for _, p.Rows = range []func(string) string{repeated, missing} {
+					bad = append(bad, compare()...)
+				}
+			} else { // one of them for each table
+				p.Rows = func(table string) string {
+					if len(table)%2 == 0 {
+						return repeated(table)
+					}
+					return missing(table)
+				}
+				bad = compare()
+			}
 			for name, rows := range any {
 				if rows > 0 && !strings.HasPrefix(name, "same_") && !slices.Contains(bad, name) {
 					t.Errorf("%s: what differs is not seen", name)
