@@ -110,7 +110,7 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 		}
 	}
 	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
-		c.Detail = fmt.Sprintf("the fills of %d wallets in segments/wallets.seg differ from the facts: pmx rebuild writes it again", c.Bad)
+		c.Detail = fmt.Sprintf("the fills of %d wallets in segments/wallets*.seg differ from the facts: pmx rebuild writes these files again", c.Bad)
 	}
 	return nil
 }

@@ -159,6 +159,6 @@ func (p *tokenVerifier) finish() {
 		}
 	}
 	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
-		c.Detail = fmt.Sprintf("the newest fills of %d tokens in segments/tokens.seg, or what all come to, differ from the facts: pmx rebuild writes it again", c.Bad)
+		c.Detail = fmt.Sprintf("the newest fills of %d tokens in segments/tokens*.seg, or the sums of all, differ from the facts: pmx rebuild writes these files again", c.Bad)
 	}
 }

@@ -220,7 +220,7 @@ func theFiles(t *testing.T, b *tab, v venue) {
 	b.errors() // the browser reports the 401
 	b.useKey(t, v.key)
 	b.visit(t, "/data?dataset=markets")
-	if text := give(t, b, chromedp.Text(chromedp.CSS("#set-markets table"))); !strings.Contains(text, "condition id, 0x and 64") {
+	if text := give(t, b, chromedp.Text(chromedp.CSS("#set-markets table"))); !strings.Contains(text, "condition id of the market, 0x and 64") {
 		t.Errorf("the columns are not explained: %s", text)
 	}
 	b.click(t, ask)

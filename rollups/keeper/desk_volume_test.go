@@ -125,7 +125,7 @@ func checkEvents(t *testing.T, k *keeper.Keeper, want int) {
 	}
 }
 
-// TestTheDeskIsReadAnewForOtherCities: an operator who adds a city sees the events
+// TestDeskIsRebuiltForOtherCities: an operator who adds a city sees the events
 // that were listed before.
 func TestDeskIsRebuiltForOtherCities(t *testing.T) {
 	home := t.TempDir()

@@ -90,7 +90,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	}
 	defer k.work.Unlock()
 	var shown func()
-	same := false
+	same, whole := false, false
 	var pulled *rollups.Pulled
 	var lake *query.Lake
 	err := k.db.Replace(ctx, s.File, func(next *engine.DB) error {
@@ -110,6 +110,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 			if goesOn && s.Since != nil && pulled == nil { // fills that are not in the database cannot be compared in it
 				served = &rollups.Served{File: s.Since.File, Unchanged: s.Since.Unchanged}
 			}
+			whole = served == nil
 			shown, err = k.prepare(ctx, conn, s, served)
 			return err
 		})
@@ -123,7 +124,11 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 		k.cfg.Log.Warn().Err(err).Msg("segments could not follow and are rebuilt")
 	}
 	shown()
-	k.followHeap(context.WithoutCancel(ctx))
+	if whole { // the data that was served until now has just become garbage
+		k.followRebuiltHeap(context.WithoutCancel(ctx))
+	} else {
+		k.followHeap(context.WithoutCancel(ctx))
+	}
 	k.startSegmentBuild()
 	return nil
 }

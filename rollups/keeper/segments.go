@@ -44,6 +44,10 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 func (k *Keeper) serveSegments(dir string) {
 	k.segments = newSegmentSet(dir, k.Snapshot)
 	k.segments.wallets.OnDamage, k.segments.tokens.OnDamage, k.segments.texts.OnDamage = k.segmentDamaged, k.segmentDamaged, k.segmentDamaged
+	leftover := func(err error) {
+		k.cfg.Log.Warn().Err(err).Msg("a segment that was merged into another one could not be removed: the next build tries again")
+	}
+	k.segments.wallets.OnLeftover, k.segments.tokens.OnLeftover = leftover, leftover
 }
 
 // segmentDamaged is called by the reader of a damaged file. Until the next one is written, its data

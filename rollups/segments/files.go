@@ -116,8 +116,11 @@ func (s *Store[M]) RemoveOthers() error {
 	}
 	list := s.contents.Load().Files.List()
 	for _, path := range found {
-		if !slices.ContainsFunc(list, func(f *File) bool { return f.path == path }) {
-			err = errors.Join(err, os.Remove(path))
+		if slices.ContainsFunc(list, func(f *File) bool { return f.path == path }) {
+			continue
+		}
+		if e := os.Remove(path); !errors.Is(e, os.ErrNotExist) { // a damaged one may just have been set aside
+			err = errors.Join(err, e)
 		}
 	}
 	return err
@@ -126,24 +129,25 @@ func (s *Store[M]) RemoveOthers() error {
 // openChain returns the files to serve from, of those there are: of all ways from the first file
 // along files that continue each other, the one that covers most and fits; nil if there is none.
 func (s *Store[M]) openChain(fits func(Coverage) (bool, error)) ([]*File, error) {
-	found, err := s.openAll()
-	var best []*File
-	if err == nil {
-		best, err = bestChain(chains(s.Path, found), fits)
-	}
+	found, unread := s.openAll()
+	best, err := bestChain(chains(s.Path, found), fits)
 	for _, f := range found {
 		if err != nil || !slices.Contains(best, f) {
 			err = errors.Join(err, f.Release())
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case best == nil:
+		return nil, unread
 	}
 	return best, nil
 }
 
-// openAll maps the store's files. Damaged ones are reported and left out, those of other versions left out.
-func (s *Store[M]) openAll() (found []*File, err error) {
+// openAll maps the store's files. Damaged ones are reported and left out, those of other versions left out, and so are
+// those that cannot be read, about which unread says why: what such a file has counts as missing.
+func (s *Store[M]) openAll() (found []*File, unread error) {
 	paths, err := levels(s.Path)
 	if err != nil {
 		return nil, err
@@ -157,10 +161,10 @@ func (s *Store[M]) openAll() (found []*File, err error) {
 		case errors.As(err, &d):
 			s.report(d)
 		case !errors.Is(err, os.ErrNotExist) && !errors.Is(err, ErrFormat):
-			return found, err
+			unread = errors.Join(unread, err)
 		}
 	}
-	return found, nil
+	return found, unread
 }
 
 // chains returns, for each file that can be served with all that it continues, these and the file:

@@ -57,6 +57,10 @@ type Store[M Memtable[M]] struct {
 	OnDamage func(*Damage)
 	damage   atomic.Pointer[Damage] // of a file that the next one replaces
 
+	// OnLeftover is called when a merged file could not be removed, by whoever builds: it takes space until the next build
+	// removes it. May be nil.
+	OnLeftover func(error)
+
 	mu       sync.Mutex // held to change contents, and what it points to
 	contents atomic.Pointer[Contents[M]]
 }

@@ -159,7 +159,10 @@ func (b *build) run(ctx context.Context, facts func(add func(batch int64, f *ser
 	if err := s.Adopt(plan.Batch, kept, b.path(kept)); err != nil {
 		return err
 	}
-	return s.RemoveOthers()
+	if err := s.RemoveOthers(); err != nil && s.OnLeftover != nil {
+		s.OnLeftover(err)
+	}
+	return nil
 }
 
 // write writes the file and gives it its name once it is durable. It returns the files that this one

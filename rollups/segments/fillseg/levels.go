@@ -3,7 +3,7 @@ package fillseg
 import "pmx/rollups/segments"
 
 // maxLevels is the most files that a Build leaves. More would be written less often and read more slowly:
-// with 12, what comes in is written 3.5 times on the way to a thousand million fills.
+// with 12, what comes in is written 3.6 times on the way to a thousand million fills.
 const maxLevels = 12
 
 // mergeFrom returns how many files, of these sizes and the first one first, a new one of so many bytes

@@ -349,3 +349,35 @@ func TestDamageOfALaterFile(t *testing.T) {
 		t.Error("fills of a damaged file")
 	}
 }
+
+// A file that cannot be read counts as missing, and one that cannot be removed does not make a build fail.
+func TestWhatCannotBeReadOrRemovedEndsNothing(t *testing.T) {
+	s, h := leveled(t, 4)
+	path, former := s.Contents().Files.List()[2].Path(), filepath.Join(filepath.Dir(s.Path), "wallets-7-9.seg")
+	err := errors.Join(s.Close(), os.Remove(path), os.Mkdir(path, 0o700), os.MkdirAll(filepath.Join(former, "kept"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores, err := h.stores(filepath.Dir(s.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := stores[0]
+	defer func() { _ = errors.Join(again.Close(), stores[1].Close()) }()
+	var left []error
+	again.OnLeftover = func(err error) { left = append(left, err) }
+	if again.Through() != 1 {
+		t.Errorf("through batch %d", again.Through())
+	}
+	h.check(t, again)
+	if err := h.flush(again, 3); err != nil {
+		t.Error(err)
+	}
+	h.check(t, again)
+	if len(left) != 1 || !strings.Contains(left[0].Error(), filepath.Base(former)) {
+		t.Errorf("not removed: %v", left)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: %v", path, err)
+	}
+}
