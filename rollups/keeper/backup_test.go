@@ -304,7 +304,7 @@ func TestABackupSucceedsIfOldFilesCannotBeRemoved(t *testing.T) {
 			}
 		})
 	})
-	if err == nil || !strings.Contains(err.Error(), "backup 3 is made, but") || out.Number != 3 || out.Removed != 1 {
+	if err == nil || !strings.Contains(err.Error(), "backup 3 was made, but") || out.Number != 3 || out.Removed != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if s := k.Freshness().Asked; !s.Failing || s.Failed.IsZero() || s.Made.Before(s.Failed) {
