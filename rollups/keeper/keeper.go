@@ -52,7 +52,6 @@ type Keeper struct {
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were given back last
 	division       *engine.Division           // of Config.Memory; nil: DuckDB's limit stays
-	cramped        bool                       // the log says that Config.Memory is too little
 	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time
 

@@ -78,9 +78,7 @@ func (k *Keeper) followHeap(ctx context.Context) (more bool) {
 	if now.DuckDB != was.DuckDB {
 		k.cfg.Log.Debug().Int64("duckdb", now.DuckDB).Int64("go", now.Go).Int64("live_heap", now.LiveHeap).Msg("the memory is divided again")
 	}
-	cramped := k.cramped
-	k.cramped = now.Needed > 0
-	if k.cramped && !cramped {
+	if now.Needed > 0 && was.Needed == 0 {
 		k.cfg.Log.Warn().Int64("live_heap", now.LiveHeap).Int64("total", now.Total).Int64("needed", now.Needed).
 			Msg("Go's limit is too low for what is live, and collecting garbage takes much of the processor time: raise --memory, or GOMEMLIMIT where it is set")
 	}

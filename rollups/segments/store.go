@@ -57,7 +57,7 @@ type Store[M Memtable[M]] struct {
 	OnDamage func(*Damage)
 	damage   atomic.Pointer[Damage] // of a file that the next one replaces
 
-	// OnLeftover is called when a merged file could not be removed, by whoever builds: it takes space until the next build
+	// OnLeftover is called when a merged file could not be removed, by the goroutine that builds: it takes space until the next build
 	// removes it. May be nil.
 	OnLeftover func(error)
 
