@@ -1,4 +1,4 @@
-"""Runs rollups.py on an engine that writes other bytes under the same names each time, kills it, damages what it wrote, and holds each manifest against the files."""
+"""Runs rollups.py on an engine that writes different bytes under the same names each time, kills it, damages what it wrote, and compares each manifest with the files."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,7 @@ class Killed(Exception):
 
 
 class Engine:
-    """Takes every statement. A table is one file of no rows; number is in it. Where it is to die, it does so behind that table."""
+    """Accepts every statement. A table is one file without rows that contains the number of the run. dies_behind is the table after which the run is killed."""
 
     def __init__(self, number, dies_behind=None):
         self.number, self.dies_behind, self.wrote, self.asked = number, dies_behind, [], 0
@@ -61,7 +61,7 @@ def lake(folder):
 
 
 def run(number, dies_behind=None):
-    """The engine of a run, and the folders of what it published, by table."""
+    """Returns the engine of a run, and the folder of each table that it published."""
     engine = Engine(number, dies_behind)
     try:
         rollups.Run(engine, "lake", "out").go()
@@ -80,10 +80,10 @@ def main():
     lake("lake")
     first, _ = run(1, "wallet_day")
     second, folders = run(2)
-    assert first.wrote and not set(first.wrote) & set(second.wrote), "what was written before a run was killed is written again"
+    assert first.wrote and not set(first.wrote) & set(second.wrote), "tables that were written before a run was killed are written again"
     third, _ = run(3)
     assert (third.wrote, third.asked) == ([], 0), "a run over the same lake asks the engine"
-    # Two tables are lost, and the run that writes them again is killed between them.
+    # Two tables are deleted, and the run that writes them again is killed between them.
     for table in ("wallet_day", "wallet_total"):
         shutil.rmtree(folders[table])
     assert run(4, "wallet_day")[0].wrote == ["wallet_day"]
@@ -92,7 +92,7 @@ def main():
     with open(os.path.join(folders["candle"], "part-00000.parquet"), "ab") as f:
         f.write(b"x")
     sixth, _ = run(6)
-    assert sixth.wrote == ["candle"], "a file that is of another size than it was written with is kept"
+    assert sixth.wrote == ["candle"], "a file whose size has changed is kept"
 
 
 if __name__ == "__main__":

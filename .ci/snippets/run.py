@@ -1,8 +1,8 @@
 """Runs every program of docs/clients.md and the cells of docs/notebook.ipynb.
 
 Arguments: the page, the notebook, a folder to work in, and the folder of the TypeScript
-compiler or "". The server and a key of it are in PMX_URL and PMX_KEY. What a language
-needs and is not there is skipped by name; a program that fails ends this one with 1.
+compiler or "". PMX_URL and PMX_KEY have the server and a key. Programs of a language that
+is not installed are skipped, with a message. If a program fails, this one exits with 1.
 """
 import os
 import pathlib
@@ -45,12 +45,12 @@ def notebook(path, work):
 
     book = nbformat.read(path, as_version=4)
     if any(cell.get("outputs") for cell in book.cells):
-        fail("notebook", "it is stored without outputs: clear them")
+        fail("notebook", "it has outputs: clear them before you commit it")
     nbclient.NotebookClient(book, timeout=300, kernel_name="python3", extra_arguments=["--log-level=ERROR"], resources={"metadata": {"path": str(work)}}).execute()
     plots = sum("image/png" in out.get("data", {}) for cell in book.cells for out in cell.get("outputs", []))
     if plots != 3:
         fail("notebook", f"{plots} plots, not 3")
-    nbformat.write(book, work / "notebook.ipynb")  # with what it shows, for a person to look at
+    nbformat.write(book, work / "notebook.ipynb")  # with its outputs, for a person to look at
     print(f"ok       notebook: {len(book.cells)} cells, {plots} plots")
 
 
@@ -66,7 +66,7 @@ def main(page, book, work, compiler):
         file.write_text(text)
         if language == "sh":
             if "export PMX_KEY" in text or "export PMX_URL" in text:
-                continue  # what the caller has set
+                continue  # set by the caller
             said = call(what, ["bash", "-euo", "pipefail", file.name], cwd=folder)
         elif language == "python":
             said = call(what, [sys.executable, "-W", "error::DeprecationWarning:__main__", file.name], cwd=folder)
@@ -77,18 +77,18 @@ def main(page, book, work, compiler):
             said = call(what, ["Rscript", file.name], cwd=folder)
         elif language == "ts":
             if not compiler:
-                print("skipped  TypeScript: its compiler is not there")
+                print("skipped  TypeScript: its compiler is not installed")
                 continue
             said = typescript(what, file, compiler)
         elif language == "go":
             said = call(what, [os.environ.get("GO", "go"), "run", file.name], cwd=folder, env={**os.environ, "GO111MODULE": "off"})
         else:
-            fail(what, f"nothing here runs {language}")
+            fail(what, f"programs in {language} cannot be run here")
         if not said.strip() and not any(f.name != file.name for f in folder.iterdir()):
             fail(what, "it printed nothing and wrote nothing")
         ran[language] = ran.get(language, 0) + 1
     for language, n in ran.items():
-        print(f"ok       {language}: {n} of the programs of {os.path.basename(page)}")
+        print(f"ok       {language}: {n} programs of {os.path.basename(page)}")
     notebook(book, work)
 
 

@@ -1,4 +1,4 @@
-"""Uses the client that openapi-python-client made of the served document."""
+"""Uses the client that openapi-python-client generated from the OpenAPI document."""
 
 import os
 
@@ -40,7 +40,7 @@ assert job.data.kind == "research", job
 
 
 def problem(answer, status, code):
-    """Every error has a type of its own, with the code to decide on."""
+    """Every error has a type of its own, with a code that programs can test."""
     p = answer.parsed
     assert (answer.status_code, p.status, p.code, p.title != "") == (status, status, code, True), answer
     assert p.instance == answer.headers["x-request-id"], p

@@ -1,4 +1,4 @@
-// Uses the types that openapi-typescript made of the served document.
+// Uses the types that openapi-typescript generated from the OpenAPI document.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 
@@ -35,7 +35,7 @@ must(truncated || seen === stats.data.data.trades, { seen });
 const job = await client.POST("/research/export-jobs", { body: { dataset: "markets" }, params: {} });
 must(job.data?.data?.kind === "research", job);
 
-// Errors are a union by status, each with the codes that it can have.
+// Errors are a union by status; the type of each has the codes that are possible.
 const bad = await client.GET("/leaderboard/traders", { params: { query: { limit: 0 } } });
 must(bad.error && bad.error.status === 400, bad);
 const code: "invalid_parameter" | "unknown_parameter" | "invalid_request" = bad.error.code;
