@@ -46,7 +46,7 @@ func fills() data.Feed {
 		Name:  "pmx-fills",
 		About: "pmx's own fills: ts, address, token_id, side, shares, usd and more (see docs/import.md)",
 		Rule: "a fill is identified by its log index; without one, equal rows within the file are separate fills " +
-			"and across files the larger count stands",
+			"and across files the larger count is used",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV, data.NDJSON, data.Parquet},

@@ -36,7 +36,7 @@ func trades() data.Feed {
 		Name:  "fpmm-trades",
 		About: "AMM-era trades of one market per CSV file, named after the market (Account, Type, Outcome, Amount, Shares)",
 		Rule: "the file is one market's whole history in cents: equal rows within it are separate fills, " +
-			"across files the larger count stands",
+			"across files the larger count is used",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV},

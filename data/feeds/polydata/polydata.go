@@ -21,7 +21,7 @@ func orderFilled() data.Feed {
 		Name:  "polydata-order-filled",
 		About: "poly_data goldsky/orderFilled.csv and data/orderFilled.csv: one row per OrderFilled event",
 		Rule: "the scan keeps every event once and drops its log index: equal rows within the file are separate fills, " +
-			"across files the larger count stands",
+			"across files the larger count is used",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV},

@@ -12,7 +12,7 @@ func trades() data.Feed {
 		Name:  "polydata-trades",
 		About: "poly_data processed/trades.csv: one row per OrderFilled event, amounts already in dollars and tokens",
 		Rule: "made from a scan that keeps every event once: equal rows within the file are separate fills, " +
-			"across files the larger count stands",
+			"across files the larger count is used",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV},

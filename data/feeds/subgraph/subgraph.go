@@ -23,7 +23,7 @@ func orderFilled() data.Feed {
 		Name:  "subgraph-order-filled",
 		About: "orderFilledEvents of the order-book subgraph: JSON responses, arrays or NDJSON",
 		Rule: "an event has an id: a row repeated with its id is one fill, equal rows with different ids are separate fills, " +
-			"across files the larger count stands",
+			"across files the larger count is used",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.JSON, data.NDJSON},

@@ -148,7 +148,7 @@ func histories() data.Feed {
 		Name:  "wallet-histories",
 		About: "wallets with nested fills: canonical_wallet, trades with asset_id, side, size and cost in millionths",
 		Rule: "a history lists every fill once and has no transaction: equal rows within the file are separate fills, " +
-			"across files the larger count stands; the roles of the wallet are unknown",
+			"across files the larger count is used; the roles of the wallet are unknown",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.JSON, data.NDJSON},
