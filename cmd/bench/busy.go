@@ -11,7 +11,7 @@ import (
 	"pmx/http/wire"
 )
 
-// busyMarkets is for how many of the markets with the most fills each response is requested once.
+// busyMarkets is the number of markets, those with the most fills, for which each response is requested once.
 const busyMarkets = 400
 
 // busy are responses about one market or event that have not been requested in the epoch before.

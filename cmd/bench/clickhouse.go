@@ -20,7 +20,7 @@ import (
 //go:embed clickhouse.py
 var clickhouseProgram string
 
-// errNoClickHouse says that there is nothing to compare with.
+// errNoClickHouse is returned if there is no ClickHouse to compare with.
 var errNoClickHouse = errors.New("chdb is not installed (pip install chdb; --python names the Python that has it)")
 
 //go:embed sql/clickhouse.sql
@@ -28,7 +28,7 @@ var clickhouseFiles embed.FS
 
 var clickhouseStatements = engine.MustStatements(clickhouseFiles)
 
-// clickhouseFacts gives what the statements read to ClickHouse, out of the rival's attached database and its own.
+// clickhouseFacts are the tables that the statements read, with queries that copy them from the rival's database and the attached one.
 var clickhouseFacts = []struct{ table, query, columns, order string }{
 	{"fills", "SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index FROM p.fills",
 		"ts Int64, wallet Int32, token Int32, side Int8, role Int8, shares Int64, usd Int64, fee Int64, tx Nullable(String), log_index Nullable(Int32)", "ts"},
@@ -41,7 +41,7 @@ var clickhouseFacts = []struct{ table, query, columns, order string }{
 	{"calendar", "SELECT city, day, starts, noon FROM calendar", "city String, day Int32, starts Int64, noon Int64", "starts"},
 }
 
-// clickhouseTables are what ClickHouse derives: all that the rival does, but what both are given.
+// clickhouseTables are the tables that ClickHouse derives: those that the rival derives, without desk_market, which both are given.
 func clickhouseTables() []string {
 	return slices.DeleteFunc(slices.Clone(rivalTables), func(name string) bool { return name == "desk_market" })
 }
@@ -52,7 +52,7 @@ func clickhouseStatement(table string, asOf, whale int64) string {
 	return strings.ReplaceAll(text, "@asof", fmt.Sprint(asOf))
 }
 
-// clickhouseTask is what the program reads, clickhouseAnswer what it writes.
+// clickhouseTask is the input of the program, clickhouseAnswer its output.
 type clickhouseTask struct {
 	Folder  string   `json:"folder"`
 	Prepare []string `json:"prepare"`
@@ -67,8 +67,8 @@ type clickhouseAnswer struct {
 	Sums      []string `json:"sums"`
 }
 
-// clickhouse derives the rival's tables in ClickHouse, from the facts of db, which has the rival's tables as well: the
-// error tells of any that is not equal in its rows and in the sum of each column.
+// clickhouse derives the rival's tables in ClickHouse from the facts of db, which also has the rival's tables. If the number of rows or
+// the sum of a column differs, the error names the table.
 func (b *bench) clickhouse(db *sql.DB, asOf int64) (answer clickhouseAnswer, err error) {
 	if exec.CommandContext(b.ctx, b.Python, "-c", "import chdb").Run() != nil {
 		return answer, errors.Join(b.ctx.Err(), errNoClickHouse)
@@ -119,8 +119,8 @@ func (b *bench) clickhouse(db *sql.DB, asOf int64) (answer clickhouseAnswer, err
 	return answer, nil
 }
 
-// summaries are queries for how many rows a table of the rival has, and what each of its columns adds up to, of texts how many there are: in DuckDB and
-// in ClickHouse.
+// summaries returns a query for DuckDB and one for ClickHouse: for the number of rows of one of the rival's tables and the sum of each
+// column; for a text column, the number of distinct texts.
 func summaries(ctx context.Context, db *sql.DB, table string) (ours, theirs string, err error) {
 	columns, err := columnsOf(ctx, db, "rival", table)
 	if err != nil {

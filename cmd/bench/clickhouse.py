@@ -1,4 +1,4 @@
-"""Runs statements in ClickHouse as chdb has it: what to run is on standard input, as JSON; what came of it on standard output."""
+"""Runs statements in chdb, the embedded ClickHouse. Reads a task as JSON from standard input, and writes the results as JSON to standard output."""
 
 import json
 import resource

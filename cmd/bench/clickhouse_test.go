@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ClickHouse derives the same tables as the bare statements, so that all can be compared.
+// ClickHouse derives the same tables as the bare statements, so that all of them are compared.
 func TestClickHouseDerivesTheTablesOfTheBareStatements(t *testing.T) {
 	for _, name := range slices.Concat(clickhouseTables(), rivalMacros) {
 		if clickhouseStatements[name] == "" {

@@ -19,7 +19,7 @@ import (
 )
 
 // The sizes of the measured commits in fills, and the number of commits: as many as in a minute of
-// a busy venue. The first ones load what later ones find in memory.
+// a busy venue. The first ones load data that later ones find in memory.
 var commitFills = []int{100, 300}
 
 const (
@@ -38,7 +38,7 @@ const newestFills = `
 func (b *bench) commits() error {
 	engine.AddSpareProcs()
 	var statements atomic.Int64
-	k, err := openTold(b.ctx, b.path("large"), true, func(string) { statements.Add(1) })
+	k, err := openTraced(b.ctx, b.path("large"), true, func(string) { statements.Add(1) })
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (b *bench) explore(s *service) error {
 			}
 		}
 		if len(paths) == 0 {
-			b.add(x.what, "not measured: the venue has nothing to ask for", "", "", "")
+			b.add(x.what, "not measured: the venue has nothing to request", "", "", "")
 			continue
 		}
 		if err := b.endpoint(s, x.what, paths); err != nil {

@@ -20,7 +20,7 @@ import (
 // measured separately.
 type unhurried struct{ *keeper.Keeper }
 
-// Commit commits rows as if the follower had not caught up.
+// Commit commits rows as if the lane had not caught up.
 func (v unhurried) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
 	coming.Fills = max(coming.Fills, 1)
 	return v.Keeper.Commit(ctx, rows, coming)
@@ -29,7 +29,7 @@ func (v unhurried) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 // catchUp measures following a venue from its first block, with an empty database, until the
 // figures of all fills are served.
 func (b *bench) catchUp() error {
-	n, err := startNode(b.ctx, played{Fills: b.Behind, Kept: true})
+	n, err := startNode(b.ctx, nodeConfig{Fills: b.Behind, Kept: true})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 		return err
 	}
 	if got := c.Status().Fills; got != b.Behind {
-		return fmt.Errorf("%d fills of %d came in", got, b.Behind)
+		return fmt.Errorf("%d of %d fills were imported", got, b.Behind)
 	}
 	peak, forFacts := peakMemory()-quiet, processorTime()-worked
 	sampled = sampleMemory()
@@ -79,7 +79,7 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 		fmt.Sprintf("%s, of which the figures %s; %s of processor time, of which %s; the node's own %s", tenths(all), tenths(rebuild),
 			tenths(processor), tenths(processor-forFacts), tenths(theirs)),
 		"", "≥ 150k/s")
-	b.add("memory beside serving while catching up", mega(peak), "with the figures "+mega(peakMemory()-quiet), "", "≤ 512 MB")
+	b.add("memory in addition to serving, while catching up", mega(peak), "with the figures "+mega(peakMemory()-quiet), "", "≤ 512 MB")
 	b.add("the same without pages of files", mega(ofFacts.most-resting), fmt.Sprintf("with the figures %s; medians %s and %s",
 		mega(max(ofFacts.most, ofFigures.most)-resting), mega(ofFacts.median-resting), mega(ofFigures.median-resting)), "", "≤ 512 MB")
 	return nil

@@ -103,7 +103,7 @@ func (s *service) waitVisible(before uint64) error {
 	}
 	want := s.keeper.Snapshot().AsOf.Format(time.RFC3339)
 	if res.StatusCode() != 200 || !strings.Contains(string(res.Body()), want) || s.keeper.Snapshot().Epoch == before {
-		return fmt.Errorf("the response (%d) does not hold the new fills", res.StatusCode())
+		return fmt.Errorf("the response, with status %d, does not have the new fills", res.StatusCode())
 	}
 	return nil
 }

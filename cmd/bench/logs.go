@@ -59,7 +59,7 @@ func (b *bench) logs() error {
 	if err != nil {
 		return err
 	}
-	b.add("decode logs of a node's answer to fills, one core", perSecond(logsOfAnswer, ours), "encoding/json, only to part them "+perSecond(logsOfAnswer, floor),
+	b.add("decode the logs of a node's response to fills, one core", perSecond(logsOfAnswer, ours), "encoding/json, only to split them "+perSecond(logsOfAnswer, floor),
 		ratio(floor.Seconds(), ours.Seconds()), "≥ 200k/s")
 	return nil
 }

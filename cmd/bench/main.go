@@ -1,9 +1,9 @@
-// Command bench measures pmx on this machine and prints, for every figure, the
-// floor or the rival measured in the same run: absolute times drift, ratios hold.
+// Command bench measures pmx on this machine. Next to every figure it prints a floor or
+// a rival measured in the same run: absolute times vary, ratios hardly do.
 //
 //	go run ./cmd/bench                     10M fills
 //	go run ./cmd/bench --fills 100000000   full size: about 60 GB of disk and an hour
-//	go run ./cmd/bench --plot              draws what runs with --record have kept
+//	go run ./cmd/bench --plot              plots the figures that runs with --record have stored
 package main
 
 import (
@@ -24,29 +24,29 @@ import (
 type options struct {
 	Fills    int64    `help:"Fills of the venue." default:"10000000"`
 	Small    int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
-	Crowd    int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
+	Crowd    int64    `help:"Wallets of the venue that exports are measured on: one more than a file may have rows." default:"2000001"`
 	Behind   int64    `help:"Fills to catch up with." default:"1000000"`
 	History  int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
-	Each     int64    `help:"Fills that become final together where they are followed, every one and a half seconds; the venue has 75." default:"100"`
-	Ticks    int      `help:"Commits of each size, where commits are measured; of 80 and more, what the last ones take is shown beside the first." default:"40"`
-	Pieces   int64    `help:"Import a venue of this many fills or more file by file while it is written, so that it takes less disk." default:"200000000"`
+	Each     int64    `help:"Fills that become final together while they are followed, every one and a half seconds; the venue has 75." default:"100"`
+	Ticks    int      `help:"Commits of each size. From 80 on, the times of the last ones are shown next to those of the first." default:"40"`
+	Pieces   int64    `help:"Venues of this many fills or more are imported file by file while they are written, so that they take less disk." default:"200000000"`
 	Dir      string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
-	Profile  string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
-	Path     string   `help:"Of the endpoints, measure only those with this in their path."`
-	Conns    int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
-	Buffers  string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
-	Python   string   `help:"Python whose chdb is the ClickHouse that a rebuild is compared with." default:"python3"`
-	Quiet    bool     `help:"Do not measure endpoints beside an import as well."`
-	Record   bool     `help:"Keep the figures that are plotted in the file of --measured."`
-	Measured string   `help:"File that keeps figures of several sizes." default:"docs/measured.json" type:"path"`
-	Note     string   `help:"What the figures are kept with: the machine, and what else it did." default:"nothing else running"`
-	Plot     bool     `help:"Draw what is kept as SVG, beside that file, and measure nothing."`
+	Profile  string   `help:"File for a CPU profile of everything except preparation." type:"path"`
+	Path     string   `help:"Measure only endpoints whose path contains this."`
+	Conns    int      `help:"Connections that send requests at once, for endpoints and wallets." default:"8"`
+	Buffers  string   `help:"Shared buffers of PostgreSQL. For data larger than memory, set less, and run both under a memory limit." default:"1GB"`
+	Python   string   `help:"Python with chdb, the ClickHouse that a rebuild is compared with." default:"python3"`
+	Quiet    bool     `help:"Do not measure endpoints during an import too."`
+	Record   bool     `help:"Store the plotted figures in the file of --measured."`
+	Measured string   `help:"File with the figures of venues of several sizes." default:"docs/measured.json" type:"path"`
+	Note     string   `help:"Note that is stored with the figures: the machine, and what else it ran." default:"nothing else running"`
+	Plot     bool     `help:"Plot the stored figures as SVG, next to that file, and measure nothing."`
 	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, explorer, wallets, pages, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
 
-// bench is one run; ctx is that of the whole of it.
+// bench is one run; ctx is the context of the whole run.
 type bench struct {
 	options
 	ctx  context.Context
@@ -55,7 +55,7 @@ type bench struct {
 	kept []measuredRun
 }
 
-// row is one figure beside what it is measured against.
+// row is a figure and the one it is compared with.
 type row struct{ what, ours, rival, ratio, bar string }
 
 func main() {
@@ -128,7 +128,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// profile starts the CPU profile that was asked for.
+// profile starts the CPU profile if one was requested.
 func (b *bench) profile() error {
 	if b.Profile == "" {
 		return nil
@@ -164,7 +164,7 @@ func (b *bench) add(what, ours, rival, ratio, bar string) {
 
 // print writes the table as Markdown.
 func (b *bench) print() {
-	fmt.Println("| what | pmx | floor or rival, same run | ratio | bar |")
+	fmt.Println("| what | pmx | floor or rival, same run | ratio | target |")
 	fmt.Println("|---|---|---|---|---|")
 	for _, r := range b.rows {
 		fmt.Printf("| %s |\n", strings.Join([]string{r.what, r.ours, r.rival, r.ratio, r.bar}, " | "))

@@ -28,7 +28,7 @@ var plotted = []figure{
 	{"bytes_per_fill", "bytes per fill in the database", "B", 80},
 }
 
-// measuredRun has the figures of one venue, measured on one day. A figure that was measured more
+// measuredRun has the figures of one venue on one day. A figure that was measured more
 // than once has all of its values, or the smallest and the largest.
 type measuredRun struct {
 	On      string               `json:"on"`

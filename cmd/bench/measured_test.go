@@ -14,7 +14,7 @@ import (
 )
 
 // TestThePlotIsOfWhatIsKept fails if the plot is out of date: make bench ARGS='--plot' draws it
-// again.
+// from the stored figures.
 func TestThePlotIsOfWhatIsKept(t *testing.T) {
 	runs, err := readRuns("../../docs/measured.json")
 	if err != nil || len(runs) == 0 {

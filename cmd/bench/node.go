@@ -23,15 +23,15 @@ import (
 	"pmx/rollups/follow"
 )
 
-// nodeEnv makes this program a node of the chain: it reads a played as JSON, and serves until its
+// nodeEnv makes this program a node of the chain: it reads a nodeConfig as JSON, and serves until its
 // input ends.
 const nodeEnv = "PMX_BENCH_NODE"
 
 // finality is the number of blocks between the newest final one and the newest.
 const finality = 16
 
-// played says which venue a node simulates.
-type played struct {
+// nodeConfig says which venue a node simulates.
+type nodeConfig struct {
 	Fills int64
 	From  int64 // number of fills before the steps
 	Steps int   // 0: all is final from the start
@@ -60,7 +60,7 @@ type step struct {
 }
 
 // startNode starts a node.
-func startNode(ctx context.Context, p played) (*node, error) {
+func startNode(ctx context.Context, p nodeConfig) (*node, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var p played
+	var p nodeConfig
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 }
 
 // describe returns the blocks of a venue's fills, and the requested steps.
-func describe(v *sample.Venue, p played) *node {
+func describe(v *sample.Venue, p nodeConfig) *node {
 	n := &node{First: sample.BlockOf(v.Matches[0].At), Last: sample.BlockOf(v.Matches[len(v.Matches)-1].At)}
 	n.Before = finalFrom(n.Last)
 	total := int64(0)

@@ -72,7 +72,7 @@ func (b *bench) pagesBeside(s *service) error {
 	}
 	quiet, busy := middle(alone), middle(beside)
 	b.add("p99 of wallets while people open the page `/`",
-		fmt.Sprintf("%s beside %.1f pages/s", short(time.Duration(busy*float64(time.Second))), middle(views)),
+		fmt.Sprintf("%s with %.1f pages/s", short(time.Duration(busy*float64(time.Second))), middle(views)),
 		fmt.Sprintf("alone %s", short(time.Duration(quiet*float64(time.Second)))), ratio(busy, quiet), "≤ 1.25×")
 	return nil
 }

@@ -87,7 +87,7 @@ func startPostgres(ctx context.Context, buffers string) (p *postgres, err error)
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("postgres does not answer: %w", err)
+	return nil, fmt.Errorf("postgres does not respond: %w", err)
 }
 
 // stepDown chooses a user to run as if the current one is root.

@@ -22,11 +22,12 @@ var rivalFiles embed.FS
 // rivalStatements derive each table of pmx rebuild in bare SQL, under its name.
 var rivalStatements = engine.MustStatements(rivalFiles)
 
-// rivalMacros come before the tables.
+// rivalMacros are created before the tables.
 var rivalMacros = []string{"price", "place", "index_ratio", "index_log"}
 
-// rivalTables are all that pmx rebuild derives, and held and event, from which others follow: each after those that it is derived
-// from. desk_market and the local days of cities come from Go, and the rival starts from them. Tables in which pmx only notes how far it is are left out: rollup_state, desk_state, index_stored, index_late and the empty deltas.
+// rivalTables are the tables that pmx rebuild derives, and held and event, from which others are derived: each after those that it is
+// derived from. desk_market and the local days of cities are computed in Go and given to the rival. Tables with which pmx only keeps
+// track of its progress are left out: rollup_state, desk_state, index_stored, index_late and the empty deltas.
 var rivalTables = []string{
 	"desk_market", "weather_lead",
 	"position", "wallet_day", "token_day", "token_total", "platform_hour", "platform_day",
@@ -47,10 +48,10 @@ func rivalStatement(table string, asOf int64) string {
 	return what + table + " AS " + rivalStatements.Get(table, "@legs", rivalStatements.Get("legs"), "@asof", fmt.Sprint(asOf))
 }
 
-// rebuild measures pmx rebuild against bare statements that derive the same tables from the same facts, and these in ClickHouse.
+// rebuild compares pmx rebuild with bare statements that derive the same tables from the same facts, in DuckDB and in ClickHouse.
 func (b *bench) rebuild() error {
 	ours := &laps{}
-	k, err := openTold(b.ctx, b.path("large"), false, ours.told)
+	k, err := openTraced(b.ctx, b.path("large"), false, ours.statement)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
 	b.add("markets of the weather desk, whose titles Go reads", ours.sum(given).String(), "", "", "")
 	b.add("files in order of wallet and token, which pmx rebuild writes too", ours.sum(files).String(), "", "", "")
 	b.add("peak memory of the rebuild", fmt.Sprintf("%.1f GiB", float64(peak)/(1<<30)), "", "", "≤ 12 GiB at 100M")
-	fmt.Fprint(os.Stderr, besides(ours, rival))
+	fmt.Fprint(os.Stderr, bySteps(ours, rival))
 	answer, err := b.clickhouse(db, asOf)
 	switch {
 	case errors.Is(err, errNoClickHouse):
@@ -102,7 +103,7 @@ func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
 	return nil
 }
 
-// rivalDatabase is an empty database beside that of pmx, which is attached as p, and the time of the newest fill there.
+// rivalDatabase creates an empty database, with that of pmx attached as p. asOf is the time of the newest fill in p.
 func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
 	if db, err = duck(b.path("rival.duckdb"), "8GB"); err != nil {
 		return nil, 0, err
@@ -116,7 +117,7 @@ func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
 	return db, asOf, nil
 }
 
-// rivalRebuild derives every table and writes them to the file.
+// rivalRebuild derives every table and writes it to the file.
 func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64) (*laps, error) {
 	if err := rivalStaged(ctx, db); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64) (*laps, error) {
 	return l, err
 }
 
-// rivalStaged prepares what is not measured: the macros, and the local days of cities, which SQL does not know.
+// rivalStaged does what is not measured: it creates the macros, and the local days of cities, which SQL cannot compute.
 func rivalStaged(ctx context.Context, db *sql.DB) error {
 	stmts := []string{"SET preserve_insertion_order = false", "CREATE TEMP TABLE calendar (city VARCHAR, day INTEGER, starts BIGINT, noon BIGINT)"}
 	for _, name := range rivalMacros {

@@ -13,7 +13,7 @@ import (
 // values may be off by one.
 var rivalNear = map[string]string{"index_snapshot": "composite"}
 
-// compareTables tells whether each table of the rival has the rows of that of pmx, which is attached as p: as many, and
+// compareTables returns an error if a table of the rival does not have the rows of the one of pmx, which is attached as p: as many, and
 // with the same sum of hashes over all columns, in the types of pmx.
 func compareTables(ctx context.Context, db *sql.DB) error {
 	for _, table := range rivalTables {
@@ -39,7 +39,7 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 			}
 		}
 		if rows[0] != rows[1] || sums[0] != sums[1] {
-			return fmt.Errorf("%s: pmx has %d rows, bare SQL %d, or others: %s", table, rows[0], rows[1], differences(ctx, db, table, columns))
+			return fmt.Errorf("%s: pmx has %d rows, bare SQL %d; %s", table, rows[0], rows[1], differences(ctx, db, table, columns))
 		}
 		if near == "" {
 			continue
@@ -51,7 +51,7 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 			return fmt.Errorf("compare %s of %s: %w", near, table, err)
 		}
 		if off > 0 {
-			return fmt.Errorf("%s: %d rows have another %s in bare SQL", table, off, near)
+			return fmt.Errorf("%s: in %d rows, %s differs in bare SQL", table, off, near)
 		}
 	}
 	return nil
@@ -59,7 +59,7 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 
 type column struct{ name, kind string }
 
-// columnsOf are the columns of a table of a database: p, which is that of pmx, or rival.
+// columnsOf returns the columns of a table in the database p, which is that of pmx, or in rival.
 func columnsOf(ctx context.Context, db *sql.DB, database, table string) (columns []column, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? AND (database_name = ? OR ? = 'rival' AND database_name = 'temp') ORDER BY column_index", table, database, database)
 	if err != nil {
@@ -82,7 +82,7 @@ func columnsOf(ctx context.Context, db *sql.DB, database, table string) (columns
 	return columns, nil
 }
 
-// differences tells of which columns the values differ as a whole.
+// differences says which columns have another sum of hashes.
 func differences(ctx context.Context, db *sql.DB, table string, columns []column) string {
 	var names []string
 	for _, c := range columns {

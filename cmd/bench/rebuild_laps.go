@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Laps that are no table.
+// Laps other than tables.
 const (
 	lapCommit     = "commit"
 	lapCheckpoint = "checkpoint"
 	lapFiles      = "files"
 )
 
-// rebuildTime is what a rebuild took, on the clock and of the processor.
+// rebuildTime is the elapsed time and the processor time of a rebuild.
 type rebuildTime struct{ took, worked time.Duration }
 
 func (t rebuildTime) String() string {
 	return fmt.Sprintf("%s, %s of processor time", t.took.Round(10*time.Millisecond), t.worked.Round(10*time.Millisecond))
 }
 
-// ratios compares the processor time of two rebuilds, and their time.
+// ratios compares the processor time and the elapsed time of two rebuilds.
 func ratios(a, b rebuildTime) string {
 	return fmt.Sprintf("%s of processor time, %s", ratio(a.worked.Seconds(), b.worked.Seconds()), ratio(a.took.Seconds(), b.took.Seconds()))
 }
 
-// laps are what the parts of a rebuild took, one after another.
+// laps are the times of the steps of a rebuild, one after another.
 type laps struct {
 	mutex sync.Mutex
 	parts []lap
@@ -40,7 +40,7 @@ type lap struct {
 	rebuildTime
 }
 
-// begin ends the part under way and begins the next.
+// begin ends the current step and begins the next.
 func (l *laps) begin(name string) {
 	l.end()
 	l.mutex.Lock()
@@ -49,7 +49,7 @@ func (l *laps) begin(name string) {
 	l.began, l.used = time.Now(), processorTime()
 }
 
-// end ends the part under way.
+// end ends the current step.
 func (l *laps) end() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -61,7 +61,7 @@ func (l *laps) end() {
 	l.began = time.Time{}
 }
 
-// at is the name of the part under way, "" for none.
+// at is the name of the current step; "" if there is none.
 func (l *laps) at() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -71,8 +71,8 @@ func (l *laps) at() string {
 	return l.parts[len(l.parts)-1].name
 }
 
-// told takes the statements of pmx, of which some begin a part: behind the checkpoint, the files.
-func (l *laps) told(text string) {
+// statement is called with every statement of pmx. Some of them begin a step; the files are written after the checkpoint.
+func (l *laps) statement(text string) {
 	switch at := l.at(); {
 	case at == "" || at == lapFiles:
 	case at == lapCheckpoint:
@@ -88,7 +88,7 @@ func (l *laps) told(text string) {
 	}
 }
 
-// sum adds up the parts of some names.
+// sum adds up the steps whose names are selected.
 func (l *laps) sum(which func(name string) bool) (sum rebuildTime) {
 	for _, p := range l.parts {
 		if which(p.name) {
@@ -98,8 +98,8 @@ func (l *laps) sum(which func(name string) bool) (sum rebuildTime) {
 	return sum
 }
 
-// besides tells of each part the processor time of both, in seconds.
-func besides(ours, rival *laps) string {
+// bySteps lists the processor time of each step in both, in seconds.
+func bySteps(ours, rival *laps) string {
 	var names []string
 	for _, p := range slices.Concat(ours.parts, rival.parts) {
 		if !slices.Contains(names, p.name) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The rival of a rebuild derives each table that pmx does, and the same rows.
+// The rival of a rebuild derives the same tables as pmx, with the same rows.
 func TestBareSQLDerivesEveryTableOfARebuild(t *testing.T) {
 	b := &bench{ctx: t.Context(), dir: t.TempDir()}
 	if err := b.venue("large", 4000); err != nil {
@@ -40,21 +40,21 @@ func TestBareSQLDerivesEveryTableOfARebuild(t *testing.T) {
 	for _, table := range rivalTables {
 		var any bool
 		if err := db.QueryRowContext(b.ctx, "SELECT count(*) > 0 FROM "+table).Scan(&any); err != nil || !any && table != "undated" {
-			t.Errorf("%s is empty, which compares nothing: %v", table, err)
+			t.Errorf("%s is empty, so nothing of it is compared: %v", table, err)
 		}
 	}
 	if err := compareTables(b.ctx, db); err != nil {
 		t.Error(err)
 	}
-	for _, wrong := range []struct{ change, told string }{ // each is found before those above it
-		{"UPDATE index_snapshot SET composite = composite + 2 WHERE composite IS NOT NULL", "another composite"},
+	for _, wrong := range []struct{ change, message string }{ // each is found before those above it
+		{"UPDATE index_snapshot SET composite = composite + 2 WHERE composite IS NOT NULL", "composite differs"},
 		{"UPDATE candle SET closed = closed + 1 WHERE rowid = 0", "candle: pmx has "},
 		{"DELETE FROM position WHERE rowid = 0", "position: pmx has "},
 	} {
 		if err := execAll(b.ctx, db, wrong.change); err != nil {
 			t.Fatal(err)
 		}
-		if err := compareTables(b.ctx, db); err == nil || !strings.Contains(err.Error(), wrong.told) {
+		if err := compareTables(b.ctx, db); err == nil || !strings.Contains(err.Error(), wrong.message) {
 			t.Errorf("%s: %v", wrong.change, err)
 		}
 	}

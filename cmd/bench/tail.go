@@ -53,7 +53,7 @@ func (b *bench) tail() (err error) {
 	if err := b.tailVenue(); err != nil {
 		return err
 	}
-	n, err := startNode(b.ctx, played{Fills: b.History, From: b.History - b.tailRows(), Steps: tailSteps, Each: b.Each})
+	n, err := startNode(b.ctx, nodeConfig{Fills: b.History, From: b.History - b.tailRows(), Steps: tailSteps, Each: b.Each})
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (b *bench) servingMemory(s *service, paths []string) (quiet load.Result, m 
 }
 
 func (b *bench) addMemory(serving, following tailMemory) {
-	b.add("memory beside serving while following", mega(following.peak-serving.peak), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
+	b.add("memory in addition to serving, while following", mega(following.peak-serving.peak), fmt.Sprintf("peak of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
 		mega(serving.peak), serving.shares, mega(following.peak), following.shares, mega(serving.resting)), "", "")
 	b.add("the same without pages of files", mega(following.median-serving.median), fmt.Sprintf("median with readers %s, with readers and following %s; the most %s and %s",
 		mega(serving.median), mega(following.median), mega(serving.most), mega(following.most)), "", "≤ 64 MB")
@@ -136,8 +136,8 @@ func (f *following) timeFills() error {
 		return err
 	}
 	b.add(fmt.Sprintf("%d fills final to the first response with them, at %s", b.Each, count(b.History)), percentiles(alone.took),
-		"from the question that brings them: "+percentiles(alone.own), "", "p99 ≤ 1 s")
-	b.add("following beside that, for each time fills are final", fmt.Sprintf("%d ms of processor time, %.2f requests to the node",
+		"from the request that returns them: "+percentiles(alone.own), "", "p99 ≤ 1 s")
+	b.add("following during that, each time fills become final", fmt.Sprintf("%d ms of processor time, %.2f requests to the node",
 		(processorTime()-worked).Milliseconds()/tailAlone, float64(f.lane.count()-asked)/tailAlone), "every "+tailEvery.String(), "", "")
 	return nil
 }
@@ -156,7 +156,7 @@ func (f *following) timeReaders(paths []string, quiet load.Result) error {
 	if err := errors.Join(err, <-read); err != nil {
 		return err
 	}
-	f.b.add("the same while readers ask", percentiles(beside.took), "", "", "p99 ≤ 1 s")
+	f.b.add("the same while readers send requests", percentiles(beside.took), "", "", "p99 ≤ 1 s")
 	f.b.add("requests of random wallets and leaderboards while following", fmt.Sprintf("p50 %s, p99 %s, %s/s", short(busy.P50), short(busy.P99), count(int64(busy.PerSecond))),
 		fmt.Sprintf("quiet p50 %s, p99 %s, %s/s", short(quiet.P50), short(quiet.P99), count(int64(quiet.PerSecond))), ratio(busy.P99.Seconds(), quiet.P99.Seconds()), "p99 ≤ 2 × quiet")
 	return nil
@@ -371,5 +371,5 @@ func (s *service) waitFor(ctx context.Context, newest time.Time) (time.Time, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return time.Time{}, fmt.Errorf("no response (%d) has the fills of %s", res.StatusCode(), newest)
+	return time.Time{}, fmt.Errorf("no response has the fills of %s; the last one has status %d", newest, res.StatusCode())
 }

@@ -21,15 +21,15 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// open opens a data directory; as the server does, where serve is set.
+// open opens a data directory; if serve is set, as the server does.
 func open(ctx context.Context, dir string, serve bool) (*keeper.Keeper, error) {
-	return openTold(ctx, dir, serve, nil)
+	return openTraced(ctx, dir, serve, nil)
 }
 
-// openTold is open; told is called with every statement.
-func openTold(ctx context.Context, dir string, serve bool, told func(text string)) (*keeper.Keeper, error) {
+// openTraced is open with a function that is called with every statement.
+func openTraced(ctx context.Context, dir string, serve bool, onStatement func(text string)) (*keeper.Keeper, error) {
 	return keeper.Open(ctx, keeper.Config{
-		Engine: engine.Options{Dir: engine.Dir(dir), OnStatement: told},
+		Engine: engine.Options{Dir: engine.Dir(dir), OnStatement: onStatement},
 		Feeds:  feeds.Catalog{},
 		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 		Serve:  serve,
@@ -44,7 +44,7 @@ func importFiles(ctx context.Context, k *keeper.Keeper, paths ...string) (keeper
 	return res, err
 }
 
-// venue makes a data directory holding a sample venue of n fills, once.
+// venue makes a data directory with a sample venue of n fills, once.
 func (b *bench) venue(name string, n int64) error {
 	dir, files := b.path(name), b.path(name+"-files")
 	if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
@@ -130,7 +130,7 @@ func (b *bench) fillInPieces(k *keeper.Keeper, files string, n int64) error {
 		return err
 	}
 	b.add("import it, CSV to facts, while it is written", perSecond(n, imported), "", "", "")
-	b.add("compute all rollups of it", rebuilt.Round(time.Second).String(), fmt.Sprintf("peak of memory %.1f GiB", float64(peakMemory())/(1<<30)), "", "")
+	b.add("compute all rollups of it", rebuilt.Round(time.Second).String(), fmt.Sprintf("peak memory %.1f GiB", float64(peakMemory())/(1<<30)), "", "")
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (b *bench) importVenue(k *keeper.Keeper, files string) error {
 func (b *bench) prepareSmall() error { return b.venue("small", b.Small) }
 func (b *bench) prepareLarge() error { return b.venue("large", b.Fills) }
 
-// duck opens a DuckDB of its own, with nothing of pmx in it.
+// duck opens a separate DuckDB database without any table of pmx.
 func duck(path string, memory string) (*sql.DB, error) {
 	db, err := sql.Open("duckdb", path+"?memory_limit="+memory)
 	if err != nil {
@@ -210,7 +210,7 @@ func (b *bench) storage() error {
 
 // start measures opening a database until the first snapshot is there.
 func (b *bench) start() error {
-	engine.ReturnMemory() // what was measured before leaves nothing
+	engine.ReturnMemory() // releases what earlier measurements hold
 	before := anonymousMemory()
 	var k *keeper.Keeper
 	took, err := timed(func() (err error) {

@@ -74,10 +74,10 @@ func (b *bench) wallets() error {
 	s.keeper.Settle()
 	snap := s.keeper.Snapshot()
 	file := s.keeper.WalletStats()
-	b.add("file in wallet order: bytes per fill, made in", fmt.Sprintf("%.1f B, %s", float64(file.Bytes)/float64(max(file.Stored, 1)),
+	b.add("segments in wallet order: bytes per fill, time to build", fmt.Sprintf("%.1f B, %s", float64(file.Bytes)/float64(max(file.Stored, 1)),
 		time.Since(began).Round(100*time.Millisecond)), "", "", "≤ 45 B")
 	tokens, texts := s.keeper.MarketStats()
-	b.add("files of tokens' newest fills and of markets' texts, in that time too", fmt.Sprintf("%s fills, %.1f B each; %s markets, %.0f B each",
+	b.add("segments of newest fills and of market texts, built in the same time", fmt.Sprintf("%s fills, %.1f B each; %s markets, %.0f B each",
 		count(tokens.Stored), float64(tokens.Bytes)/float64(max(tokens.Stored, 1)), count(texts.Stored), float64(texts.Bytes)/float64(max(texts.Stored, 1))), "", "", "")
 	for _, r := range walletReads {
 		rng := mrand.New(mrand.NewPCG(1, 2))

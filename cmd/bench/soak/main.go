@@ -31,7 +31,7 @@ type cli struct {
 	Smoke     smokeCmd `cmd:"" help:"A short round of every kind."`
 	Flips     flipsCmd `cmd:"" help:"Flip bits in every kind of file, and check whether they are detected."`
 	Mutate    mutate   `cmd:"" help:"Import files that were damaged in many ways, and check that every row is accounted for."`
-	PowerLoss powerCmd `cmd:"" help:"Shut down file systems under a server, without their log, as in a power failure."`
+	PowerLoss powerCmd `cmd:"" help:"Shut down file systems under a server without flushing their journals, as in a power failure."`
 }
 
 func main() {
@@ -91,7 +91,7 @@ func (h *harness) finish(err error) error {
 		runtime.NumCPU(), h.seed, time.Since(h.began).Round(time.Second))
 	h.print(os.Stdout)
 	if err == nil && h.failed() > 0 {
-		err = fmt.Errorf("got %d checks failed", h.failed())
+		err = fmt.Errorf("%d checks failed", h.failed())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kept for inspection:", h.dir)
