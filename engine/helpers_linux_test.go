@@ -41,7 +41,7 @@ func (f *threadsOf) Executor() duckdb.ScalarFuncExecutor {
 		case <-f.enough:
 			return values[0], nil
 		case <-time.After(5 * time.Minute):
-			return nil, fmt.Errorf("got %d threads came", len(f.seen))
+			return nil, fmt.Errorf("only %d threads arrived", len(f.seen))
 		}
 	}}
 }

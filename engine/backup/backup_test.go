@@ -183,7 +183,7 @@ func TestWordsThatChangePlacesAreAChange(t *testing.T) {
 	backUp(t, repo, map[string][]byte{"plain.db": file})
 	copy(file, "abcdefghABCDEFGH")
 	if _, blocks := backUp(t, repo, map[string][]byte{"plain.db": file}); blocks != 1 {
-		t.Errorf("got %d blocks were stored, want 1", blocks)
+		t.Errorf("%d blocks were stored, want 1", blocks)
 	}
 }
 

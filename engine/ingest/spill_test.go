@@ -142,7 +142,7 @@ func TestMemoryDoesNotShowInConflicts(t *testing.T) {
 		w.same(t, "a list")
 	}
 	if 2*conflicts < int64(lists) {
-		t.Errorf("got %d conflicts were tried", conflicts)
+		t.Errorf("only %d conflicts were tried", conflicts)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // BenchmarkLogs serves ranges of 20,000 logs over loopback. fills/s includes both sides; the client
 // discards what it reads.
 func BenchmarkLogs(b *testing.B) {
-	s, url := played(b, Options{Venue: venue(b, sample.Config{Fills: 500_000, Chain: true}), MaxRange: 1 << 40, MaxLogs: 1 << 30})
+	s, url := startServer(b, Options{Venue: venue(b, sample.Config{Fills: 500_000, Chain: true}), MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()
 	const fills = 20_000
 	var calls []string

@@ -28,7 +28,7 @@ func asked() (addresses []data.Address, topics []data.Hash) {
 // and detects responses that cannot be right by themselves.
 func TestAFollowersClient(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
-	s, url := played(t, Options{Venue: v})
+	s, url := startServer(t, Options{Venue: v})
 	addresses, topics := asked()
 	latest, final := s.Latest()
 	read := func(from int64) (*rpc.Range, error) {

@@ -24,34 +24,34 @@ type state struct {
 	Drawn     map[string]int64 `json:"faults_drawn"` // by name, and by source and name
 }
 
-// tell answers GET /replay with the current state.
-func (s *Server) tell(w http.ResponseWriter, _ *http.Request) {
+// serveState answers GET /replay with the current state.
+func (s *Server) serveState(w http.ResponseWriter, _ *http.Request) {
 	out := state{Clock: s.clock.Now(), Start: s.venue.Manifest.Start, End: s.venue.Manifest.End, Fills: s.venue.Manifest.Fills, Drawn: s.Drawn()}
 	out.Latest, out.Finalized = s.Latest()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(out) // fails only if the caller has disconnected
 }
 
-// steer answers POST /replay, which changes the clock and the faults by the parameters at, advance,
+// control answers POST /replay, which changes the clock and the faults by the parameters at, advance,
 // speed, source, faults and rate.
-func (s *Server) steer(w http.ResponseWriter, r *http.Request) {
-	if err := s.order(r.URL.Query()); err != nil {
+func (s *Server) control(w http.ResponseWriter, r *http.Request) {
+	if err := s.apply(r.URL.Query()); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.tell(w, r)
+	s.serveState(w, r)
 }
 
-// orders are the parameters of POST /replay.
-var orders = []string{"advance", "at", "faults", "rate", "source", "speed"}
+// parameters are the parameters of POST /replay.
+var parameters = []string{"advance", "at", "faults", "rate", "source", "speed"}
 
-// checkOrder refuses what would otherwise be ignored: unknown and repeated parameters, and
+// checkParameters refuses what would otherwise be ignored: unknown and repeated parameters, and
 // parameters of faults without faults.
-func checkOrder(q url.Values) error {
+func checkParameters(q url.Values) error {
 	for _, key := range slices.Sorted(maps.Keys(q)) {
 		switch {
-		case !slices.Contains(orders, key):
-			return fmt.Errorf("unknown parameter %q: use %s", key, strings.Join(orders, ", "))
+		case !slices.Contains(parameters, key):
+			return fmt.Errorf("unknown parameter %q: use %s", key, strings.Join(parameters, ", "))
 		case len(q[key]) > 1:
 			return fmt.Errorf("%s is given %d times", key, len(q[key]))
 		case (key == "rate" || key == "source") && !q.Has("faults"):
@@ -59,13 +59,13 @@ func checkOrder(q url.Values) error {
 		}
 	}
 	if len(q) == 0 {
-		return fmt.Errorf("no parameter is given: use %s", strings.Join(orders, ", "))
+		return fmt.Errorf("no parameter is given: use %s", strings.Join(parameters, ", "))
 	}
 	return nil
 }
 
-func (s *Server) order(q url.Values) (err error) {
-	if err := checkOrder(q); err != nil {
+func (s *Server) apply(q url.Values) (err error) {
+	if err := checkParameters(q); err != nil {
 		return err
 	}
 	var at time.Time

@@ -58,7 +58,7 @@ func TestTransportFaults(t *testing.T) {
 		"closed":   func(r *http.Response, _ []byte, err error) bool { return r == nil && errors.Is(err, io.EOF) },
 		"bad-gzip": func(_ *http.Response, _ []byte, err error) bool { return err != nil },
 	} {
-		s, url := played(t, Options{Venue: v, Faults: alone("", name)})
+		s, url := startServer(t, Options{Venue: v, Faults: alone("", name)})
 		latest, _ := s.Latest()
 		began := time.Now()
 		res, err := http.Post(url+"/rpc", "application/json", strings.NewReader(question(latest-100, latest)))
@@ -104,7 +104,7 @@ func TestRPCFaults(t *testing.T) {
 	for _, c := range rpcCases {
 		name, _, _ := strings.Cut(c.fault, ":")
 		tried[name] = true
-		s, url := played(t, Options{Venue: v, Start: time.Unix(sample.BlockTime(last)+3, 0)})
+		s, url := startServer(t, Options{Venue: v, Start: time.Unix(sample.BlockTime(last)+3, 0)})
 		tr := truth{s: s, url: url + "/rpc", from: last - 8000, to: last, latest: last + 1}
 		tr.plain = ask(t, tr.url, tr.from, tr.to)
 		for _, raw := range logsOf(t, tr.plain[0]) {
@@ -121,7 +121,7 @@ func TestRPCFaults(t *testing.T) {
 			t.Errorf("%s: err = %v, status = %d, b = %.300s", c.fault, err, status, b)
 		}
 		if again := ask(t, tr.url+"/1", tr.from, tr.to); len(again) != 3 || string(again[0].Result) != string(tr.plain[0].Result) {
-			t.Errorf("%s: another node has it as well", c.fault)
+			t.Errorf("%s: another node has the fault too", c.fault)
 		}
 	}
 	for _, k := range rpcFaults {

@@ -84,7 +84,7 @@ func checkVenue(t *testing.T, v *sample.Venue, h *history) {
 		t.Fatal(err)
 	}
 	if len(want) > 0 {
-		t.Errorf("got %d fills are missing", len(want))
+		t.Errorf("%d fills have no log", len(want))
 	}
 	for _, m := range v.Markets {
 		if got := paid[m.Condition]; (m.Paid != 0) != (got != nil) || got != nil && [2]data.Micro(got) != m.Payouts {

@@ -80,7 +80,7 @@ func allLogs(t *testing.T, v *sample.Venue, f Faults) map[logPlace]int {
 		defer mu.Unlock()
 		return now
 	}
-	s, url := played(t, Options{Venue: v, Seed: 5, MaxRange: 1 << 40, Faults: map[string]Faults{"rpc": f}})
+	s, url := startServer(t, Options{Venue: v, Seed: 5, MaxRange: 1 << 40, Faults: map[string]Faults{"rpc": f}})
 	h, err := fetch.New(fetch.Options{
 		Name: "node", Base: url + "/rpc", Contact: "ops@example.org", Now: clock, Sleep: wait,
 		Budget: fetch.Budget{PerSecond: 1e6, Burst: 1e6, InFlight: 1},

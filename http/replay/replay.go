@@ -125,8 +125,8 @@ func (s *Server) Latest() (latest, finalized int64) {
 }
 
 func (s *Server) route() {
-	s.mux.HandleFunc("GET /replay", s.tell)
-	s.mux.HandleFunc("POST /replay", s.steer)
+	s.mux.HandleFunc("GET /replay", s.serveState)
+	s.mux.HandleFunc("POST /replay", s.control)
 	s.mux.HandleFunc("POST /rpc", s.rpc)
 	s.mux.HandleFunc("POST /rpc/{name}", s.rpc)
 	s.mux.HandleFunc("GET /ws/market", func(w http.ResponseWriter, r *http.Request) { s.follow(w, r, &books{tokens: map[string]token{}}) })

@@ -20,8 +20,8 @@ import (
 	"pmx/data/sample"
 )
 
-// played returns a server for a small venue at its end, and its URL.
-func played(t testing.TB, o Options) (*Server, string) {
+// startServer returns a server for a small venue at its end, and its URL.
+func startServer(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	if o.Venue == nil {
 		o.Venue = venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
@@ -95,8 +95,8 @@ func question(from, to int64) string {
 func TestKeptLogsAreTheSame(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 20_000, Seed: 3, Chain: true})
 	o := Options{Venue: v, MaxRange: 1 << 40, MaxLogs: 1 << 30}
-	_, fresh := played(t, o)
-	s, keeping := played(t, o)
+	_, fresh := startServer(t, o)
+	s, keeping := startServer(t, o)
 	_, topics := asked()
 	if err := s.Keep(topics); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestKeptLogsAreTheSame(t *testing.T) {
 		}
 	}
 	if stretches < 100 {
-		t.Fatalf("got %d stretches have logs", stretches)
+		t.Fatalf("%d stretches have logs, want 100 at least", stretches)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	ranges := [][2]int64{{first - 5000, last + 1000}, {first, first + stretchBlocks - 1}, {first, first + 3*stretchBlocks}, {last, last}, {first - 10, first - 1}}
@@ -147,7 +147,7 @@ func logsOf(t testing.TB, a answered) (list []json.RawMessage) {
 // TestRangesHaveAllFillsAndPayouts checks that consecutive ranges have every fill of the venue
 // once, and its payouts; that headers form a chain, and that logs name their blocks.
 func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
-	s, url := played(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
+	s, url := startServer(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()
 	s.Clock().Advance(time.Hour)
 	from, end := sample.BlockOf(v.Manifest.Start.Unix()), sample.BlockAt(v.Manifest.End)
@@ -184,7 +184,7 @@ func TestRangesHaveAllFillsAndPayouts(t *testing.T) {
 // TestBlocksComeWithTheClock checks that a block exists once the clock has reached its time, and is
 // final some blocks later.
 func TestBlocksComeWithTheClock(t *testing.T) {
-	s, url := played(t, Options{Finality: 4})
+	s, url := startServer(t, Options{Finality: 4})
 	latest, final := s.Latest()
 	if latest-final != 4 {
 		t.Fatalf("%d is final of %d", final, latest)
@@ -207,7 +207,7 @@ func TestBlocksComeWithTheClock(t *testing.T) {
 
 // TestReceiptHasTheLogsOfItsTransaction checks that it has all of them, and no others.
 func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	v := s.Venue()
 	_, b := post(t, url+"/rpc", `{"jsonrpc":"2.0","id":1,"method":"eth_getTransactionReceipt","params":["`+v.Tx(5).String()+`"]}`)
 	var got struct {
@@ -228,7 +228,7 @@ func TestReceiptHasTheLogsOfItsTransaction(t *testing.T) {
 // TestAnswersAreCompressedWhereAskedFor also checks that compressed responses have the same
 // content.
 func TestAnswersAreCompressedWhereAskedFor(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	latest, _ := s.Latest()
 	body := question(latest-5000, latest)
 	_, plain := post(t, url+"/rpc", body)
@@ -272,7 +272,7 @@ func posted(t testing.TB, url, body, accepted string) (text []byte, as string) {
 // TestTopicsAndAddressesFilter checks that a filter selects only the logs of its addresses and
 // topics.
 func TestTopicsAndAddressesFilter(t *testing.T) {
-	s, url := played(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
+	s, url := startServer(t, Options{MaxRange: 1 << 40, MaxLogs: 1 << 30})
 	v := s.Venue()
 	m := &v.Matches[len(v.Matches)/2]
 	rows := v.AppendRows(nil, m)

@@ -87,7 +87,7 @@ func options(url, path string) channel.Options {
 func TestChannelsReportTheDay(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
 	start := v.Manifest.End.AddDate(0, 0, -1)
-	s, url := played(t, Options{Venue: v, Start: start, Tick: 5 * time.Millisecond})
+	s, url := startServer(t, Options{Venue: v, Start: start, Tick: 5 * time.Millisecond})
 	t.Cleanup(s.Close)
 	h := newHeard()
 	m, err := channel.NewMarket(options(url, "/ws/market"), h)
@@ -157,7 +157,7 @@ func TestChannelsReportTheDay(t *testing.T) {
 // TestSocketFaults checks what a follower sees of each.
 func TestSocketFaults(t *testing.T) {
 	v := venue(t, sample.Config{Fills: 2000, Seed: 3, Chain: true})
-	s, url := played(t, Options{Venue: v, Tick: 5 * time.Millisecond})
+	s, url := startServer(t, Options{Venue: v, Tick: 5 * time.Millisecond})
 	t.Cleanup(s.Close)
 	var token string
 	for n := range v.Markets {

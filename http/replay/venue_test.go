@@ -54,7 +54,7 @@ func TestGammaAtTheEndIsTheFileOfEvents(t *testing.T) {
 	if _, err := sample.Stream(t.Context(), cfg, io.Discard, &file, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, url := played(t, Options{Venue: venue(t, cfg)})
+	_, url := startServer(t, Options{Venue: venue(t, cfg)})
 	var got []string
 	for _, e := range eventsOf(t, url) {
 		got = append(got, string(e.Raw))
@@ -70,7 +70,7 @@ func TestGammaAtTheEndIsTheFileOfEvents(t *testing.T) {
 // TestGammaOfAMoment checks that only listed markets are returned, closed once they were, and
 // quoted around the last trade.
 func TestGammaOfAMoment(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	v := s.Venue()
 	s.Clock().Set(v.Manifest.End.AddDate(0, 0, -12))
 	at := s.Clock().Now().Unix()
@@ -123,7 +123,7 @@ func TestGammaOfAMoment(t *testing.T) {
 // TestMarketsByTheirIDs checks that a requested market is the one of its event, in both protocols
 // and also by short ids.
 func TestMarketsByTheirIDs(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	byCondition := map[data.Hash]data.Market{}
 	for _, e := range eventsOf(t, url) {
 		for _, m := range e.Markets {
@@ -209,7 +209,7 @@ func TestGammaFaults(t *testing.T) {
 		},
 	}
 	walk := func(f map[string]Faults) (r result) {
-		s, url := played(t, Options{Venue: v, Faults: f})
+		s, url := startServer(t, Options{Venue: v, Faults: f})
 		s.Clock().Set(v.Manifest.End.AddDate(0, 0, -10))
 		c := gamma.New(host(t, url+"/gamma"))
 		take := func(list []gamma.Market) {
@@ -250,7 +250,7 @@ func TestGammaFaults(t *testing.T) {
 // TestCLOB checks that it returns all markets with their winners, and the order books of those that
 // are traded.
 func TestCLOB(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	v := s.Venue()
 	c := clob.New(host(t, url+"/clob"))
 	found := map[data.Hash]data.Market{}
@@ -314,7 +314,7 @@ func TestCLOB(t *testing.T) {
 // TestDataAPI checks that trades are the rows of the venue, and that resolutions and volumes are
 // correct.
 func TestDataAPI(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	v := s.Venue()
 	c := dataapi.New(host(t, url+"/data"))
 	s.tape.find()
@@ -400,7 +400,7 @@ func TestDataAPI(t *testing.T) {
 // TestTradesPageByPage checks that pages of any size have the same rows, and that a reader can
 // detect a cursor that leads to the newest again.
 func TestTradesPageByPage(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	var all, some []string
 	type answer struct {
 		Data       []json.RawMessage
@@ -422,12 +422,12 @@ func TestTradesPageByPage(t *testing.T) {
 			some = append(some, string(raw))
 		}
 		if !p.Pagination.More {
-			t.Fatal("no more")
+			t.Fatal("the list ends before the seventh page")
 		}
 		next = "cursor=" + p.Pagination.Next
 	}
 	if !slices.Equal(all[:49], some) {
-		t.Errorf("got %d rows are others", len(some))
+		t.Errorf("the %d rows of the small pages differ from those of the large one", len(some))
 	}
 	if err := s.SetFaults("data", Faults{Names: []string{"cursor-restart"}, Rate: 1}); err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// told is an answer of Open-Meteo, from a file or from the server.
-type told struct {
+// savedResponse is a response of Open-Meteo, from a file or from the server.
+type savedResponse struct {
 	Meta struct {
 		Kind, City string
 		FetchedAt  time.Time `json:"fetched_at_utc"`
@@ -32,10 +32,10 @@ type told struct {
 	Response map[string]any
 }
 
-func toldIn(t *testing.T, text []byte) (list []told) {
+func readResponses(t *testing.T, text []byte) (list []savedResponse) {
 	t.Helper()
 	for line := range strings.Lines(string(text)) {
-		var a told
+		var a savedResponse
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -80,10 +80,10 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 		}
 		return b
 	}
-	s, url := played(t, Options{Venue: venue(t, cfg)})
+	s, url := startServer(t, Options{Venue: venue(t, cfg)})
 	c := weatherClient(t, s, url)
 	cities := located(t)
-	ask := func(q openmeteo.Query, at time.Time) []told {
+	ask := func(q openmeteo.Query, at time.Time) []savedResponse {
 		t.Helper()
 		s.Clock().Set(at)
 		q.Cities = cities
@@ -91,10 +91,10 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return toldIn(t, b)
+		return readResponses(t, b)
 	}
 	compared := map[string]int{}
-	for list := slices.Concat(toldIn(t, read("openmeteo-forecasts.ndjson")), toldIn(t, read("openmeteo-archive.ndjson"))); len(list) > 0; list = list[len(cities):] {
+	for list := slices.Concat(readResponses(t, read("openmeteo-forecasts.ndjson")), readResponses(t, read("openmeteo-archive.ndjson"))); len(list) > 0; list = list[len(cities):] {
 		first := list[0]
 		q := openmeteo.Query{Service: openmeteo.Forecast, Days: 4, Models: []string{"gfs_seamless", "ecmwf_ifs025", "icon_seamless"}}
 		switch first.Meta.Kind {
@@ -105,7 +105,7 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 				if n := checkHistory(t, list, cities, ask); n < 20 {
 					t.Errorf("%d cities have a history", n)
 				}
-				list = make([]told, len(cities))
+				list = make([]savedResponse, len(cities))
 				continue
 			}
 			q = openmeteo.Query{Service: openmeteo.Archive}
@@ -130,10 +130,12 @@ func TestWeatherIsThatOfTheFiles(t *testing.T) {
 }
 
 // checkHistory compares the years before 2021 of some cities.
-func checkHistory(t *testing.T, list []told, cities []data.City, ask func(openmeteo.Query, time.Time) []told) (n int) {
+func checkHistory(t *testing.T, list []savedResponse, cities []data.City, ask func(openmeteo.Query, time.Time) []savedResponse) (n int) {
 	t.Helper()
 	all := ask(openmeteo.Query{Service: openmeteo.Archive, From: data.DateFrom(1991, 1, 1), To: data.DateFrom(2020, 12, 31)}, list[0].Meta.FetchedAt)
-	column := func(a told, name string) (values []any) { return a.Response["daily"].(map[string]any)[name].([]any) }
+	column := func(a savedResponse, name string) (values []any) {
+		return a.Response["daily"].(map[string]any)[name].([]any)
+	}
 	for _, want := range list {
 		i := slices.IndexFunc(cities, func(c data.City) bool { return c.Title == want.Meta.City })
 		for _, name := range []string{"temperature_2m_max", "temperature_2m_min"} {
@@ -203,7 +205,7 @@ func checkReports(t *testing.T, s *Server, url string, file []byte) {
 // TestRunsComeWithTheClock checks that a forecast changes exactly when a run becomes available, and
 // that the metadata say so.
 func TestRunsComeWithTheClock(t *testing.T) {
-	s, url := played(t, Options{})
+	s, url := startServer(t, Options{})
 	end := s.Venue().Manifest.End
 	c := weatherClient(t, s, url)
 	ask := func(at time.Time) (string, openmeteo.Run) {
@@ -217,7 +219,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 		if err != nil || r.Available.After(at) || r.Begun.After(r.Available) {
 			t.Errorf("%+v at %v: %v", r, at, err)
 		}
-		list := toldIn(t, b)
+		list := readResponses(t, b)
 		text, err := json.Marshal(list[0].Response)
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +236,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hourly := toldIn(t, b)[0].Response["hourly"].(map[string]any)
+	hourly := readResponses(t, b)[0].Response["hourly"].(map[string]any)
 	if len(hourly) != 4 || len(hourly["time"].([]any)) != 72 || len(hourly["temperature_2m_previous_day3"].([]any)) != 72 {
 		t.Errorf("hourly = %v", hourly)
 	}
@@ -247,7 +249,7 @@ func TestRunsComeWithTheClock(t *testing.T) {
 
 // TestWeatherFaults checks that the clients detect the faults that can be detected.
 func TestWeatherFaults(t *testing.T) {
-	s, url := played(t, Options{Venue: venue(t, sample.Config{Fills: 300, Seed: 3, Chain: true})})
+	s, url := startServer(t, Options{Venue: venue(t, sample.Config{Fills: 300, Seed: 3, Chain: true})})
 	c := weatherClient(t, s, url)
 	reports, seen := metar.New(host(t, url+"/metar")), nws.New(host(t, url+"/nws"))
 	var foreign *pages.ForeignError

@@ -261,7 +261,7 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 	n := h.node("a")
 	n.got = func(_, _ int64, addresses []data.Address) {
 		if len(addresses) != 1 || addresses[0] != added.Address {
-			t.Errorf("got %d contracts are requested", len(addresses))
+			t.Errorf("%d contracts are requested", len(addresses))
 		}
 	}
 	s := once(t, h.options(k, n))

@@ -30,7 +30,7 @@ func TestNewestTradesAreBounded(t *testing.T) {
 	if len(rows) != n.Len() || rows[0].At != int64(1000+(more-1)/100) {
 		t.Errorf("%d rows, from %d", len(rows), rows[0].At)
 	}
-	n.Add(newestTrade(1, rows[0].At+keepNewest)) // what is ten minutes older goes
+	n.Add(newestTrade(1, rows[0].At+keepNewest)) // trades ten minutes older are removed
 	n.Final(0)
 	if n.Len() != 1 || len(n.seen) != 1 {
 		t.Errorf("%d kept, %d known", n.Len(), len(n.seen))
@@ -41,12 +41,12 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	var n NewestTrades
 	for i, at := range []int64{103, 101, 105, 102, 104} {
 		if !n.Add(newestTrade(i, at)) {
-			t.Errorf("got %d is not taken", at)
+			t.Errorf("the trade at %d is refused", at)
 		}
 		again := newestTrade(i, at)
 		again.Source = NewestOfList
 		if n.Add(again) {
-			t.Errorf("got %d is taken twice", at)
+			t.Errorf("the trade at %d is accepted twice", at)
 		}
 	}
 	expect := func(what string, got []NewestTrade, want ...int64) {
@@ -66,12 +66,12 @@ func TestNewestTradesAreInOrderOnceAndNotFinal(t *testing.T) {
 	rows, _ = n.Newest(nil, 0, data.Hash{}, 2)
 	expect("two", rows, 105, 104)
 	rows, _ = n.Newest(nil, 103, data.Hash{}, 10)
-	expect("behind 103", rows, 105, 104)
+	expect("after 103", rows, 105, 104)
 	rows, _ = n.Newest(nil, 0, data.Hash{1}, 10) // the second and the fifth
 	expect("a market's", rows, 104, 101)
 	n.Final(102)
 	if n.Len() != 3 || n.Add(newestTrade(1, 101)) || n.Add(newestTrade(9, 102)) {
-		t.Errorf("got %d kept", n.Len())
+		t.Errorf("%d trades are kept", n.Len())
 	}
 	n.SetCoverage(NewestCoverage{State: NewestLive})
 	if _, f := n.Newest(nil, 0, data.Hash{}, 1); f.State != NewestLive {

@@ -273,6 +273,6 @@ func everyExampleOfTheNotes(t *testing.T) {
 		}
 	}
 	if n < 60 {
-		t.Errorf("got %d examples found", n)
+		t.Errorf("%d examples were found", n)
 	}
 }
