@@ -21,7 +21,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// restoreCurrent writes what the newest backup of a repository holds into a new data directory.
+// restoreCurrent restores the newest backup of a repository into a new data directory.
 func restoreCurrent(t *testing.T, repo string) (string, *backup.Manifest) {
 	t.Helper()
 	r, err := backup.Open(repo)
@@ -50,8 +50,10 @@ func restoreCurrent(t *testing.T, repo string) (string, *backup.Manifest) {
 	return dir, m
 }
 
-// Most of the database is read while it is not held: an import is in the backup then, and states can be published. Once it is held,
-// a file is imported, everything is rebuilt and refreshed: the backup has none of it, can be proved, and the venue goes on.
+// Most of the database is read before it is locked: imports continue and are in the backup, and
+// states can be published. While it is locked, a file is imported, everything is rebuilt, and
+// figures are refreshed: none of it is in the backup, which can be verified, and the venue
+// continues.
 func TestABackupIsOneState(t *testing.T) {
 	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly serves what was backed up")
 	ctx, from, dir, repo := context.Background(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
@@ -86,7 +88,7 @@ func TestABackupIsOneState(t *testing.T) {
 				ctx, cancel := context.WithTimeout(ctx, time.Minute)
 				defer cancel()
 				if err := k.DB().Freeze(ctx, func(context.Context, engine.Frozen) error { return nil }); err != nil {
-					t.Errorf("nothing is published meanwhile: %v", err)
+					t.Errorf("nothing is published during the backup: %v", err)
 				}
 			})
 			return
@@ -109,10 +111,10 @@ func TestABackupIsOneState(t *testing.T) {
 	}
 	alsoVerify(t, again)
 	if err := k.CheckRestored(ctx, m); err == nil || !strings.Contains(err.Error(), "6000 fills") {
-		t.Errorf("the venue, which went on: %v", err)
+		t.Errorf("verification of the venue after the backup: %v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(restored, "venue_wallets.txt")); err != nil || string(text) != "# none\n" {
-		t.Errorf("venue_wallets.txt: %q, %v", text, err)
+		t.Errorf("venue_wallets.txt: text = %q, err = %v", text, err)
 	}
 	kept, err := control.Open(ctx, engine.Dir(restored).Control(), time.Now)
 	if err != nil {
@@ -120,7 +122,7 @@ func TestABackupIsOneState(t *testing.T) {
 	}
 	defer func() { _ = kept.Close() }()
 	if all, err := kept.ListKeys(ctx); err != nil || len(all) != 1 || all[0].Label != "before" {
-		t.Errorf("keys: %+v, %v", all, err)
+		t.Errorf("keys: all = %+v, err = %v", all, err)
 	}
 	if err := kept.Check(ctx); err != nil {
 		t.Error(err)
@@ -139,14 +141,15 @@ func TestABackupThatIsCancelledLeavesTheLastOne(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, m := restoreCurrent(t, repo); len(m.Files) == 0 {
-		t.Errorf("%+v", m)
+		t.Errorf("m = %+v", m)
 	}
 	if out, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo, Keep: 1}, nil); err != nil || out.Number != 2 || out.Removed != 1 {
-		t.Errorf("%+v, %v", out, err)
+		t.Errorf("out = %+v, err = %v", out, err)
 	}
 }
 
-// What pmx backup comes to says nothing of the schedule, and a panic is a failure too.
+// The result of pmx backup does not change the state of scheduled backups, and a panic counts as a
+// failure.
 func TestScheduledBackupsAreDistinguished(t *testing.T) {
 	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
 	k := open(t, t.TempDir())
@@ -154,30 +157,30 @@ func TestScheduledBackupsAreDistinguished(t *testing.T) {
 	k.ExpectBackups(repo, daily)
 	first := k.Freshness()
 	if !first.Scheduled.Made.IsZero() || first.BackupDue.IsZero() {
-		t.Errorf("before there is any: %+v", first)
+		t.Errorf("before the first backup: first = %+v", first)
 	}
 	asked, scheduled := keeper.BackupRequest{Dir: repo}, keeper.BackupRequest{Dir: repo, When: daily}
 	if _, err := k.Backup(ctx, asked, nil); err != nil {
 		t.Fatal(err)
 	}
 	if f := k.Freshness(); f.Asked.Made.IsZero() || f.Scheduled != first.Scheduled || f.BackupDue != first.BackupDue {
-		t.Errorf("after pmx backup: %+v", f)
+		t.Errorf("after pmx backup: f = %+v", f)
 	}
 	if _, err := k.Backup(ctx, scheduled, func(float64) { panic("no") }); !guard.IsPanic(err) {
 		t.Errorf("the error is %v", err)
 	}
 	if f := k.Freshness(); !f.Scheduled.Failing || f.Scheduled.Problem == "" || f.Scheduled.Failed.IsZero() || f.Asked.Failing || f.BackupDue != first.BackupDue {
-		t.Errorf("after a panic: %+v", f)
+		t.Errorf("after a panic: f = %+v", f)
 	}
 	if _, err := k.Backup(ctx, asked, nil); err != nil || !k.Freshness().Scheduled.Failing {
-		t.Errorf("pmx backup cleared it, or %v", err)
+		t.Errorf("pmx backup cleared the failure, or failed: %v", err)
 	}
 	if _, err := k.Backup(ctx, scheduled, nil); err != nil {
 		t.Fatal(err)
 	}
 	f := k.Freshness()
 	if f.Scheduled.Failing || f.Scheduled.Problem != "" || f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) || f.BackupDue.Hour() != 3 {
-		t.Errorf("after one that was made: %+v", f)
+		t.Errorf("after a successful backup: f = %+v", f)
 	}
 	if err := os.RemoveAll(filepath.Join(repo, "blocks")); err != nil {
 		t.Fatal(err)
@@ -186,14 +189,14 @@ func TestScheduledBackupsAreDistinguished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := k.Backup(ctx, asked, nil); err == nil {
-		t.Error("a folder that is none was written to")
+		t.Error("backup wrote to a folder that is not a backup folder")
 	}
 	if f := k.Freshness(); f.Scheduled.Failing || !f.Asked.Failing {
-		t.Errorf("pmx backup failed: %+v", f)
+		t.Errorf("pmx backup failed: f = %+v", f)
 	}
 	k.ExpectBackups(repo, daily) // as the next process does
 	if f := k.Freshness(); f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) {
-		t.Errorf("after a start: %+v", f)
+		t.Errorf("after a start: f = %+v", f)
 	}
 }
 
@@ -241,7 +244,8 @@ func spareBlocks(t *testing.T, repo string) (spare []string) {
 	return spare
 }
 
-// A backup is of the time at which the database is held, not of that at which it was begun. One that is cancelled before leaves nothing.
+// A backup has the time at which the database was locked, not the time at which it began. One that
+// is cancelled before that leaves nothing.
 func TestABackupIsOfTheTimeOfItsState(t *testing.T) {
 	repo, began := filepath.Join(t.TempDir(), "repo"), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var minutes atomic.Int64
@@ -254,7 +258,7 @@ func TestABackupIsOfTheTimeOfItsState(t *testing.T) {
 		}
 	})
 	if spare := spareBlocks(t, repo); !errors.Is(err, context.Canceled) || len(spare) > 0 {
-		t.Errorf("%d blocks of a backup that was cancelled, %v", len(spare), err)
+		t.Errorf("%d blocks of a cancelled backup are left, err = %v", len(spare), err)
 	}
 	out, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo}, func(share float64) {
 		if share < 0.9 {
@@ -268,15 +272,15 @@ func TestABackupIsOfTheTimeOfItsState(t *testing.T) {
 	}
 	want := began.Add(7 * time.Minute)
 	if _, m := restoreCurrent(t, repo); !m.At.Equal(want) || !out.At.Equal(want) {
-		t.Errorf("it is of %s and %s, not of %s", m.At, out.At, want)
+		t.Errorf("the backup is of %s, its result says %s, want %s", m.At, out.At, want)
 	}
 	if at, known := backup.Newest(repo); !known || !at.Equal(want) {
-		t.Errorf("the newest is of %s", at)
+		t.Errorf("the newest backup is of %s", at)
 	}
 }
 
-// What a backup read ahead before it was killed goes with the next one. Where it cannot be removed the backup is made all the same, which the
-// error says, and old ones go.
+// Blocks that a killed backup had read ahead are removed by the next one. If they cannot be
+// removed, the backup succeeds nevertheless, the error names them, and old backups are removed.
 func TestABackupSucceedsIfOldFilesCannotBeRemoved(t *testing.T) {
 	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
 	k := open(t, t.TempDir())
@@ -298,21 +302,21 @@ func TestABackupSucceedsIfOldFilesCannotBeRemoved(t *testing.T) {
 		if share <= 0.91 {
 			return
 		}
-		held.Do(func() { // which cannot be removed as a file is
+		held.Do(func() { // which cannot be removed like a file
 			if err := errors.Join(os.Remove(left), os.MkdirAll(filepath.Join(left, "in"), 0o700)); err != nil {
 				t.Error(err)
 			}
 		})
 	})
 	if err == nil || !strings.Contains(err.Error(), "backup 3 was made, but") || out.Number != 3 || out.Removed != 1 {
-		t.Errorf("%+v, %v", out, err)
+		t.Errorf("out = %+v, err = %v", out, err)
 	}
 	if s := k.Freshness().Asked; !s.Failing || s.Failed.IsZero() || s.Made.Before(s.Failed) {
-		t.Errorf("%+v", s)
+		t.Errorf("s = %+v", s)
 	}
 }
 
-// A full disk of the data directory ends a backup before anything is read.
+// If the disk of the data directory is full, a backup fails before it reads anything.
 func TestABackupOnAFullDiskReadsNothing(t *testing.T) {
 	dir, repo := testfiles.Disk(t, "size=96m"), filepath.Join(t.TempDir(), "repo")
 	k := open(t, dir)

@@ -11,8 +11,9 @@ import (
 	"pmx/engine/ingest"
 )
 
-// The files of one import count together: each of them is too small to be left to
-// a rebuild, all are not. Files that are there already and single new ones are merged.
+// The files of one import count together: if all of them together are large enough, they are left
+// to a rebuild, even if each is too small. Files that are already imported, and a single new one,
+// are merged.
 func TestManySmallFilesCostOneRebuild(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
 	files := sampleFiles(t)
@@ -30,10 +31,10 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 		t.Errorf("%d files of a few fills were left to a rebuild", n)
 	}
 	if n := rebuilds(mustImport(t, k, files[:3]...)); n > 0 {
-		t.Errorf("a file beside one that was there already: %d were left to a rebuild", n)
+		t.Errorf("%d files were left to a rebuild: a new one next to one that was imported before", n)
 	}
 	if n := rebuilds(mustImport(t, k, files...)); n == 0 {
-		t.Error("three files of which two are enough were merged one by one")
+		t.Error("three files were merged one by one, although two are enough for a rebuild")
 	}
 	mustVerify(t, k)
 	one := open(t, t.TempDir())
@@ -42,12 +43,12 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	if n := rebuilds(mustImport(t, k, files...)); n > 0 {
-		t.Errorf("nothing was new, yet %d files were left to a rebuild", n)
+		t.Errorf("no file has new fills, but %d were left to a rebuild", n)
 	}
 }
 
-// Fills of days before the newest are noted for being brought into order, whether
-// their file is left to a rebuild itself or comes behind one that is.
+// Fills of earlier days are recorded for sorting, whether their file is left to a rebuild or
+// follows one that is.
 func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 	testfiles.InLong(t, "TestLateDaysBeginWeeksAndMonths has fills that come late")
 	files := sampleFiles(t)
@@ -57,16 +58,16 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 	k.Bulk(int64(fileRows() * 6 / 5))
 	receipts := mustImport(t, k, files[1:3]...)
 	if !receipts[0].RebuildNeeded || receipts[1].RebuildNeeded {
-		t.Fatalf("%+v", receipts)
+		t.Fatalf("receipts = %+v", receipts)
 	}
 	late := count(t, k, fmt.Sprintf("SELECT count(*) FROM fills WHERE batch > %d AND ts // 86400000000 < (SELECT max(ts) // 86400000000 FROM fills)", before))
 	if noted := count(t, k, "SELECT coalesce(SUM(fills), 0)::BIGINT FROM late_days"); noted != late || late == 0 {
-		t.Errorf("%d late fills are noted, want %d", noted, late)
+		t.Errorf("%d late fills are recorded, want %d", noted, late)
 	}
 }
 
-// Very many files of a few new fills each cost one rebuild where that is cheaper than a
-// merge of each, which depends on the facts that are there; a few files are merged.
+// Many files with a few new fills each cost one rebuild if that is cheaper than merging each of
+// them, which depends on the number of facts. A few files are merged.
 func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
 	files := sampleFiles(t)
@@ -83,7 +84,7 @@ func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	}
 	receipts := mustImport(t, k, many...)
 	if receipts[0].RebuildNeeded || !receipts[2].RebuildNeeded {
-		t.Errorf("a file that was there is left to a rebuild, or the first of many new ones is not: %+v", receipts[:3])
+		t.Errorf("a known file is left to a rebuild, or the first of many new ones is not: receipts[:3] = %+v", receipts[:3])
 	}
 	mustVerify(t, k)
 	one := open(t, t.TempDir())
@@ -93,12 +94,12 @@ func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	}
 	for _, r := range mustImport(t, k, many...) {
 		if r.Inserted > 0 || r.RebuildNeeded {
-			t.Errorf("once more: %+v", r)
+			t.Errorf("imported again: r = %+v", r)
 		}
 	}
 }
 
-// split writes the rows of a CSV file into files of a few.
+// split writes the rows of a CSV file into several files of n rows.
 func split(t *testing.T, path string, rows int) (files []string) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A caller that leaves just after the commit of a file gets its receipt, and the files
-// after it are not begun.
+// A caller that leaves just after the commit of a file gets its receipt, and the files after it are
+// not imported.
 func TestACommittedFileHasItsReceipt(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -29,7 +29,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.OnPublish(func(*serving.Snapshot) { // the batch is in
+	k.OnPublish(func(*serving.Snapshot) { // the batch is committed
 		if armed {
 			leave()
 		}
@@ -49,20 +49,20 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	res, err := k.Import(ctx, keeper.Request{Paths: []string{first, second}}, told.Add)
 	armed = false
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the import of two files ended with %v", err)
+		t.Errorf("the import of two files returned %v", err)
 	}
 	if len(res.Receipts) != 1 || res.Receipts[0].Inserted != 1 || len(told.Receipts) != 1 || len(told.Failed) > 0 {
 		t.Errorf("got %+v, told %+v", res, told)
 	}
 	if n := count(t, k, "SELECT count(*) FROM fills"); n != 1 {
-		t.Errorf("%d fills are in", n)
+		t.Errorf("%d fills are imported", n)
 	}
 	if again := mustImport(t, k, first, second); again[0].AlreadyThere != 1 || again[1].Inserted != 1 {
 		t.Errorf("again: %+v", again)
 	}
 }
 
-// A caller that waits for another's import may leave.
+// A caller that waits for the import of another may leave.
 func TestWaitingCallersMayCancel(t *testing.T) {
 	k := open(t, t.TempDir())
 	file := write(t, "a.csv", "ts,wallet,token,side,shares,usd\n2026-01-02T03:04:05Z,0x1111111111111111111111111111111111111111,7,BUY,10,4\n")
@@ -76,6 +76,6 @@ func TestWaitingCallersMayCancel(t *testing.T) {
 		_, waited = k.Import(ctx, keeper.Request{Paths: []string{file}}, nil)
 	})
 	if err != nil || !errors.Is(waited, context.Canceled) {
-		t.Errorf("the one in work ended with %v, the one that waited with %v", err, waited)
+		t.Errorf("the running import returned %v, the waiting one %v", err, waited)
 	}
 }

@@ -23,9 +23,9 @@ import (
 	"pmx/data/testfiles"
 )
 
-// figuresSQL works the figures of every market out from the facts alone, in
-// another way than the service does: whole scans, floating windows written out,
-// and the last trade found by ordering. @venue lists the venue's own wallets.
+// figuresSQL computes the figures of every market from the facts alone, in another way than the
+// service does: with full scans, with sliding windows written out, and with the last trade found by
+// sorting. @venue lists the venue's own wallets.
 const figuresSQL = `
 WITH newest AS (SELECT max(ts) AS ts FROM fills),
 f AS (
@@ -122,7 +122,7 @@ func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.F
 	return out
 }
 
-// compareFigures holds the snapshot's figures against the facts.
+// compareFigures compares the snapshot's figures with the facts.
 func compareFigures(t *testing.T, k *keeper.Keeper, venue string) {
 	t.Helper()
 	c, differ := k.Snapshot().Catalog, 0
@@ -138,7 +138,7 @@ func compareFigures(t *testing.T, k *keeper.Keeper, venue string) {
 	}
 }
 
-// eventSQL counts the traders of events, and those of their markets added up, from the
+// eventSQL counts the traders of events, and the sum of the traders of their markets, from the
 // facts alone. @event lists (event, market), @venue the venue's own wallets.
 const eventSQL = `
 SELECT e.event, count(DISTINCT f.wallet) AS traders, count(DISTINCT (f.wallet, e.market)) AS of_markets
@@ -147,16 +147,16 @@ LEFT JOIN tokens AS t ON t.market = e.market
 LEFT JOIN (SELECT f.* FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet WHERE w.address NOT IN (@venue)) AS f ON f.token = t.token
 GROUP BY e.event`
 
-// eventTraders is a row of it: a place in @event, its traders, and those of its markets
-// added up.
+// eventTraders is a row of its result: a position in @event, its traders, and the sum of the
+// traders of its markets.
 type eventTraders struct {
 	Event     int `sql:"event"`
 	Traders   int `sql:"traders"`
 	OfMarkets int `sql:"of_markets"`
 }
 
-// compareEvents holds the traders of every event against the facts, and of some
-// against a list of them all. It gives how many more traders their markets have.
+// compareEvents compares the traders of every event with the facts and, for some events, with a
+// list of them. It returns how many more traders the markets have in sum.
 func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 	t.Helper()
 	snap, events, seen, pairs := k.Snapshot(), []*serving.Event(nil), map[string]bool{"": true}, []string(nil)
@@ -174,7 +174,7 @@ func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 		if len(events)%testfiles.Cases(120, 10) == 1 {
 			read, err := k.Reader().EventTraders(context.Background(), snap, e.Markets, 1)
 			if err != nil || read.Total != e.Traders {
-				t.Errorf("event %s has %d traders, a list of them %d: %v", key, e.Traders, read.Total, err)
+				t.Errorf("event %s has %d traders, the list has %d: %v", key, e.Traders, read.Total, err)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
 	}
 	t.Logf("%d markets, %d traded, %d priced, %d moved, %d traded in the last day", markets, traded, priced, moved, day)
 	if traded == 0 || priced == 0 || moved == 0 || day == 0 {
-		t.Error("the sample venue proves too little")
+		t.Error("the sample venue has too few markets for this test")
 	}
 }
 
@@ -274,8 +274,8 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// What is read of the database belongs to the snapshot it is read for, also while
-// the next import is in already.
+// Reads from the database have the state of the snapshot that they are for, even if the next import
+// is already committed.
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads on by pages")
 	dir := filepath.Join(t.TempDir(), "venue")
@@ -284,11 +284,11 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
 	if err != nil || len(files) < 3 {
-		t.Fatalf("parts of the sample: %v %v", files, err)
+		t.Fatalf("parts of the sample: files = %v, err = %v", files, err)
 	}
 	others, err := filepath.Glob(filepath.Join(dir, "events.ndjson"))
 	if err != nil || len(others) == 0 {
-		t.Fatalf("markets of the sample: %v %v", others, err)
+		t.Fatalf("markets of the sample: others = %v, err = %v", others, err)
 	}
 	k := open(t, t.TempDir())
 	mustImport(t, k, append(others, files[:len(files)-1]...)...)

@@ -21,7 +21,7 @@ import (
 	"pmx/rollups/weather"
 )
 
-// cityWeather loads the weather of cities, of all without any.
+// cityWeather loads the weather of the given cities, or of all if none are given.
 func cityWeather(t *testing.T, k *keeper.Keeper, clock time.Time, slugs ...string) map[string]*serving.CityWeather {
 	t.Helper()
 	var cities []data.City
@@ -45,7 +45,7 @@ func cityWeather(t *testing.T, k *keeper.Keeper, clock time.Time, slugs ...strin
 	return out
 }
 
-// issued gives every forecast in the database.
+// issued returns every forecast in the database.
 func issued(t *testing.T, k *keeper.Keeper) (all []data.Forecast) {
 	t.Helper()
 	for _, line := range strings.Fields(table(t, k, "SELECT city, source, metric, target, issued_at, value FROM weather_issue")) {
@@ -61,7 +61,7 @@ func issued(t *testing.T, k *keeper.Keeper) (all []data.Forecast) {
 	return all
 }
 
-// compareLeads holds the forecasts that sources are scored by against their definition.
+// compareLeads compares the forecasts by which sources are scored with their definition.
 func compareLeads(t *testing.T, k *keeper.Keeper) {
 	t.Helper()
 	want, got := map[weather.ScoreKey]string{}, map[weather.ScoreKey]string{}
@@ -78,7 +78,7 @@ func compareLeads(t *testing.T, k *keeper.Keeper) {
 		}
 		key.Metric = data.Metric(metric)
 		if _, twice := got[key]; twice {
-			t.Fatalf("%+v is there twice", key)
+			t.Fatalf("%+v occurs twice", key)
 		}
 		got[key] = fmt.Sprint(at, value)
 	}
@@ -87,9 +87,9 @@ func compareLeads(t *testing.T, k *keeper.Keeper) {
 	}
 }
 
-// TestScoredForecastsFollowBatchByBatch: forecasts of the days about the changes of
-// clocks, in any files and any order, some corrected later: after every file those
-// that are kept are the ones of the definition, and a rebuild gives the same.
+// TestScoredForecastsFollowBatchByBatch imports forecasts of days around clock changes, in random
+// files and order, some corrected later. After every file, the stored forecasts are those of the
+// definition, and a rebuild gives the same.
 func TestScoredForecastsFollowBatchByBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	places := []string{"nyc", "lucknow", "wellington", "london"}
@@ -117,7 +117,6 @@ func TestScoredForecastsFollowBatchByBatch(t *testing.T) {
 	}
 }
 
-// TestACityWithoutWeatherSaysWhy.
 func TestACityWithoutWeatherSaysWhy(t *testing.T) {
 	k := open(t, t.TempDir())
 	clock := time.Date(2026, time.July, 2, 3, 0, 0, 0, time.UTC)
@@ -128,16 +127,16 @@ func TestACityWithoutWeatherSaysWhy(t *testing.T) {
 	}
 	x := w.Extreme(w.Today, data.TMax)
 	if _, why := x.Consensus(clock.UnixMicro()); why != serving.NoForecast || x.Station != "KLGA" {
-		t.Errorf("%s at %s", why, x.Station)
+		t.Errorf("why = %s for the station %s", why, x.Station)
 	}
 	if _, why := w.Skill(weather.ConsensusSource, data.TMax, 1); why != serving.NoMeasuredDay {
-		t.Errorf("%s", why)
+		t.Errorf("why = %s", why)
 	}
 	if x.Running("KLGA") != nil || x.Actual(data.KindStation) != nil || x.Normal(data.KindStation) != nil || w.Day(w.Today+1) != nil {
-		t.Error("something is known of nothing")
+		t.Error("an empty database has values")
 	}
 	if x := w.Extreme(w.Today+40, data.TMin); len(x.Readings) != 0 {
-		t.Errorf("%+v", x)
+		t.Errorf("x = %+v", x)
 	}
 }
 
@@ -145,13 +144,13 @@ func TestACityWithoutWeatherSaysWhy(t *testing.T) {
 func TestTheWeatherOfACityByHand(t *testing.T) {
 	k := open(t, t.TempDir())
 	obs := "city,station,source,ts,report,value,unit,whole,seen_at\n"
-	for hour := range 12 { // 1 July: 20 °C and up to 31 at 15:00, over when the next day's first comes
+	for hour := range 12 { // 1 July: 20 °C and up to 31 at 15:00; the day is over once the next one has a report
 		obs += fmt.Sprintf("nyc,KLGA,metar,2026-07-01T%02d:51:00Z,routine,%d.4,C,%d,\n", 8+hour, 20+hour, 20+hour)
 	}
 	mustImport(t, k,
 		write(t, "f.csv", forecastHeader+
 			"nyc,2026-07-01,tmax,gfs,2026-06-30T12:00:00Z,30.4,C\n"+ // the day before: a degree too cold
-			"nyc,2026-07-01,tmax,gfs,2026-06-30T11:00:00Z,10,C\n"+ // not the newest of that date
+			"nyc,2026-07-01,tmax,gfs,2026-06-30T11:00:00Z,10,C\n"+ // not the newest for that date
 			"nyc,2026-07-01,tmax,nws,2026-06-30T20:00:00Z,34.4,C\n"+ // 3 degrees too warm
 			"nyc,2026-07-01,tmax,nws,2026-07-01T17:00:00Z,31.4,C\n"+ // after noon
 			"nyc,2026-07-02,tmax,gfs,2026-07-01T10:00:00Z,32,C\n"+
@@ -173,32 +172,32 @@ func TestTheWeatherOfACityByHand(t *testing.T) {
 	x := w.Extreme(w.Today, data.TMax)
 	c, why := x.Consensus(clock.UnixMicro())
 	if why != "" || c.Sources != 1 || c.Mean.Text(data.Celsius) != "33.0" || len(x.Readings) != 2 {
-		t.Fatalf("%+v, %s, %+v", c, why, x.Readings)
+		t.Fatalf("c = %+v, why = %s, x.Readings = %+v", c, why, x.Readings)
 	}
 	if r := x.Readings[0]; time.UnixMicro(r.IssuedAt).UTC().Hour() != 12 || r.ConfirmedAt-r.IssuedAt != 86_400_000_000 {
-		t.Errorf("%+v", r)
+		t.Errorf("r = %+v", r)
 	}
 	if _, why := x.Consensus(clock.AddDate(0, 0, 2).UnixMicro()); why != serving.StaleForecast {
-		t.Errorf("two days later: %s", why)
+		t.Errorf("two days later: why = %s", why)
 	}
 	running := x.Running(x.Station)
 	if running.Value.Text(data.Celsius) != "28.6" || *running.Observations != 2 || !*running.Provisional ||
 		running.Degrees(weather.Rules{Unit: data.Celsius}) != 28 || running.Degrees(weather.Rules{Unit: data.Fahrenheit}) != 83 {
-		t.Errorf("%+v", running)
+		t.Errorf("running = %+v", running)
 	}
 	if n := x.Normal(data.KindStation); len(x.Normals) != 3 || n.Source != "ncei" || n.Station != "KLGA" || n.Deviation.Difference(data.Fahrenheit).String() != "6.5" {
-		t.Errorf("%+v", x.Normals)
+		t.Errorf("x.Normals = %+v", x.Normals)
 	}
 	if last := w.Days[len(w.Days)-1]; last.Day != w.Today+2 || len(last.Extremes[data.TMin].Readings) != 1 {
-		t.Errorf("%+v", last)
+		t.Errorf("last = %+v", last)
 	}
 	yesterday, before := w.Extreme(w.Today-1, data.TMax), w.Extreme(w.Today-2, data.TMax)
 	if *yesterday.Truth != (weather.Truth{Value: 28_260, Basis: weather.FromStationDay}) || before.Truth.Basis != weather.FromStationReport {
-		t.Errorf("%+v, %+v", yesterday.Truth, before.Truth)
+		t.Errorf("yesterday.Truth = %+v, before.Truth = %+v", yesterday.Truth, before.Truth)
 	}
 	if a := before.Actual(data.KindReanalysis); a.Value.Text(data.Celsius) != "29.5" || a.FirstValue.Text(data.Celsius) != "29.0" ||
 		a.Revisions != 1 || time.UnixMicro(a.RevisedAt).UTC().Format(time.DateOnly) != "2026-07-02" {
-		t.Errorf("%+v", a)
+		t.Errorf("a = %+v", a)
 	}
 	var skills []string
 	for _, s := range w.Skills {
@@ -208,18 +207,18 @@ func TestTheWeatherOfACityByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if s, why := w.Skill("gfs", data.TMax, 1); why != serving.FewScoredDays || s.N != 1 {
-		t.Errorf("%+v, %s", s, why)
+		t.Errorf("s = %+v, why = %s", s, why)
 	}
 	if _, why := w.Skill("gfs", data.TMax, 9); why != serving.NoScoredDays {
-		t.Errorf("%s", why)
+		t.Errorf("why = %s", why)
 	}
 	if _, why := w.Skill("gfs", data.TMin, 1); why != serving.NoScoredDays {
-		t.Errorf("the low of yesterday is known, and so %s", why)
+		t.Errorf("the low of yesterday should be known, but why = %s", why)
 	}
 }
 
-// TestTheWeatherOfTheSampleVenue: what is read of all its cities with a few statements
-// is what the views say of each, and the skills are those of the definition.
+// TestTheWeatherOfTheSampleVenue: the values that a few statements read for all cities are those of
+// the views for each city, and the skills are those of the definition.
 func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 	k, man := readSample(t), sampleVenue.manifest
 	compareLeads(t, k)
@@ -257,7 +256,7 @@ func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 		hits += compareSkills(t, w, said)
 	}
 	if hits == 0 {
-		t.Error("no forecast fell into a bracket that won")
+		t.Error("no forecast is in a bracket that won")
 	}
 	end := int(data.DateOf(man.End))
 	compare := func(what, got, query string) {
@@ -277,11 +276,11 @@ func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 	compare("actuals", actuals.String(), fmt.Sprintf(`SELECT city, day, metric, kind, source, station, value, coalesce(observations, 0),
 		coalesce(provisional, false), revisions, seen_at FROM weather_actual JOIN %s ON slug = city WHERE day BETWEEN today - 14 AND today`, today))
 	if bases[weather.FromStationDay] == 0 || bases[weather.FromStationReport] == 0 || bases[weather.FromSettled] == 0 {
-		t.Errorf("truths come from %v", bases)
+		t.Errorf("the actual values are from %v", bases)
 	}
 }
 
-// compareSkills holds a city's skills against their definition.
+// compareSkills compares a city's skills with their definition.
 func compareSkills(t *testing.T, w *serving.CityWeather, said map[weather.ScoreKey]data.Forecast) (hits int64) {
 	t.Helper()
 	of := map[weather.ScoreKey]data.Forecast{}
@@ -313,9 +312,9 @@ func sorted(lines string) []string {
 	return list
 }
 
-// TestWhatIsMeasuredCountsByItsPrecision: 10 °C in whole degrees is of a reading from 9.5 up,
-// 49.1 °F, so that 49 °F may still be the high; 9.9 °C in tenths is of one from 9.85 up, 49.7 °F,
-// which is 50. A report without a group of whole degrees counts beside those with one.
+// TestWhatIsMeasuredCountsByItsPrecision: 10 °C in whole degrees means a reading of 9.5 or more,
+// 49.1 °F, so 49 °F may still be the high; 9.9 °C in tenths means 9.85 or more, 49.7 °F, which is
+// 50. A report without whole degrees counts next to those with them.
 func TestWhatIsMeasuredCountsByItsPrecision(t *testing.T) {
 	testfiles.InLong(t, "TestTheWeatherOfACityByHand has what was measured by hand")
 	fahrenheit, celsius := weather.Rules{Unit: data.Fahrenheit}, weather.Rules{Unit: data.Celsius}
@@ -341,13 +340,13 @@ func TestWhatIsMeasuredCountsByItsPrecision(t *testing.T) {
 			w := cityWeather(t, k, time.Date(2026, time.July, 2, 16, 0, 0, 0, time.UTC), "nyc")["nyc"]
 			high, low := w.Extreme(w.Today, data.TMax).Running("KLGA"), w.Extreme(w.Today, data.TMin).Running("KLGA")
 			if got := high.SoFar(fahrenheit); got != tc.high {
-				t.Errorf("the high in °F: %+v", got)
+				t.Errorf("the high in °F: got %+v", got)
 			}
 			if got := low.SoFar(fahrenheit); got != tc.low {
-				t.Errorf("the low in °F: %+v", got)
+				t.Errorf("the low in °F: got %+v", got)
 			}
 			if got := high.SoFar(celsius); got != tc.highC {
-				t.Errorf("the high in °C: %+v", got)
+				t.Errorf("the high in °C: got %+v", got)
 			}
 		})
 	}

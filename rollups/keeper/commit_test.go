@@ -21,8 +21,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// batchOf is a batch of n fills from number first on, one a second, of which the ledger, any
-// table that nobody else writes to, tells.
+// batchOf is a batch of n fills, one per second, starting with number first. It records itself in
+// the ledger, which here is any table that nothing else writes to.
 func batchOf(first, n int) ingest.Rows {
 	return ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills, Identity: data.KeepRepeats}, Name: "polygon",
 		Read: func(_ context.Context, s data.Sink) error {
@@ -42,16 +42,16 @@ func batchOf(first, n int) ingest.Rows {
 		}}
 }
 
-// TestCommittedBatchesAreShown: each by the snapshot behind it, and a batch that fails by none.
+// TestCommittedBatchesAreShown: the snapshot after a batch has it; a failed batch is in none.
 func TestCommittedBatchesAreShown(t *testing.T) {
 	k := open(t, t.TempDir())
 	for n := range 3 {
 		r, err := k.Commit(t.Context(), batchOf(10*n, 15), ingest.Remaining{})
 		if err != nil || r.Inserted != int64(10+5*min(1, max(0, 1-n))) {
-			t.Fatalf("%v %+v", err, r)
+			t.Fatalf("err = %v, r = %+v", err, r)
 		}
 		if c := k.Snapshot().Counts.Fills; c != int64(10*n+15) {
-			t.Errorf("%d fills are shown behind batch %d", c, n)
+			t.Errorf("%d fills are shown after batch %d", c, n)
 		}
 	}
 	own := errors.New("own")
@@ -69,22 +69,22 @@ func TestCommittedBatchesAreShown(t *testing.T) {
 		t.Errorf("%d fills, %+v", c, k.Freshness())
 	}
 	if n := count(t, k, "SELECT count(*) FROM sync_cursor"); n != 4 {
-		t.Errorf("the ledger tells of %d batches", n)
+		t.Errorf("the ledger has %d batches", n)
 	}
 	alsoVerify(t, k)
 }
 
-// TestACatchUpCostsOneRebuild: it waits for the last batch, however often the schedule asks and
-// whatever other sources give in between.
+// TestACatchUpCostsOneRebuild: the rebuild waits for the last batch, however often the schedule
+// asks for one, and whatever other sources commit in between.
 func TestACatchUpCostsOneRebuild(t *testing.T) {
 	k := open(t, t.TempDir())
 	k.Bulk(100)
 	for n, coming := range []int64{200, 100, 0} {
 		r, err := k.Commit(t.Context(), batchOf(100*n, 100), ingest.Remaining{Fills: coming})
 		if err != nil || n == 0 && !r.RebuildNeeded {
-			t.Fatalf("%v %+v", err, r)
+			t.Fatalf("err = %v, r = %+v", err, r)
 		}
-		other := batchOf(0, 0) // of another source, which knows nothing of it
+		other := batchOf(0, 0) // of another source, which knows nothing of the catch-up
 		other.Name, other.Read = "other", nil
 		if _, err := k.Commit(t.Context(), other, ingest.Remaining{}); err != nil {
 			t.Fatal(err)
@@ -97,14 +97,14 @@ func TestACatchUpCostsOneRebuild(t *testing.T) {
 			want = 300
 		}
 		if c := k.Snapshot().Counts.Fills; c != want || k.Freshness().Stale != (coming > 0) {
-			t.Errorf("with %d to come %d fills are shown, want %d", coming, c, want)
+			t.Errorf("with %d to come, %d fills are shown, want %d", coming, c, want)
 		}
 	}
 	alsoVerify(t, k)
 }
 
-// TestRebuiltFiguresAreShownBeforeTheCheckpoint, which follows all the same, as do those that merging
-// needs.
+// TestRebuiltFiguresAreShownBeforeTheCheckpoint: the checkpoint still follows, and so do the
+// figures that merging needs.
 func TestRebuiltFiguresAreShownBeforeTheCheckpoint(t *testing.T) {
 	opts := enginetest.Options(t, t.TempDir(), "2GB")
 	var checkpoints atomic.Int64
@@ -132,18 +132,18 @@ func TestRebuiltFiguresAreShownBeforeTheCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := checkpoints.Load() - before; shown != 0 || after != 1 {
-		t.Errorf("figures were shown behind %d checkpoints of %d, want 0 of 1", shown, after)
+		t.Errorf("figures were shown after %d checkpoints of %d, want 0 of 1", shown, after)
 	}
 	if _, err := k.Commit(t.Context(), batchOf(90, 20), ingest.Remaining{}); err != nil {
 		t.Fatal(err)
 	}
 	if c := k.Snapshot().Counts.Fills; c != 110 {
-		t.Errorf("%d fills are shown behind the next batch", c)
+		t.Errorf("%d fills are shown after the next batch", c)
 	}
 	alsoVerify(t, k)
 }
 
-// TestACatchUpThatStopsIsRebuilt by the next cycle behind a while.
+// TestACatchUpThatStopsIsRebuilt by the next cycle after a while.
 func TestACatchUpThatStopsIsRebuilt(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	k := openAt(t, t.TempDir(), func() time.Time { return now })
@@ -166,7 +166,6 @@ func TestACatchUpThatStopsIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestALongCatchUpIsRebuiltOnTheWay.
 func TestALongCatchUpIsRebuiltOnTheWay(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpThatStopsIsRebuilt rebuilds one that ended")
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -186,12 +185,12 @@ func TestALongCatchUpIsRebuiltOnTheWay(t *testing.T) {
 		}
 	}
 	if shown != 1 {
-		t.Errorf("in twelve minutes it was rebuilt %d times", shown)
+		t.Errorf("%d rebuilds in twelve minutes", shown)
 	}
 }
 
-// TestAFollowingServerKeepsFewBlocks that DuckDB has read: they are given back behind the first batch, and a minute after that again, or as soon
-// as nobody reads.
+// TestAFollowingServerKeepsFewBlocks that DuckDB has read: they are released after the first batch
+// and a minute after that, or as soon as nobody reads the database.
 func TestAFollowingServerKeepsFewBlocks(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, t.TempDir(), "512MB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true, Now: func() time.Time { return now }})
@@ -247,10 +246,10 @@ func TestAFollowingServerKeepsFewBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left := blocks(false); full < 12 || left <= 5 != step.want {
-			t.Errorf("batch %d, %s later, beside a reader: %v: %d MB of blocks, %d before it", i, step.later, step.reading, left, full)
+			t.Errorf("batch %d, %s later, with a reader: %v: %d MB of blocks, %d before it", i, step.later, step.reading, left, full)
 		}
 	}
-	// Who catches up may hold more, and gives back whatever is beyond it behind each batch.
+	// A server that catches up may hold more, and releases the rest after each batch.
 	for i, step := range []struct {
 		rows int
 		few  bool

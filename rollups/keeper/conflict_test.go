@@ -13,8 +13,8 @@ import (
 
 const walletA = "0x00000000000000000000000000000000000000aa"
 
-// profit is what the snapshot says of walletA, which bought 100 tokens of the first
-// outcome for 40 dollars.
+// profit is the profit in the snapshot of walletA, which bought 100 tokens of the first outcome for
+// 40 dollars.
 func profit(t *testing.T, k *keeper.Keeper) data.Micro {
 	t.Helper()
 	trader, ok := find(t, k, k.Snapshot(), walletA)
@@ -24,8 +24,8 @@ func profit(t *testing.T, k *keeper.Keeper) data.Micro {
 	return trader.Totals.RealPnL()
 }
 
-// TestACorrectionReachesEveryFigure: the live snapshot, the rollups, a rebuild, a
-// restart, and another database that imports the export.
+// TestACorrectionReachesEveryFigure: the live snapshot, the rollups, a rebuild, a restart, and
+// another database that imports the export.
 func TestACorrectionReachesEveryFigure(t *testing.T) {
 	list := func(payouts string) string {
 		return write(t, "winners.csv", "condition_id,payouts,source\n"+rainy+`,"`+strings.ReplaceAll(payouts, `"`, `""`)+`",map`+"\n")
@@ -42,7 +42,7 @@ func TestACorrectionReachesEveryFigure(t *testing.T) {
 	}
 	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{right}, Correct: true}, nil)
 	if err != nil || len(res.Failed) > 0 || res.Receipts[0].Conflicts != 0 || res.Receipts[0].Resolutions != 1 || !res.Receipts[0].Correct {
-		t.Fatalf("corrected: %v %+v", err, res)
+		t.Fatalf("corrected: err = %v, res = %+v", err, res)
 	}
 	check := func(k *keeper.Keeper, when string) {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestACorrectionReachesEveryFigure(t *testing.T) {
 		if got := profit(t, k); got != -40*data.One {
 			t.Errorf("%s: profit %s, want -40", when, got)
 		}
-		if testfiles.Long() || when == "rebuilt" { // which brings what is live into other tables
+		if testfiles.Long() || when == "rebuilt" { // which moves the live rows into other tables
 			mustVerify(t, k)
 		}
 	}

@@ -23,8 +23,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// TestMain lets the test binary be the process that is killed, and finds goroutines that
-// outlive a closed venue.
+// TestMain lets the test binary be the process that is killed, and finds goroutines that outlive a
+// closed venue.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PMX_TEST_IMPORT_INTO"); dir != "" {
 		importAloud(dir, os.Getenv("PMX_TEST_IMPORT_FROM"))
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(allTests{m})
 }
 
-// allTests closes the venues that tests share behind the last of them.
+// allTests runs the tests and then closes the venues that they share.
 type allTests struct{ *testing.M }
 
 func (m allTests) Run() int {
@@ -54,7 +54,7 @@ func (m allTests) Run() int {
 	return code
 }
 
-// renewAloud writes the file in wallet order again and again, and says so.
+// renewAloud writes the file in wallet order again and again, and prints each time.
 func renewAloud(dir string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
@@ -69,8 +69,8 @@ func renewAloud(dir string) {
 	fmt.Println("end", err)
 }
 
-// Whatever moment the process is killed at, the file in wallet order is the one
-// before or the one after, or there is none.
+// Whenever the process is killed, the file in wallet order is the previous or the next one, or
+// there is none.
 func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain finds files that are not whole")
 	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
@@ -90,7 +90,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 			if line != "stage renewed" {
 				return false
 			}
-			// A little later every time, into the build that follows.
+			// Each kill is a little later, during the build that follows.
 			for until := time.Now().Add(time.Duration(round) * 5 * time.Millisecond); time.Now().Before(until); {
 				runtime.Gosched()
 			}
@@ -103,7 +103,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	}
 }
 
-// importAloud imports and prints every stage it comes to.
+// importAloud imports, and prints every stage that it reaches.
 func importAloud(dir, from string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
@@ -144,29 +144,28 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 			mustVerify(t, k)
 			mustImport(t, k, from)
 			if c := k.Snapshot().Counts; c.Fills != man.Fills || c.Markets != man.Markets || c.VolumeUSD != man.TakerUSD {
-				t.Errorf("after the second import: %+v, want what the manifest says: %+v", c, man)
+				t.Errorf("after the second import: %+v, want the manifest's figures: %+v", c, man)
 			}
 			mustVerify(t, k)
 			left, err := filepath.Glob(filepath.Join(dir, "tmp", "import-*"))
 			if err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v %v", left, err)
+				t.Errorf("left behind: left = %v, err = %v", left, err)
 			}
 		})
 	}
 }
 
-// killAt runs an import in another process and kills it when it comes to stage.
+// killAt runs an import in another process and kills it at stage.
 func killAt(t *testing.T, dir, from, stage string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PMX_TEST_IMPORT_INTO="+dir, "PMX_TEST_IMPORT_FROM="+from)
 	if !killOnce(t, cmd, func(line string) bool { return line == stage }) {
-		t.Fatalf("the import never came to %q", stage)
+		t.Fatalf("the import did not reach %q", stage)
 	}
 }
 
-// killOnce runs a process and kills it at the first line that reached takes, or at
-// its end.
+// killOnce runs a process and kills it at the first line that reached accepts, or at its end.
 func killOnce(t *testing.T, cmd *exec.Cmd, reached func(line string) bool) (was bool) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()

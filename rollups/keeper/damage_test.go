@@ -11,10 +11,10 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// segmentChecks are the files below segments/, and the checks that hold them against the facts.
+// segmentChecks are the files below segments/, and the checks that compare them with the facts.
 var segmentChecks = map[string]string{"wallets.seg": "wallet_segment", "tokens.seg": "token_segment", "markets.seg": "market_segment"}
 
-// openSmallVenue opens a venue of a few fills and a market, whose files are written.
+// openSmallVenue opens a venue of a few fills and a market, whose segments are written.
 func openSmallVenue(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	k := open(t, t.TempDir())
@@ -45,7 +45,7 @@ func flipped(at int) func([]byte) []byte {
 	}
 }
 
-// refuted verifies, and gives what is said of each file that is found wrong.
+// refuted verifies, and returns the message of each failed check of a file.
 func refuted(t *testing.T, k *keeper.Keeper) map[string]string {
 	t.Helper()
 	checks, err := k.Verify(context.Background(), nil)
@@ -61,10 +61,10 @@ func refuted(t *testing.T, k *keeper.Keeper) map[string]string {
 	return out
 }
 
-// Whatever is wrong with the files, the service starts, every answer is the
-// database's, the files are set aside and written again, and verification finds
-// nothing. The files' own tests damage each part of one; here a damage that is found at the
-// start and two that are not stand for all of them, unless the run is long.
+// However the files are damaged, the service starts, every response is that of the database, the
+// files are set aside and written again, and verification succeeds. The tests of the files damage
+// each part of one. Here, in a short run, one damage that is found at the start and two that are
+// not represent all of them.
 func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
@@ -80,11 +80,11 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 		}
 		spoil(t, dir, change)
 		k = open(t, dir)
-		checkWallets(t, k) // finds what is not read at the start
+		checkWallets(t, k) // finds damage that the start does not read
 		k.Settle()
 		got := refuted(t, k)
 		if name != "entries" && len(got) > 0 {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v", name, got)
 		}
 		k.Settle()
 		if testfiles.Long() || len(got) > 0 {
@@ -103,7 +103,7 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 	}
 }
 
-// Verification names a damaged file, beside a server and without one.
+// Verification names a damaged file, next to a server and without one.
 func TestVerificationNamesADamagedFile(t *testing.T) {
 	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain verifies files that are damaged")
 	k := openSmallVenue(t)
@@ -113,11 +113,11 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 		t.Helper()
 		for file, check := range segmentChecks {
 			if !strings.Contains(got[check], "segments/"+file+" is damaged: ") {
-				t.Errorf("%s: %q", check, got[check])
+				t.Errorf("%s: got[check] = %q", check, got[check])
 			}
 		}
 		if len(got) != len(segmentChecks) {
-			t.Errorf("%v", got)
+			t.Errorf("got %v", got)
 		}
 	}
 	named(refuted(t, k))
@@ -145,7 +145,7 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 	}
 }
 
-// A rebuild writes every file, beside a server and without one.
+// A rebuild writes every file, next to a server and without one.
 func TestARebuildWritesTheFiles(t *testing.T) {
 	testfiles.InLong(t, "TestSegmentsSurviveImportsAndRestarts writes them again")
 	k := openSmallVenue(t)

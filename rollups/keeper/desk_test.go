@@ -17,8 +17,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// deskEvents reads the events of the desk out of the database, with the payout of
-// each bracket's first outcome.
+// deskEvents reads the events of the desk from the database, with the payout of each bracket's
+// first outcome.
 func deskEvents(t *testing.T, k *keeper.Keeper) (events []weather.Event, won [][]bool) {
 	t.Helper()
 	type market struct {
@@ -73,14 +73,14 @@ func deskEvents(t *testing.T, k *keeper.Keeper) (events []weather.Event, won [][
 	return events, won
 }
 
-// TestTheSampleVenuesWeatherIsWhole: every file of the weather goes in without a
-// rejected row, every city has forecasts of four sources, measurements and normals,
-// and what the stations measured settles in the brackets that won.
+// TestTheSampleVenuesWeatherIsWhole: every weather file is imported without a rejected row, every
+// city has forecasts of four sources, measurements and normals, and the measured values are in the
+// brackets that won.
 func TestTheSampleVenuesWeatherIsWhole(t *testing.T) {
 	k, man := readSample(t), sampleVenue.manifest
 	for _, r := range sampleVenue.receipts {
 		if r.RejectedRows() > 0 {
-			t.Errorf("%s: %v", r.File, r.Rejected)
+			t.Errorf("%s: r.Rejected = %v", r.File, r.Rejected)
 		}
 	}
 	if len(man.WeatherFiles) != 7 {
@@ -98,7 +98,7 @@ func TestTheSampleVenuesWeatherIsWhole(t *testing.T) {
 		}
 	}
 	if n := count(t, k, "SELECT count(*) FROM weather_actual WHERE revisions > 0"); n == 0 {
-		t.Error("nothing was ever revised")
+		t.Error("no value was revised")
 	}
 	checkSettlement(t, k)
 }
@@ -125,13 +125,13 @@ func checkSettlement(t *testing.T, k *keeper.Keeper) {
 			if ok && paid {
 				compared++
 				if m != at {
-					t.Errorf("%s: %s won, the station had %s °C and %s °F", e.Slug, e.Brackets[m].Label(), high.Text('C'), high.Text('F'))
+					t.Errorf("%s: %s won, but the station had %s °C and %s °F", e.Slug, e.Brackets[m].Label(), high.Text('C'), high.Text('F'))
 				}
 			}
 		}
 	}
 	if compared < 40 {
-		t.Errorf("%d events compared of %d", compared, len(events))
+		t.Errorf("%d of %d events were compared", compared, len(events))
 	}
 }
 
@@ -159,7 +159,7 @@ func deskOf(t *testing.T, path string) {
 	for _, e := range events {
 		cities[e.City.Slug]++
 		if len(e.Ladder) != 11 || e.Rules.Source != weather.Wunderground || e.Rules.Station != e.City.Station || e.Day.String() < "2026-06-21" {
-			t.Errorf("%s: %+v", e.Slug, e.Rules)
+			t.Errorf("%s: e.Rules = %+v", e.Slug, e.Rules)
 		}
 	}
 	if len(cities) != 4 || len(events) < 8 {

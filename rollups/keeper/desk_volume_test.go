@@ -16,8 +16,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// compareDesk holds every city's volumes and counts against plain SQL over fills and
-// markets, and gives how many cities have any of today.
+// compareDesk compares every city's volumes and counts with plain SQL over fills and markets, and
+// returns how many cities traded today.
 func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 	t.Helper()
 	d := k.Snapshot().Desk
@@ -46,18 +46,18 @@ func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 		}
 		got := fmt.Sprintf("%d|%d|%d", v.Lifetime, v.Week, v.Day)
 		if w := want[c.City.Slug]; w != got && (w != "" || got != "0|0|0") {
-			t.Errorf("%s: lifetime, week and day are %s, by the facts %s", c.City.Slug, got, w)
+			t.Errorf("%s: lifetime, week and day are %s, from the facts %s", c.City.Slug, got, w)
 		}
 	}
 	if sums != d.Sums || sums.Lifetime == 0 {
-		t.Errorf("the cities come to %+v, the desk says %+v", sums, d.Sums)
+		t.Errorf("the sum of the cities is %+v, the desk's sums are %+v", sums, d.Sums)
 	}
 	return today
 }
 
-// TestTheDesksVolumesAreTheFacts: what the desk says that each city traded today, in
-// seven days and ever is what the fills come to, batch by batch, after a restart and
-// after a rebuild; and its brackets are those of the listings.
+// TestTheDesksVolumesAreTheFacts: the desk's volumes of each city, of today, of seven days and in
+// total, are those of the fills, batch by batch, after a restart and after a rebuild; its brackets
+// are those of the listings.
 func TestTheDesksVolumesAreTheFacts(t *testing.T) {
 	testfiles.InLong(t, "TestTheDeskEqualsPlainSQLOnTheSampleVenue holds the desk against the fills")
 	dir := filepath.Join(t.TempDir(), "venue")
@@ -90,7 +90,7 @@ func TestTheDesksVolumesAreTheFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, bad := before.Compare(k.Snapshot()); bad > 0 {
-		t.Errorf("%d things differ after a rebuild", bad)
+		t.Errorf("%d values differ after a rebuild", bad)
 	}
 	if err := k.Close(); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestTheDesksVolumesAreTheFacts(t *testing.T) {
 	again := open(t, home)
 	compareDesk(t, again)
 	if _, bad := before.Compare(again.Snapshot()); bad > 0 {
-		t.Errorf("%d things differ after a restart", bad)
+		t.Errorf("%d values differ after a restart", bad)
 	}
 }
 
@@ -109,10 +109,10 @@ func checkEvents(t *testing.T, k *keeper.Keeper, want int) {
 		events += len(c.Events)
 		open += c.OpenEvents
 		if !c.Live {
-			t.Errorf("%s: a source tells the states of its markets", c.City.Slug)
+			t.Errorf("%s: a source gives the states of its markets", c.City.Slug)
 		}
 		if here := c.City.DateOf(time.UnixMicro(c.Clock)); c.Today != here {
-			t.Errorf("%s: its day is %s, on its clock it is %s", c.City.Slug, c.Today, here)
+			t.Errorf("%s: its day is %s, but by its clock it is %s", c.City.Slug, c.Today, here)
 		}
 		for _, e := range c.Open {
 			if e.Day < c.Today || !e.Tiled || len(e.Brackets) < 7 || !e.Brackets[0].OpenLow || e.City != c.City.Slug {
@@ -125,8 +125,8 @@ func checkEvents(t *testing.T, k *keeper.Keeper, want int) {
 	}
 }
 
-// TestDeskIsRebuiltForOtherCities: an operator who adds a city sees the events
-// that were listed before.
+// TestDeskIsRebuiltForOtherCities: an operator who adds a city gets the events that were listed
+// before.
 func TestDeskIsRebuiltForOtherCities(t *testing.T) {
 	home := t.TempDir()
 	k := open(t, home)

@@ -25,17 +25,18 @@ import (
 	"pmx/rollups/replica"
 )
 
-// divided is a keeper whose memory of 2 GB is divided, and the live heap as it sees it.
+// divided is a keeper whose 2 GB of memory are divided, with the live heap that it sees.
 type divided struct {
 	*keeper.Keeper
 	t    *testing.T
 	l    *limits
 	log  *bytes.Buffer
 	heap *atomic.Int64
-	now  *atomic.Int64 // in seconds after a start
+	now  *atomic.Int64 // in seconds since the start
 }
 
-// Live heaps for which Go needs its half, some more, and more than there is; and DuckDB's limit in megabytes for each.
+// Live heaps for which Go needs its half, some more, and more than there is, with DuckDB's limit in
+// megabytes for each.
 const (
 	smallHeap, largeHeap, hugeHeap    = 100_000_000, 700_000_000, 3_000_000_000
 	smallLimit, largeLimit, hugeLimit = 804, 696, 134
@@ -72,17 +73,18 @@ func openDivided(t *testing.T, heap int64) *divided {
 	return d
 }
 
-// expect checks that DuckDB has a usual limit of so many megabytes, for each of its databases, and Go what that leaves.
+// expect checks that DuckDB has a usual limit of that many megabytes, divided among its databases,
+// and Go the rest.
 func (d *divided) expect(when string, megabytes, databases int64) {
 	d.t.Helper()
 	now := d.Memory()
 	if now.DuckDB != megabytes*1_000_000 || now.Go+now.DuckDB+now.Rest != 2_000_000_000 {
 		d.t.Errorf("%s: %+v, want %d MB for DuckDB", when, now, megabytes)
 	}
-	if inForce := debug.SetMemoryLimit(-1); inForce != now.Go && inForce != math.MaxInt64 { // nothing was moved yet
+	if inForce := debug.SetMemoryLimit(-1); inForce != now.Go && inForce != math.MaxInt64 { // nothing has been changed yet
 		d.t.Errorf("%s Go's limit is %d, want %d", when, inForce, now.Go)
 	}
-	tenths := megabytes / databases * 1_000_000 * 10 >> 20 // as DuckDB says it
+	tenths := megabytes / databases * 1_000_000 * 10 >> 20 // as DuckDB reports it
 	if got, want := limitOf(d.t, d.Keeper), fmt.Sprintf("%d.%d MiB", tenths/10, tenths%10); got != want {
 		d.t.Errorf("%s DuckDB has %s, want %s", when, got, want)
 	}
@@ -102,8 +104,8 @@ func (d *divided) cycle() {
 	}
 }
 
-// TestTheMemoryIsDividedByTheHeap with every refresh, if nothing is followed; step by step, and back; and if there is too little, that is
-// said once.
+// TestTheMemoryIsDividedByTheHeap with every refresh, if nothing is followed; step by step, in both
+// directions. If there is too little, a single warning says so.
 func TestTheMemoryIsDividedByTheHeap(t *testing.T) {
 	d := openDivided(t, smallHeap)
 	d.expect("with a small heap", smallLimit, 1)
@@ -139,11 +141,11 @@ func TestTheMemoryIsDividedByTheHeap(t *testing.T) {
 	d.cycle()
 	d.expect("with a small heap again", smallLimit, 1)
 	if now := d.Memory(); now.Needed != 0 {
-		t.Errorf("%+v", now)
+		t.Errorf("now = %+v", now)
 	}
 }
 
-// TestAServerOpensWithTheMemoryThatItsHeapNeeds at once, however many steps that takes.
+// TestAServerOpensWithTheMemoryThatItsHeapNeeds at once, in as many steps as that takes.
 func TestAServerOpensWithTheMemoryThatItsHeapNeeds(t *testing.T) {
 	openDivided(t, hugeHeap).expect("at the start", hugeLimit, 1)
 }
@@ -161,8 +163,8 @@ func TestTheMemoryIsDividedWhileBatchesCome(t *testing.T) {
 	d.expect("after a minute", largeLimit, 1)
 }
 
-// TestTheMemoryIsDividedAfterARebuild: also at the end of a catch-up, where a lower limit is in force, which the usual one replaces if it is
-// lower still. The usual one is what holds in the end.
+// TestTheMemoryIsDividedAfterARebuild, also at the end of a catch-up. A usual limit below the bound
+// of the catch-up replaces it; in the end the usual limit applies.
 func TestTheMemoryIsDividedAfterARebuild(t *testing.T) {
 	d := openDivided(t, smallHeap)
 	d.commit(0, 100)
@@ -191,7 +193,8 @@ func TestTheMemoryIsDividedAfterARebuild(t *testing.T) {
 	d.expect("without a bound", hugeLimit, 1)
 }
 
-// TestTheMemoryOfAReplicaIsDivided between two databases, and with each state that it takes or looks for.
+// TestTheMemoryOfAReplicaIsDivided between two databases, with each state that it serves or looks
+// for.
 func TestTheMemoryOfAReplicaIsDivided(t *testing.T) {
 	states := t.TempDir()
 	state := func(name string) replica.State {

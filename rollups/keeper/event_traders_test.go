@@ -15,10 +15,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// manyMarkets is how many markets, of two tokens each, the fills of eventRows belong to.
+// manyMarkets is the number of markets, with two tokens each, that the fills of eventRows belong
+// to.
 const manyMarkets = 5
 
-// eventRows draws n fills of the tokens of manyMarkets; with log, those of a better source, which replace the same fills.
+// eventRows returns n random fills of the tokens of manyMarkets; with log, those of a better
+// source, which replace the same fills.
 func eventRows(rng *rand.Rand, n int, log bool) string {
 	var b strings.Builder
 	b.WriteString(plainFills)
@@ -37,7 +39,7 @@ func eventRows(rng *rand.Rand, n int, log bool) string {
 	return b.String()
 }
 
-// compareTraders compares the traders of some of the markets, in any order, as an event's.
+// compareTraders compares the traders of some of the markets, in any order, as those of an event.
 func compareTraders(t *testing.T, k *keeper.Keeper, rng *rand.Rand, snap *serving.Snapshot) {
 	t.Helper()
 	r := k.Reader()
@@ -58,8 +60,9 @@ func compareTraders(t *testing.T, k *keeper.Keeper, rng *rand.Rand, snap *servin
 	}
 }
 
-// Traders of several markets are the database's, also if fills of some tokens were replaced, whose markets alone are read
-// from there, and as of a snapshot before the newest.
+// Traders of several markets are those of the database, also if fills of some tokens were replaced
+// (only the markets of these are then read from the database), and as of a snapshot before the
+// newest.
 func TestTradersOfMarketsAreTheDatabases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	k := open(t, t.TempDir())
@@ -82,7 +85,7 @@ func TestTradersOfMarketsAreTheDatabases(t *testing.T) {
 	}
 	for id := range int32(manyMarkets) {
 		if trades := k.Snapshot().Catalog.Figures(id).Trades; trades < 3*rollups.NewestFills {
-			t.Fatalf("market %d has %d fills: the file has them all", id, trades)
+			t.Fatalf("market %d has %d fills, which should all be in the file", id, trades)
 		}
 	}
 	if n := inFile(); n != manyMarkets {
@@ -101,7 +104,7 @@ func TestTradersOfMarketsAreTheDatabases(t *testing.T) {
 		}
 	}
 	if !some {
-		t.Error("never were some markets in the file and some not")
+		t.Error("there was no case with some markets in the file and some not")
 	}
 	k.AllowSegmentBuild()
 	if err := k.Cycle(context.Background()); err != nil {

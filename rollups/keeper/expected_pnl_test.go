@@ -13,11 +13,10 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestEveryWalletHasItsExpectedPnL: invented trades of 146 wallets in six markets, one of
-// them open, and their figures by a calculation that shares nothing with pmx. Among them
-// are rows that repeat, names in the place of addresses, labels in two spellings and
-// tokens that were sold without having been bought. And those of 1,429 wallets in 2022,
-// where the captured data is there.
+// TestEveryWalletHasItsExpectedPnL: invented trades of 146 wallets in six markets, one of them
+// open, with figures from a calculation that shares no code with pmx. They include repeated rows,
+// names in place of addresses, labels in two spellings, and tokens that were sold without having
+// been bought. If the captured data is there, also the trades of 1,429 wallets in 2022.
 func TestEveryWalletHasItsExpectedPnL(t *testing.T) {
 	expected := rows(t, testfiles.Path("pnl", "expected_wallet_pnl.csv"))
 	short := 0
@@ -68,7 +67,7 @@ func expectPnL(t *testing.T, expected []map[string]string, fills int64, trades, 
 		}{
 			{"trades", trader.Totals.Fills}, {"unique_markets", trader.Totals.Markets}, {"active_days", trader.Totals.ActiveDays},
 			{"won_markets", trader.Totals.WinningMarkets}, {"resolved_markets", trader.Totals.ResolvedMarkets},
-			// The published count of negative legs leaves out those shorter than a cent.
+			// The published count of negative legs omits those below a cent.
 		} {
 			if fmt.Sprint(c.got) != e[c.name] {
 				t.Errorf("wallet %s: %s %d, want %s", e["wallet"], c.name, c.got, e[c.name])
@@ -81,7 +80,7 @@ func expectPnL(t *testing.T, expected []map[string]string, fills int64, trades, 
 // cents rounds to whole cents, half away from zero.
 func cents(m data.Micro) data.Micro { return data.MulDiv(m, 1, 10_000) }
 
-// find looks a wallet up by address, or by user name where the source has no address.
+// find looks a wallet up by address, or by user name if the source has no address.
 func find(t *testing.T, k *keeper.Keeper, snap *serving.Snapshot, wallet string) (serving.Trader, bool) {
 	t.Helper()
 	a, err := data.ParseAddress(wallet)

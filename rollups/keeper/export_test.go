@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// Bulk makes files of n fills and more count as large: they are left to a rebuild.
+// Bulk makes files of n fills or more count as large: they are left to a rebuild.
 func (k *Keeper) Bulk(n int64) { k.importer.BulkRows = n }
 
-// AllowSegmentBuild makes replaced fills reason enough to write new files now.
+// AllowSegmentBuild lets replaced fills alone be a reason to write new files now.
 func (k *Keeper) AllowSegmentBuild() { k.segments.buildTime = 0 }
 
-// RewriteSegments forgets the files below segments/ and writes them from the whole database.
+// RewriteSegments drops the files below segments/ and writes them from the whole database.
 func (k *Keeper) RewriteSegments(ctx context.Context) error {
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.segments.restart(ctx, conn) })
 	if err != nil {
@@ -22,17 +22,17 @@ func (k *Keeper) RewriteSegments(ctx context.Context) error {
 	return k.buildSegments(ctx, k.segments, false)
 }
 
-// FlushSegments writes what came in to files of fills, however little it is.
+// FlushSegments writes what was imported to files of fills, however little it is.
 func (k *Keeper) FlushSegments(ctx context.Context) error {
 	k.segments.building.Lock()
 	defer k.segments.building.Unlock()
 	return k.db.ReadLowPriority(ctx, func(conn *sql.Conn) error { return k.segments.buildFillsOf(ctx, conn, false, true) })
 }
 
-// Warmed tells whether merging has its memory.
+// Warmed reports whether the memory of merging is loaded.
 func (k *Keeper) Warmed() bool { return k.merger.Warmed() }
 
-// Follow makes what follows committed batches do so, or miss them.
+// Follow sets whether committed batches are followed or missed.
 func (k *Keeper) Follow(on bool) {
 	k.importer.Rollups.Absorb = nil
 	if on {
@@ -43,14 +43,14 @@ func (k *Keeper) Follow(on bool) {
 // Bound is bound.
 func (k *Keeper) Bound(most int64) { k.bound(context.Background(), most) }
 
-// RebuildIn has a rebuild behind a catch-up begin with so many bytes for a while.
+// RebuildIn lets a rebuild after a catch-up begin with that many bytes during a test.
 func RebuildIn(t *testing.T, least int64) {
 	before := rebuildMemory
 	rebuildMemory = share{least: least}
 	t.Cleanup(func() { rebuildMemory = before })
 }
 
-// LiveHeapIs makes keepers see a live heap of so many bytes for a while. It can be changed.
+// LiveHeapIs lets keepers see a live heap of that many bytes during a test. It can be changed.
 func LiveHeapIs(t *testing.T, bytes int64) *atomic.Int64 {
 	before, heap := liveHeap, &atomic.Int64{}
 	heap.Store(bytes)

@@ -15,8 +15,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The caller of a bulk import may leave once its rebuild is committed: it is
-// shown, and what comes next does not pass it by.
+// The caller of a bulk import may leave once its rebuild is committed: the result is published, and
+// later imports do not miss it.
 func TestACommittedRebuildIsServedIfTheCallerLeaves(t *testing.T) {
 	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
 	files := sampleFiles(t)
@@ -47,15 +47,15 @@ func TestACommittedRebuildIsServedIfTheCallerLeaves(t *testing.T) {
 	mustVerify(t, k)
 }
 
-// A file that cannot be opened is made again, and the others are followed all the
-// same: what came in while nobody served is in all of them.
+// A file that cannot be opened is written again, and the others continue: what was imported while
+// no server ran is in all of them.
 func TestAFileThatCannotBeOpenedDoesNotStopTheOthers(t *testing.T) {
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, files[:3]...)
 	k = reopen(t, k)
 	dir := importUnserved(t, k, files[3])
-	if err := os.MkdirAll(filepath.Join(dir, "segments", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
+	if err := os.MkdirAll(filepath.Join(dir, "segments", "tokens.part-9", "x"), 0o755); err != nil { // removing it fails
 		t.Fatal(err)
 	}
 	k = open(t, dir)
@@ -67,8 +67,8 @@ func TestAFileThatCannotBeOpenedDoesNotStopTheOthers(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// A dry run changes nothing, the memory of merging neither; and where that is gone,
-// the next cycle loads it.
+// A dry run changes nothing, not even the memory of merging. If that memory was dropped, the next
+// cycle loads it.
 func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 	testfiles.InLong(t, "TestDryRunChangesNothing runs one of a few files")
 	files := sampleFiles(t)
@@ -89,8 +89,8 @@ func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// A batch that nobody followed, whatever the reason, is caught up with at the next
-// one: by the snapshot, by the runs and by the memory of merging.
+// A batch that was not followed, for whatever reason, is read again with the next one: by the
+// snapshot, by the segments and by the memory of merging.
 func TestAMissedBatchIsCaughtUp(t *testing.T) {
 	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
 	files := sampleFiles(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Folders are walked behind symbolic links too, each once, wherever the links lead.
+// Folders behind symbolic links are imported too, each once, wherever the links lead.
 func TestFoldersBehindLinksAreWalked(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }

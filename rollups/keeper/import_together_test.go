@@ -41,8 +41,8 @@ func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) 
 	return folder, days
 }
 
-// An export by day comes back into a serving venue in one transaction, with a receipt for each file
-// and what it brought; a file of it that is damaged fails by itself, and comes in later.
+// An export by day is imported into a serving venue in one transaction, with a receipt for each
+// file that says what it added. A damaged file fails alone, and is imported later.
 func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	testfiles.InLong(t, "TestFilesImportedTogetherAreAsIfOneByOne imports files of other feeds together")
 	ctx := context.Background()
@@ -74,12 +74,12 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 		}
 		r := res.Receipts[at]
 		if day := strings.TrimPrefix(filepath.Base(filepath.Dir(path)), "day="); r.Inserted == 0 || r.Inserted != r.Read || r.Read != r.Lines.Records || r.Unmapped > 0 || r.From[:10] != day || r.To[:10] != day {
-			t.Errorf("%s: %+v", path, r)
+			t.Errorf("%s: r = %+v", path, r)
 		}
 		sum += r.Inserted
 	}
 	if all := count(t, from, "SELECT count(*) FROM fills"); sum != all {
-		t.Errorf("the receipts come to %d fills, not to %d", sum, all)
+		t.Errorf("the receipts have %d fills in sum, want %d", sum, all)
 	}
 	if merges := count(t, k, "SELECT count(DISTINCT imported_at) FROM batches WHERE fills > 0"); merges != 1 {
 		t.Errorf("%d imports, not one", merges)
@@ -89,13 +89,13 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 		t.Errorf("%d batches have other fills than the import log says", wrong)
 	}
 	if !slices.Contains(named, days[len(days)-1]) {
-		t.Errorf("the progress is of %v", named)
+		t.Errorf("progress was reported for %v", named)
 	}
 	if got, want := k.Snapshot().Counts, from.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	mustVerify(t, k)
-	if !testfiles.Long() { // TestAFileThatCannotBeOpenedDoesNotStopTheOthers has a file that fails by itself
+	if !testfiles.Long() { // TestAFileThatCannotBeOpenedDoesNotStopTheOthers has a file that fails alone
 		return
 	}
 	damaged := days[len(days)/2]
@@ -104,7 +104,7 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoilt := slices.Clone(text)
-	for i := range 200 { // the header of the first page and what is behind it: the footer says what it said
+	for i := range 200 { // the header of the first page and the bytes after it: the footer is unchanged
 		spoilt[4+i] ^= 0xff
 	}
 	if err := os.WriteFile(damaged, spoilt, 0o600); err != nil {
@@ -113,11 +113,11 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	late := open(t, t.TempDir())
 	res, err = late.Import(ctx, keeper.Request{Paths: []string{folder}}, nil)
 	if err != nil || len(res.Failed) != 1 || res.Failed[0].File != damaged {
-		t.Fatalf("%v: %+v", err, res.Failed)
+		t.Fatalf("%v: res.Failed = %+v", err, res.Failed)
 	}
 	for _, r := range res.Receipts {
 		if strings.Contains(r.File, "day=") && r.Inserted != r.Read {
-			t.Errorf("%+v", r)
+			t.Errorf("r = %+v", r)
 		}
 	}
 	if err := os.WriteFile(damaged, text, 0o600); err != nil {
@@ -126,11 +126,11 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	before := count(t, late, "SELECT max(batch) FROM batches")
 	for _, r := range mustImport(t, late, folder) {
 		if strings.Contains(r.File, "day=") && (r.File == damaged) != (r.Inserted == r.Read) || r.Inserted+r.AlreadyThere != r.Read && r.Feed == "pmx-fills" {
-			t.Errorf("once more: %+v", r)
+			t.Errorf("imported again: r = %+v", r)
 		}
 	}
 	if merges := count(t, late, fmt.Sprintf("SELECT count(DISTINCT imported_at) FROM batches WHERE feed = 'pmx-fills' AND batch > %d", before)); merges != 1 {
-		t.Errorf("files of which most are known were imported by %d imports", merges)
+		t.Errorf("files with mostly known rows took %d imports", merges)
 	}
 	if got, want := late.Snapshot().Counts, from.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)

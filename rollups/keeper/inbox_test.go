@@ -27,8 +27,8 @@ func someFill(n int) string {
 	return orderFilledHeader + orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", fmt.Sprintf("0x%040x", 9), n)
 }
 
-// A file whose name is as long as names can be is imported and moved as any other, its
-// extension with it, and so is one that is refused.
+// A file with the longest possible name is imported and moved like any other, with its extension,
+// and so is one that is refused.
 func TestInboxTakesLongNames(t *testing.T) {
 	k := open(t, t.TempDir())
 	inbox := k.DB().Dir().Inbox()
@@ -48,12 +48,12 @@ func TestInboxTakesLongNames(t *testing.T) {
 	}
 }
 
-// A file that cannot be moved keeps no other from being taken and is not imported again;
-// the turn says what is wrong, and it is moved once it can be.
+// A file that cannot be moved does not stop the others and is not imported again. The turn says
+// what is wrong, and the file is moved as soon as that is possible.
 func TestInboxContinuesAfterAFileThatCannotBeMoved(t *testing.T) {
 	k := open(t, t.TempDir())
 	inbox := k.DB().Dir().Inbox()
-	if err := os.WriteFile(filepath.Join(inbox, "done"), nil, 0o600); err != nil { // young: not taken itself
+	if err := os.WriteFile(filepath.Join(inbox, "done"), nil, 0o600); err != nil { // too new to be taken
 		t.Fatal(err)
 	}
 	ahead := time.Now().Add(time.Hour)
@@ -63,14 +63,14 @@ func TestInboxContinuesAfterAFileThatCannotBeMoved(t *testing.T) {
 	dropped(t, inbox, map[string]string{"a.csv": someFill(1), "b.txt": "nothing that any feed knows", "c.csv": someFill(2)})
 	for range 2 {
 		if err := k.Cycle(context.Background()); err == nil || !strings.Contains(k.Freshness().FailureText, "inbox") {
-			t.Fatalf("%v, status %q: want what is wrong with the inbox", err, k.Freshness().FailureText)
+			t.Fatalf("%v, status %q: want a failure that names the inbox", err, k.Freshness().FailureText)
 		}
 	}
 	if n, imports := k.Snapshot().Counts.Fills, count(t, k, "SELECT count(*) FROM batches"); n != 2 || imports != 2 {
 		t.Errorf("%d fills of %d imports, want 2 of 2", n, imports)
 	}
 	if got, _ := filepath.Glob(filepath.Join(inbox, "failed", "*b.txt")); len(got) != 1 {
-		t.Errorf("failed: %v", got)
+		t.Errorf("failed: got %v", got)
 	}
 	if err := os.Remove(filepath.Join(inbox, "done")); err != nil {
 		t.Fatal(err)
@@ -79,6 +79,6 @@ func TestInboxContinuesAfterAFileThatCannotBeMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := filepath.Glob(filepath.Join(inbox, "done", "*.csv")); len(got) != 2 || count(t, k, "SELECT count(*) FROM batches") != 2 {
-		t.Errorf("done: %v", got)
+		t.Errorf("done: got %v", got)
 	}
 }

@@ -33,13 +33,13 @@ func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	return closedAtEnd(t, openIn(t, dir, cities, nil))
 }
 
-// openAt opens a venue with a clock of its own.
+// openAt opens a venue with the given clock.
 func openAt(t *testing.T, dir string, now func() time.Time) *keeper.Keeper {
 	t.Helper()
 	return closedAtEnd(t, openIn(t, dir, nil, now))
 }
 
-// closedAtEnd closes k behind the test.
+// closedAtEnd closes k after the test.
 func closedAtEnd(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
@@ -74,9 +74,9 @@ func mustImport(t *testing.T, k *keeper.Keeper, paths ...string) []ingest.Receip
 	return res.Receipts
 }
 
-// alsoVerify verifies in a long run, for tests of something else: that the rollups are those of
-// the facts, however these came in, is shown in a short one by the tests of package rollups, and
-// of every kind of rows by the shared venues.
+// alsoVerify verifies in a long run, for tests of something else. In a short run, the tests of
+// package rollups show that the rollups are those of the facts, however these were imported, and
+// the shared venues show it for every kind of rows.
 func alsoVerify(t *testing.T, k *keeper.Keeper) {
 	t.Helper()
 	if testfiles.Long() {
@@ -92,7 +92,7 @@ func mustVerify(t *testing.T, k *keeper.Keeper) {
 	}
 	for _, c := range checks {
 		if !c.OK {
-			t.Errorf("verify: %+v", c)
+			t.Errorf("verify: c = %+v", c)
 		}
 	}
 }
@@ -157,8 +157,8 @@ func TestWrappedPagesCountEachFillOnce(t *testing.T) {
 	}
 }
 
-// TestAllFilesGoInOrAreRefusedWithAReason: of every feed's small files, and of the captured
-// ones where they are.
+// TestAllFilesGoInOrAreRefusedWithAReason imports every feed's small files, and the captured ones
+// if they are there.
 func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the same files")
 	_, res := readSlices(t)
@@ -166,7 +166,7 @@ func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 	for _, f := range res.Failed {
 		failed = append(failed, filepath.Base(f.File))
 	}
-	// The whole of these is of places that are on no weather desk.
+	// All rows of these are of places that are on no weather desk.
 	elsewhere := []string{"gridpoints_forecast_hourly_us.json", "gridpoints_forecast_strings_us.json", "stations_observations_metar.json",
 		"stations_observations_missing_value.json", "forecast_models.json", "historical_weather_models.json", "previous_runs_models.json"}
 	if diff := cmp.Diff(elsewhere, failed, cmpopts.SortSlices(strings.Compare)); diff != "" {
@@ -189,10 +189,10 @@ func TestAnotherVenuesFilesAreRefused(t *testing.T) {
 	refused := func(path string) {
 		k := open(t, t.TempDir())
 		if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{path}}, nil); !errors.Is(err, keeper.ErrNothing) {
-			t.Errorf("another venue's files: %v, want them refused", err)
+			t.Errorf("files of another venue: %v, want them refused", err)
 		}
 		if n := count(t, k, "SELECT count(*) FROM markets"); n != 0 {
-			t.Errorf("%d markets of another venue", n)
+			t.Errorf("%d markets of another venue are imported", n)
 		}
 	}
 	refused(testfiles.Path("foreign", "kalshi"))
@@ -211,7 +211,7 @@ func TestBadRowsAreKeptWithLineAndReason(t *testing.T) {
 	taker := fmt.Sprintf("0x%040x", 9)
 	good := orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", taker, 1)
 	path := write(t, "fills.csv", orderFilledHeader+good+
-		strings.Replace(good, "0x000000000000000000000000000000000000000", "0xZ", 1)+ // line 3: a wallet that is none
+		strings.Replace(good, "0x000000000000000000000000000000000000000", "0xZ", 1)+ // line 3: not a wallet
 		"1780000000,too,few\n"+ // line 4
 		orderFilled(1_780_000_001, 2, 400_000, 1_000_000, "77", taker, 2))
 	k := open(t, t.TempDir())
@@ -239,7 +239,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 	k := open(t, t.TempDir())
 	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{path}, DryRun: true}, nil)
 	if err != nil || len(res.Receipts) != 1 || res.Receipts[0].Inserted != 1 {
-		t.Fatalf("dry run: %v %+v", err, res)
+		t.Fatalf("dry run: err = %v, res = %+v", err, res)
 	}
 	for _, table := range []string{"fills", "wallets", "tokens", "batches"} {
 		if n := count(t, k, "SELECT count(*) FROM "+table); n != 0 {
@@ -269,7 +269,7 @@ func TestALogIndexedSourceReplacesOneWithout(t *testing.T) {
 	}
 	for _, again := range []string{first, better} {
 		if r := mustImport(t, k, again)[0]; r.Inserted+r.Replaced != 0 {
-			t.Errorf("again: %+v", r)
+			t.Errorf("again: r = %+v", r)
 		}
 	}
 	alsoVerify(t, k)
@@ -293,7 +293,7 @@ func TestFillsThatNameAnUnknownMarketWaitForIt(t *testing.T) {
 		t.Errorf("%d fills of token 71, want 1", n)
 	}
 	if r := mustImport(t, k, trades)[0]; r.AlreadyThere != 1 {
-		t.Errorf("again: %+v, want already there", r)
+		t.Errorf("again: %+v, want it counted as already there", r)
 	}
 	alsoVerify(t, k)
 }
@@ -366,7 +366,7 @@ func TestAnAmountThatNoMarketHasIsRefused(t *testing.T) {
 		orderFilled(1_780_000_000, 1, 9_000_000_000_000_000_000, 9_000_000_000_000_000_000, "77", fmt.Sprintf("0x%040x", 9), 1))
 	res, err := open(t, t.TempDir()).Import(context.Background(), keeper.Request{Paths: []string{path}}, nil)
 	if err != nil || len(res.Receipts) != 1 || len(res.Failed) != 1 {
-		t.Fatalf("%v %+v", err, res)
+		t.Fatalf("err = %v, res = %+v", err, res)
 	}
 	if r := res.Receipts[0]; r.Inserted != 0 || r.Rejected["bad_size"] != 1 {
 		t.Errorf("receipt %+v, want it rejected as bad_size", r)
@@ -406,12 +406,12 @@ func resolutionsInAnyOrder(t *testing.T, dir string) {
 			mustImport(t, k, p)
 		}
 		if count(t, k, "SELECT count(*) FROM markets WHERE payouts IS NOT NULL") < 3 {
-			t.Fatal("too few markets are resolved to tell")
+			t.Fatal("too few markets are resolved for this test")
 		}
 		return count(t, k, "SELECT bit_xor(hash(condition, payouts, resolved_at, question))::VARCHAR::HUGEINT % 9223372036854775807 FROM markets")
 	}
 	if x, y := state(a, b), state(b, a, b); x != y {
-		t.Error("the markets differ with the order in which the maps came")
+		t.Error("the markets depend on the order in which the maps are imported")
 	}
 	k := open(t, t.TempDir())
 	mustImport(t, k, a)
@@ -428,13 +428,13 @@ func TestRejectsThatCannotBeNamedDoNotLoseTheImport(t *testing.T) {
 	path := write(t, strings.Repeat("x", 240)+".csv", orderFilledHeader+good+strings.Replace(good, ",0x", ",0y", 1))
 	r := mustImport(t, k, path)[0]
 	if r.Inserted != 1 || r.RejectedRows() != 1 || r.Warning != "" {
-		t.Errorf("receipt %+v, want one in, one rejected and no warning", r)
+		t.Errorf("receipt %+v, want one inserted, one rejected and no warning", r)
 	}
 	if err := os.RemoveAll(k.DB().Dir().Rejected()); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := k.Import(context.Background(), keeper.Request{Paths: []string{write(t, "b.csv", orderFilledHeader+"1,2,3,4,5,6,7,8\n")}}, nil); err != nil || len(res.Failed) != 1 {
-		t.Errorf("with nowhere to keep rejects: %v %+v, want the file refused", err, res)
+		t.Errorf("with no folder for rejected rows: %v %+v, want the file refused", err, res)
 	}
 	alsoVerify(t, k)
 }
@@ -449,6 +449,6 @@ func TestAFailedCycleKeepsTheSnapshotAndSaysSo(t *testing.T) {
 		t.Fatal("a cycle without an inbox did not fail")
 	}
 	if f := k.Freshness(); f.FailureText == "" || f.LastFailure.IsZero() || k.Snapshot() != before {
-		t.Errorf("after a failed cycle: %+v", f)
+		t.Errorf("after a failed cycle: f = %+v", f)
 	}
 }

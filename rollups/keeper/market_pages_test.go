@@ -13,7 +13,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A scan of a market by pages, of one snapshot, while the next import is in already.
+// A scan reads the pages of a market from one snapshot, even if the next import is committed
+// meanwhile.
 func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, FileRows: 2_500, Days: sampleDays()}, dir, nil); err != nil {
@@ -21,7 +22,7 @@ func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
 	others, _ := filepath.Glob(filepath.Join(dir, "events.ndjson"))
-	// Two files of the same days: the second one fills in what the first one lacks.
+	// Two files of the same days: the second one has the rows that the first one lacks.
 	var texts [2]strings.Builder
 	for i, part := range files {
 		text, err := os.ReadFile(part)
@@ -82,7 +83,7 @@ func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 		if !slices.Equal(got, want) {
 			bad++
 			if bad < 6 {
-				t.Errorf("market %d: %d fills by pages before the import, %d while it is in", id, len(want), len(got))
+				t.Errorf("market %d: %d fills by pages before the import, %d during it", id, len(want), len(got))
 			}
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// checkMarkets holds what is read of markets against the database, and gives how many
-// of all were in memory and how many fills were compared.
+// checkMarkets compares what is read of markets with the database, and returns how many of all were
+// in memory and how many fills were compared.
 func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 	t.Helper()
 	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
@@ -55,7 +55,8 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 	return atHand, fills
 }
 
-// checkPages reads the fills of a market page by page, which is one after the other what is read of them at once.
+// checkPages reads the fills of a market page by page: together they are the fills that are read at
+// once.
 func checkPages(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
 	t.Helper()
 	tokens, figures := snap.Catalog.Tokens(id), snap.Catalog.Figures(id)
@@ -76,7 +77,8 @@ func checkPages(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot
 	}
 }
 
-// checkCandles compares the candles and the holders of a market, and the fills behind one of its own.
+// checkCandles compares the candles and the holders of a market, and the fills after one of its
+// fills.
 func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
 	t.Helper()
 	ctx, tokens, payouts := context.Background(), snap.Catalog.Tokens(id), snap.Catalog.TokenPayouts([]int32{id})
@@ -118,11 +120,12 @@ func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapsh
 	}
 	fills, err := r.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), behind, 33)
 	if diff := godiff.Diff(wanted, fills); diff != "" || err != nil {
-		t.Fatalf("fills of market %d behind one (-database +reader): %v\n%s", id, err, diff)
+		t.Fatalf("fills of market %d after one of them (-database +reader): %v\n%s", id, err, diff)
 	}
 }
 
-// checkEventTraders compares the traders of the event of a market, where that is its first one, or of the market alone.
+// checkEventTraders compares the traders of a market's event if the market is its first one, and
+// otherwise of the market alone.
 func checkEventTraders(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
 	t.Helper()
 	markets := []int32{id}
@@ -151,9 +154,9 @@ func mustHaveMarkets(t *testing.T, k *keeper.Keeper, missing int) {
 	}
 }
 
-// TestSegmentsSurviveImportsAndRestarts: fills of which many share their second, with markets that
-// are described after they were traded, restarts, a rebuild, and an import that is left to a
-// rebuild. The files of wallets and of markets are held against the database at every step.
+// TestSegmentsSurviveImportsAndRestarts: fills of which many have the same second, with markets
+// that are described after they were traded, restarts, a rebuild, and an import that is left to a
+// rebuild. The segments of wallets and of markets are compared with the database at every step.
 func TestSegmentsSurviveImportsAndRestarts(t *testing.T) {
 	mustHaveAll := func(t *testing.T, k *keeper.Keeper) {
 		t.Helper()
@@ -168,9 +171,9 @@ func TestSegmentsSurviveImportsAndRestarts(t *testing.T) {
 	mustHaveAll(t, k)
 	k = reopen(t, k)
 	mustHaveAll(t, k)
-	if testfiles.Long() { // a short run has restarted, and imports what is older above
+	if testfiles.Long() { // a short run has restarted already, and has imported older fills above
 		mustImport(t, k, files[4])
-		mustImport(t, k, files[2]) // older than what is there
+		mustImport(t, k, files[2]) // older than existing fills
 		mustHaveAll(t, k)
 		mustVerify(t, k)
 		k = reopen(t, k)
@@ -191,12 +194,12 @@ func TestSegmentsSurviveImportsAndRestarts(t *testing.T) {
 	mustVerify(t, k)
 }
 
-// tie is a drawn fill of one of three tokens: nearly everything is equal for many.
+// tie is a random fill of one of three tokens, with nearly all fields equal for many of them.
 func tie(rng *rand.Rand, log bool) string {
 	tx, second := rng.IntN(4), 10+rng.IntN(3)
 	row := fmt.Sprintf("0x%064x,", 16*second+tx)
 	if log {
-		row += fmt.Sprintf("%d,", rng.Int32()) // no two fills of one log, which would contradict each other
+		row += fmt.Sprintf("%d,", rng.Int32()) // two fills of one log would contradict each other
 	}
 	return row + fmt.Sprintf("2026-03-01T10:00:%02dZ,0x%040x,taker,%d,%s,%d,%d,0\n", second, 1+rng.IntN(6), 70+rng.IntN(3),
 		[]string{"BUY", "SELL"}[rng.IntN(2)], 5+rng.IntN(2), 2+rng.IntN(2))
@@ -216,8 +219,8 @@ func ties(t *testing.T, rng *rand.Rand, n int, log bool) string {
 	return write(t, "ties.csv", b.String())
 }
 
-// checkTies compares the fills of every wallet and the newest ones of every set of
-// tokens, and gives how many sets the file has.
+// checkTies compares the fills of every wallet and the newest ones of every set of tokens, and
+// returns how many sets the file has.
 func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 	t.Helper()
 	checkWallets(t, k)
@@ -248,8 +251,8 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 	return atHand
 }
 
-// Fills of equal time, transaction, size and side are in the same order whether they
-// come from the file, from memory or from the database; replaced ones come from there.
+// Fills with equal time, transaction, size and side have the same order whether they are read from
+// the file, from memory or from the database; replaced ones are read from the database.
 func TestTiesAmongTheNewestFills(t *testing.T) {
 	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports in two orders, with ties among what is drawn")
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -280,7 +283,7 @@ func TestTiesAmongTheNewestFills(t *testing.T) {
 	alsoVerify(t, k)
 	k = reopen(t, k)
 	if n := checkTies(t, k); n != 7 {
-		t.Errorf("%d of 7 sets are there after a restart", n)
+		t.Errorf("after a restart, %d of 7 sets are there", n)
 	}
 }
 
@@ -289,8 +292,8 @@ func described(condition, tokens, description string, year int) string {
 		strings.Repeat(condition, 64), description, tokens, year)
 }
 
-// A token that another market takes over brings its fills along, and texts that
-// change are the new ones at once and after a restart.
+// If another market takes over a token, the token's fills move with it. Changed texts are served at
+// once and after a restart.
 func TestMarketsThatChange(t *testing.T) {
 	testfiles.InLong(t, "TestSegmentsSurviveImportsAndRestarts has markets that are described after they were traded")
 	k := open(t, t.TempDir())
@@ -301,7 +304,7 @@ func TestMarketsThatChange(t *testing.T) {
 	mustHaveMarkets(t, k, 0)
 	taken := mustImport(t, k, write(t, "two.ndjson", described("7", `"77","78"`, "Others.", 2025)+described("6", "", "Rules of today.", 2026)))
 	if taken[0].MarketsChanged != 1 || taken[0].MarketsNew != 1 {
-		t.Fatalf("%+v", taken[0])
+		t.Fatalf("taken[0] = %+v", taken[0])
 	}
 	check := func() {
 		t.Helper()
@@ -316,10 +319,10 @@ func TestMarketsThatChange(t *testing.T) {
 		alsoVerify(t, k)
 	}
 	check()
-	k = reopen(t, k) // the file of texts is of before
+	k = reopen(t, k) // the file of texts is an older one
 	check()
 	if fills, texts := k.MarketStats(); !fills.Ready || fills.Stored != 2 || !texts.Ready || texts.Stored != 2 || texts.Recent != 0 {
-		t.Errorf("%+v %+v", fills, texts)
+		t.Errorf("fills = %+v, texts = %+v", fills, texts)
 	}
 	k = reopen(t, k)
 	check()
@@ -346,7 +349,7 @@ func TestVerificationFindsWrongFilesOfMarkets(t *testing.T) {
 		}
 		for _, c := range checks {
 			if c.OK != (c.Name != check) {
-				t.Errorf("%s: %+v", name, c)
+				t.Errorf("%s: c = %+v", name, c)
 			}
 		}
 		if _, err := f.WriteAt([]byte{0}, 4096+5); err != nil {

@@ -10,9 +10,9 @@ import (
 	"pmx/engine/export"
 )
 
-// TestMarketsSurviveARoundTrip: markets that are exported, in any format, are
-// imported as the same facts elsewhere, quotes and weather desk among them. One format stands for
-// all, unless the run is long: the exporter's tests read back what it writes in each.
+// TestMarketsSurviveARoundTrip: markets that are exported in any format and imported elsewhere give
+// the same facts, including quotes and the weather desk. A short run tries one format: the
+// exporter's tests read back what it writes in each.
 func TestMarketsSurviveARoundTrip(t *testing.T) {
 	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	a := open(t, t.TempDir())
@@ -32,7 +32,7 @@ func TestMarketsSurviveARoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := mustImport(t, b, path)[0]; r.RejectedRows() != 0 {
-			t.Errorf("%s: %+v", format, r)
+			t.Errorf("%s: r = %+v", format, r)
 		}
 		for _, query := range []string{
 			"SELECT to_json(w)::VARCHAR FROM (SELECT * EXCLUDE (market) FROM markets) AS w ORDER BY 1",

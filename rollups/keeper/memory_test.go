@@ -16,7 +16,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// limits are DuckDB's limits of memory as they were set, and the checkpoints in between.
+// limits are the limits of DuckDB's memory that were set, and the checkpoints in between, in order.
 type limits struct {
 	mu   sync.Mutex
 	seen []string
@@ -32,14 +32,14 @@ func (l *limits) told(text string) {
 	}
 }
 
-// of gives those that are looked for, in order.
+// of returns those that are among wanted, in order.
 func (l *limits) of(wanted ...string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.seen), func(s string) bool { return !slices.Contains(wanted, s) })
 }
 
-// sets gives all limits that were set.
+// sets returns all limits that were set.
 func (l *limits) sets() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,8 +70,9 @@ func limitOf(t *testing.T, k *keeper.Keeper) (limit string) {
 	return limit
 }
 
-// TestACatchUpIsRebuiltInLittleMemory: the rebuild, the checkpoint and the files behind it have a limit each, and the usual one
-// holds again at the end, or as soon as the next batch of a catch-up comes. A rebuild of which nobody is behind has the usual one.
+// TestACatchUpIsRebuiltInLittleMemory: the rebuild, the checkpoint and the files written after it
+// have a limit each. The usual limit applies again at the end, or as soon as the next batch of a
+// catch-up is committed. A rebuild outside of a catch-up has the usual limit.
 func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
 	k, l := openLimited(t)
 	usual := limitOf(t, k)
@@ -101,25 +102,25 @@ func TestACatchUpIsRebuiltInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bounded := l.of(wanted[:4]...)[before:]; !slices.Equal(bounded, []string{"CHECKPOINT"}) {
-		t.Errorf("a rebuild of which nobody is behind: %q", bounded)
+		t.Errorf("a rebuild outside of a catch-up: bounded = %q", bounded)
 	}
 	k.Bound(64 << 20)
 	commit(200, 100)
 	if limit := limitOf(t, k); limit != usual {
-		t.Errorf("where more is to come, the limit is %s, before %s", limit, usual)
+		t.Errorf("with more to come, the limit is %s, before it was %s", limit, usual)
 	}
 	k.Bound(64 << 20)
 	if err := k.Read(t.Context(), func(*sql.Conn) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if limit := limitOf(t, k); limit != usual {
-		t.Errorf("behind a reader, the limit is %s, before %s", limit, usual)
+		t.Errorf("after a reader, the limit is %s, before it was %s", limit, usual)
 	}
 	commit(300, 0)
 	alsoVerify(t, k)
 }
 
-// TestARebuildThatNeedsMoreMemoryGetsIt, whether that shows at once or on the way.
+// TestARebuildThatNeedsMoreMemoryGetsIt, whether it fails at once or on the way.
 func TestARebuildThatNeedsMoreMemoryGetsIt(t *testing.T) {
 	for _, least := range []int64{1 << 10, 12 << 20} {
 		k, l := openLimited(t)

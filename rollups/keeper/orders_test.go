@@ -16,8 +16,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestLeaderboardsDoNotDependOnTheOrderOfConflicts: files that give a block two times and
-// a log two contents, the loser of which is known without its log as well.
+// TestLeaderboardsDoNotDependOnTheOrderOfConflicts: files that give a block two times, and a log
+// two contents; the row that loses is also known without its log.
 func TestLeaderboardsDoNotDependOnTheOrderOfConflicts(t *testing.T) {
 	testfiles.InLong(t, "TestTheOrderOfConflictingListsDoesNotMatter tries files that contradict each other in both orders")
 	writer, err := sql.Open("duckdb", "")
@@ -65,7 +65,7 @@ func TestLeaderboardsDoNotDependOnTheOrderOfConflicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := strings.Join(slices.Sorted(strings.Lines(string(text))), "") // a single file is in no order
+			out := strings.Join(slices.Sorted(strings.Lines(string(text))), "") // a single file has no order
 			for _, wallet := range []string{walletA, b} {
 				trader, ok := find(t, k, k.Snapshot(), wallet)
 				out += fmt.Sprintf("%t %+v %s\n", ok, trader.Totals, trader.Totals.RealPnL())

@@ -12,7 +12,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// What wallets made on days ends with the time that is asked for, though the database has later fills of its day.
+// The daily profits of wallets end at the requested time, even if the database has later fills of
+// that day.
 func TestProfitOfDaysEndsWithATime(t *testing.T) {
 	k := openFacts(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+strings.Join([]string{

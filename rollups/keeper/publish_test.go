@@ -16,7 +16,8 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// A new snapshot need not be a new state: an import that came while the one before was published is in that state already.
+// A new snapshot may have no new state: an import that was committed while the previous state was
+// published is already in that state.
 func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 	k, err := Open(t.Context(), Config{Engine: enginetest.Options(t, t.TempDir(), ""), Feeds: feeds.Catalog{}, Log: zerolog.Nop()})
 	if err != nil {

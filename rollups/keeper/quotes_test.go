@@ -10,14 +10,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-// quotedMarket is a file with a market as Gamma has it at some time.
+// quotedMarket is a file with a market as Gamma returns it at a time.
 func quotedMarket(t *testing.T, at time.Time, rest string) string {
 	t.Helper()
 	return write(t, "gamma.json", fmt.Sprintf(`[{"id":"1","question":"Q?","conditionId":"%s","outcomes":"[\"Yes\",\"No\"]","clobTokenIds":"[\"7\",\"8\"]","liquidity":"50","lastTradePrice":"0.3","updatedAt":"%s"%s}]`,
 		data.Hash{1: 1}, at.Format(time.RFC3339), rest))
 }
 
-// shownQuote is what is served of the only market.
+// shownQuote is the quote of the only market as it is served.
 func shownQuote(k *keeper.Keeper) string {
 	m := k.Snapshot().Catalog.Market(0)
 	text := func(p *data.Micro) string {
@@ -29,8 +29,8 @@ func shownQuote(k *keeper.Keeper) string {
 	return fmt.Sprintf("%s %s last %s of %s at %s", text(m.BestBid), text(m.BestAsk), text(m.LastPrice), text(m.Liquidity), time.UnixMicro(m.QuotedTS).UTC().Format("15:04"))
 }
 
-// TestQuotesAreShownAndAreNoFacts: the later of what the book tells and of what the market's
-// record says is shown, also by the next start, until the market closes.
+// TestQuotesAreShownAndAreNoFacts: the newer of the order book's quote and the one in the market's
+// record is served, also after a restart, until the market closes.
 func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
@@ -40,7 +40,7 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	want := func(when, quote string) {
 		t.Helper()
 		if got := shownQuote(k); got != quote {
-			t.Errorf("%s: %s is shown and not %s", when, got, quote)
+			t.Errorf("%s: %s is served, want %s", when, got, quote)
 		}
 	}
 	epoch := k.Snapshot().Epoch
@@ -69,7 +69,7 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	tell(data.Quote{Ask: price(38), Last: price(35), At: at(4)}, 1)
 	want("told an empty side", "- 0.38 last 0.35 of 50 at 04:00")
 	if f := k.Freshness(); f.LastMarkets.IsZero() || count(t, k, "SELECT count(*) FROM batches") != 1 {
-		t.Errorf("%+v", f)
+		t.Errorf("f = %+v", f)
 	}
 	alsoVerify(t, k)
 	mustImport(t, k, quotedMarket(t, at(3), `,"bestBid":0.25,"bestAsk":0.45,"slug":"other"`))
@@ -88,7 +88,7 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	want("told again", "0.27 0.47 last 0.3 of 50 at 06:00")
 	mustImport(t, k, quotedMarket(t, at(7), `,"closed":true,"closedTime":"2026-11-02 06:30:00+00"`))
 	if m := k.Snapshot().Catalog.Market(0); m.BestBid != nil || m.BestAsk != nil || m.Status() != serving.Closed {
-		t.Errorf("closed: %+v", m)
+		t.Errorf("closed: m = %+v", m)
 	}
 	epoch = k.Snapshot().Epoch
 	tell(data.Quote{Bid: price(27), Ask: price(47), At: at(8)}, 0)

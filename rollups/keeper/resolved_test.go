@@ -8,8 +8,8 @@ import (
 
 const rainy = "0x00000000000000000000000000000000000000000000000000000000000000c1"
 
-// TestTheBestTimeOfAResolutionStands: the chain before an oracle, an oracle before
-// the closed time, that before the end date, in whatever order they come.
+// TestTheBestTimeOfAResolutionStands: the chain's time is better than an oracle's, that better than
+// the closed time, and that better than the end date, in any order of import.
 func TestTheBestTimeOfAResolutionStands(t *testing.T) {
 	resolution := func(source, at, by string) string {
 		return "condition,payouts,resolved_at,resolved_at_source,source\n" + rainy + `,"[""1"",""0""]",` + at + "," + by + "," + source + "\n"
@@ -41,8 +41,8 @@ func TestTheBestTimeOfAResolutionStands(t *testing.T) {
 	}
 }
 
-// TestAnEndDateBehindTheResolutionIsNoTimeOfIt: a record that knows the winner
-// before the market was due to end proves that it was not resolved then.
+// TestAnEndDateBehindTheResolutionIsNoTimeOfIt: a record from before the market was due to end that
+// has the winner proves that the market was resolved earlier.
 func TestAnEndDateBehindTheResolutionIsNoTimeOfIt(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "early.json", `[{"conditionId":"`+rainy+`","question":"Q?","outcomes":"[\"Yes\",\"No\"]","clobTokenIds":"[\"71\",\"72\"]",

@@ -10,8 +10,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// A chore is done at its times, not again while it is still under way, and Run
-// waits for it.
+// A chore runs at its times and not while it is still running, and Run waits for it.
 func TestChoresRunBesideTheKeepersWorkAndNeverTwiceAtOnce(t *testing.T) {
 	k := open(t, t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
@@ -19,7 +18,7 @@ func TestChoresRunBesideTheKeepersWorkAndNeverTwiceAtOnce(t *testing.T) {
 	var under, quick atomic.Int32
 	slow := func(ctx context.Context) error {
 		if under.Add(1) > 1 {
-			t.Error("a chore began while it was under way")
+			t.Error("a chore began while it was running")
 		}
 		began <- struct{}{}
 		<-ctx.Done()
@@ -48,6 +47,6 @@ func TestChoresRunBesideTheKeepersWorkAndNeverTwiceAtOnce(t *testing.T) {
 		t.Error("Run did not wait for the chore")
 	}
 	if (keeper.Schedule{Chores: []keeper.Chore{{When: "sometimes"}}}).Check() == nil {
-		t.Error("a time that means nothing is accepted")
+		t.Error("an invalid time is accepted")
 	}
 }

@@ -51,7 +51,7 @@ func TestWhenFilesAreWritten(t *testing.T) {
 	}
 }
 
-// TestMissedFillsAreReadOnce: as many as are left to the next files make these due.
+// TestMissedFillsAreReadOnce: after the maximum number of missed fills was read, new files are due.
 func TestMissedFillsAreReadOnce(t *testing.T) {
 	for _, c := range []struct{ stored, recent, most int64 }{
 		{0, 0, minMissedFills},
@@ -63,10 +63,10 @@ func TestMissedFillsAreReadOnce(t *testing.T) {
 	} {
 		s := fillseg.Stats{Ready: true, Stored: c.stored, Recent: c.recent}
 		if got := mostMissed(s); got != c.most {
-			t.Errorf("%d fills in the file and %d beside it: %d, not %d", c.stored, c.recent, got, c.most)
+			t.Errorf("%d fills in the file and %d outside of it: %d, want %d", c.stored, c.recent, got, c.most)
 		}
 		if s.Recent += mostMissed(s); !memtableGrown(s) {
-			t.Errorf("%d fills in the file and %d beside it: no file is due", c.stored, s.Recent)
+			t.Errorf("%d fills in the file and %d outside of it: no file is due", c.stored, s.Recent)
 		}
 	}
 }

@@ -23,10 +23,10 @@ import (
 	"pmx/data/testfiles"
 )
 
-// fileRows is how many rows a file of the sample has.
+// fileRows is the number of rows in a file of the sample.
 func fileRows() int { return testfiles.Cases(1_000, 5_000) }
 
-// sampleFiles writes a venue in five files of fills and gives them, what they
+// sampleFiles writes a venue with five files of fills and returns all files, those that others
 // refer to first.
 func sampleFiles(t *testing.T) []string {
 	t.Helper()
@@ -37,14 +37,13 @@ func sampleFiles(t *testing.T) []string {
 	}
 	fills, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
 	if err != nil || len(fills) != 5 {
-		t.Fatalf("%v %v", fills, err)
+		t.Fatalf("fills = %v, err = %v", fills, err)
 	}
 	slices.Sort(fills)
 	return append([]string{filepath.Join(dir, sample.EventsName)}, fills...)
 }
 
-// reopen closes a venue and opens it again; the file in wallet order is there
-// then, if it can be.
+// reopen closes a venue and opens it again. The file in wallet order is then there, if possible.
 func reopen(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 	t.Helper()
 	dir := string(k.DB().Dir())
@@ -56,8 +55,8 @@ func reopen(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 	return k
 }
 
-// checkWallets holds what is read of every wallet against the database, and gives
-// how many were in memory.
+// checkWallets compares what is read of every wallet with the database, and returns how many
+// wallets were in memory.
 func checkWallets(t *testing.T, k *keeper.Keeper) (atHand int) {
 	t.Helper()
 	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
@@ -94,8 +93,8 @@ func checkWallets(t *testing.T, k *keeper.Keeper) (atHand int) {
 	return atHand
 }
 
-// sampled tells whether a check reads the wallet or market of that number: the first ones, which
-// trade most, and of the others one of so many, each batch another.
+// sampled reports whether a check reads the wallet or market with this number: the first ones,
+// which trade most, and a share of the others, other ones for each batch.
 func sampled(snap *serving.Snapshot, id int64, of int) bool {
 	return id <= int64(testfiles.Cases(12, 40)) || (id+snap.Batch)%int64(of) == 0
 }
@@ -107,21 +106,21 @@ func mustHave(t *testing.T, k *keeper.Keeper, missing int) {
 	}
 }
 
-// TestWalletSegmentSurvivesImportsAndRestarts: another history than that of
-// TestSegmentsSurviveImportsAndRestarts, which a short run leaves it at.
+// TestWalletSegmentSurvivesImportsAndRestarts tries another history than
+// TestSegmentsSurviveImportsAndRestarts, which is enough for a short run.
 func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
 	if !testfiles.Long() {
-		t.Skip("another history of the same is tried by make test-long")
+		t.Skip("another history of the same kind is tried by make test-long")
 	}
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	k.Settle()
-	mustImport(t, k, files[0], files[2]) // of an empty database, all is beside a file that is not there
+	mustImport(t, k, files[0], files[2]) // of an empty database; everything is outside of the file, which does not exist
 	mustHave(t, k, 0)
 	k = reopen(t, k)
 	mustHave(t, k, 0)
 	mustImport(t, k, files[4])
-	mustImport(t, k, files[1]) // older than what is there
+	mustImport(t, k, files[1]) // older than existing fills
 	mustHave(t, k, 0)
 	alsoVerify(t, k)
 	k = reopen(t, k)
@@ -135,8 +134,8 @@ func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// Imports between which files were written are read from several, also after a restart, in whatever
-// order they came, and with a fill that was replaced.
+// Imports between which files were written are read from several files, in any order of import,
+// after a restart, and with a replaced fill.
 func TestFilesContinueEachOther(t *testing.T) {
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
@@ -154,14 +153,14 @@ func TestFilesContinueEachOther(t *testing.T) {
 		mustHave(t, k, 0)
 	}
 	flushed(1, files[0], files[3])
-	flushed(2, files[1]) // older than what is there
+	flushed(2, files[1]) // older than existing fills
 	flushed(3, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
 	better := write(t, "better.csv", strings.Replace(plainFills, "tx,", "tx,log_index,", 1)+fillRow(1, 9, walletAnn, "0.5"))
 	flushed(4, better)
 	mustVerify(t, k)
 	k = reopen(t, k)
 	if s := k.WalletStats(); s.Files != 4 || s.Recent > 0 {
-		t.Errorf("after a restart: %+v", s)
+		t.Errorf("after a restart: s = %+v", s)
 	}
 	mustHave(t, k, 0)
 	mustImport(t, k, files[2])
@@ -171,7 +170,7 @@ func TestFilesContinueEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := k.WalletStats(); s.Files != 1 {
-		t.Errorf("after a rebuild: %+v", s)
+		t.Errorf("after a rebuild: s = %+v", s)
 	}
 	mustHave(t, k, 0)
 }
@@ -192,12 +191,12 @@ func segmentFile(k *keeper.Keeper) string {
 	return filepath.Join(k.DB().Dir().Segments(), "wallets.seg")
 }
 
-// What was imported while no server ran, by a bulk import that was left to a
-// rebuild too, is caught up with. A short run leaves it at TestAFileThatCannotBeOpenedDoesNotStopTheOthers,
-// for what was missed, and at TestSegmentsSurviveImportsAndRestarts, for the bulk import.
+// What was imported while no server ran, also by a bulk import that was left to a rebuild, is read
+// after a start. For a short run, TestAFileThatCannotBeOpenedDoesNotStopTheOthers tries missed
+// imports and TestSegmentsSurviveImportsAndRestarts the bulk import.
 func TestWalletSegmentCatchesUpOnMissedImports(t *testing.T) {
 	if !testfiles.Long() {
-		t.Skip("missed imports by themselves are tried by make test-long")
+		t.Skip("missed imports alone are tried by make test-long")
 	}
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
@@ -227,8 +226,8 @@ func fillRow(tx, log int, wallet, fee string) string {
 	return row + fmt.Sprintf("2026-03-01T10:00:%02dZ,%s,taker,77,BUY,10,4,%s\n", tx%60, wallet, fee)
 }
 
-// A better source replaces one of Ann's fills: she is read from the database until
-// the file is written again, Bob is not.
+// A better source replaces one of Ann's fills: her fills are read from the database until the file
+// is written again, Bob's are not.
 func TestAWalletWithAReplacedFillIsReadFromTheDatabase(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
@@ -236,7 +235,7 @@ func TestAWalletWithAReplacedFillIsReadFromTheDatabase(t *testing.T) {
 	mustHave(t, k, 0)
 	better := write(t, "better.csv", strings.Replace(plainFills, "tx,", "tx,log_index,", 1)+fillRow(1, 9, walletAnn, "0.5"))
 	if r := mustImport(t, k, better); r[0].Replaced != 1 {
-		t.Fatalf("%+v", r[0])
+		t.Fatalf("r[0] = %+v", r[0])
 	}
 	mustHave(t, k, 1)
 	mustVerify(t, k)
@@ -251,8 +250,8 @@ func TestAWalletWithAReplacedFillIsReadFromTheDatabase(t *testing.T) {
 	mustHave(t, k, 0)
 }
 
-// A file of other facts than the database's is not taken: one of another database
-// of as many fills, and one that a replaced fill left behind.
+// A file of other facts than those of the database is not used: one of another database with as
+// many fills, or one from before a fill was replaced.
 func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
 	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain writes files again that are not to be used")
 	a := open(t, t.TempDir())
@@ -269,7 +268,7 @@ func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range [][]byte{foreign, foreign[:5000], nil}[:testfiles.Cases(1, 3)] { // cut ones are damaged, which others show
+	for _, text := range [][]byte{foreign, foreign[:5000], nil}[:testfiles.Cases(1, 3)] { // files that were cut off are damaged, which other tests try
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -302,13 +301,13 @@ func TestVerificationFindsAWrongFile(t *testing.T) {
 	}
 	for _, c := range checks {
 		if c.OK != (c.Name != "wallet_segment") {
-			t.Errorf("%+v", c)
+			t.Errorf("c = %+v", c)
 		}
 	}
 }
 
-// importUnserved closes a venue and imports into it as a command without a server
-// does; it gives the folder.
+// importUnserved closes a venue and imports into it as a command without a server does. It returns
+// the folder.
 func importUnserved(t *testing.T, k *keeper.Keeper, paths ...string) string {
 	t.Helper()
 	dir := string(k.DB().Dir())

@@ -13,8 +13,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// sampleVenue is a venue with the sample's data, imported once from files of a few thousand
-// fills, with what the manifest and the receipts say of it.
+// sampleVenue is a venue with the sample's data, imported once from files of a few thousand fills,
+// with its manifest and receipts.
 var sampleVenue struct {
 	keeper   *keeper.Keeper
 	dir      string
@@ -22,7 +22,7 @@ var sampleVenue struct {
 	receipts []ingest.Receipt
 }
 
-// readSample is the venue with the sample's data, which all tests that change nothing share.
+// readSample is the venue with the sample's data, shared by all tests that change nothing.
 func readSample(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	if sampleVenue.keeper != nil {
@@ -44,12 +44,12 @@ func readSample(t *testing.T) *keeper.Keeper {
 	return k
 }
 
-// sampleDays is how many days a venue has whose test asks for no number of them: its markets, of
-// which a month has three times as many, are most of what an import of it costs.
+// sampleDays is the number of days of a venue whose test does not set one. Its markets, of which a
+// month has three times as many, are most of the cost of an import.
 func sampleDays() int { return testfiles.Cases(8, 0) }
 
-// withoutWeather leaves a sample venue its markets and fills, for a test that asks for no
-// weather: importing that takes twice as long as a few thousand fills. A long run has it all.
+// withoutWeather leaves the markets and fills of a sample venue, for a test that does not need the
+// weather: importing it takes twice as long as a few thousand fills. A long run imports everything.
 func withoutWeather(t *testing.T, dir string) {
 	t.Helper()
 	if testfiles.Long() {
@@ -72,15 +72,15 @@ func withoutWeather(t *testing.T, dir string) {
 	}
 }
 
-// slicesVenue is a venue with the PnL's trades and the small files of every feed, imported once, with
-// what became of these. A long run has the captured files too.
+// slicesVenue is a venue with the PnL's trades and the small files of every feed, imported once,
+// with the results of these files. A long run has the captured files too.
 var slicesVenue struct {
 	keeper *keeper.Keeper
 	dir    string
 	files  keeper.Result
 }
 
-// readSlices is the venue with the small files, which all tests that change nothing share.
+// readSlices is the venue with the small files, shared by all tests that change nothing.
 func readSlices(t *testing.T) (*keeper.Keeper, keeper.Result) {
 	t.Helper()
 	v := &slicesVenue

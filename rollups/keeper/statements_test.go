@@ -24,12 +24,12 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// mostStatements is how many a batch of new fills of open markets may run, from its rows until
-// it is served. What keeps one from being run is what makes a small batch quick.
+// mostStatements is how many statements a batch of new fills of open markets may run, from its rows
+// until it is served. Small batches are fast because they run few.
 const mostStatements = 39
 
-// mostHolding is how many more it may run where holders of resolved markets are valued again: they are valued
-// in memory, and their markets, positions and volumes are read.
+// mostHolding is how many more it may run if holders of resolved markets are revalued: they are
+// valued in memory, but their markets, positions and volumes are read.
 const mostHolding = 3
 
 // mostReadingTokens is how many of them may read all tokens: their number grows with history.
@@ -37,12 +37,12 @@ const mostReadingTokens = 4
 
 var (
 	readsTokens = regexp.MustCompile(`(FROM|JOIN) tokens\b`)
-	// readsLog has from which import on a statement reads the import log.
+	// readsLog has the import from which a statement reads the import log.
 	readsLog = regexp.MustCompile(`FROM batches\b(\s+WHERE batch >=? (\d+))?`)
 )
 
-// TestASmallBatchRunsFewStatements: and no more where there is ten times as much history, nor
-// where another batch came before.
+// TestASmallBatchRunsFewStatements, and no more if there is ten times as much history, or if there
+// was another batch before.
 func TestASmallBatchRunsFewStatements(t *testing.T) {
 	var ran, reading, logFrom atomic.Int64
 	opts := enginetest.Options(t, t.TempDir(), "2GB")
@@ -79,7 +79,7 @@ func TestASmallBatchRunsFewStatements(t *testing.T) {
 		before := ran.Load()
 		r, err := k.Commit(t.Context(), rows, ingest.Remaining{})
 		if err != nil || r.Inserted != int64(n) {
-			t.Fatalf("%v %+v", err, r)
+			t.Fatalf("err = %v, r = %+v", err, r)
 		}
 		first += n
 		if c := k.Snapshot().Counts.Fills; c != int64(first) {
@@ -91,14 +91,14 @@ func TestASmallBatchRunsFewStatements(t *testing.T) {
 		return s.Token(0, data.TokenRef{TokenID: "71", Condition: data.Hash{1}, Outcome: 0})
 	})
 	k.Settle()
-	commit(100, nil) // the first one makes what is kept for those after it
+	commit(100, nil) // the first one fills the memory that later ones use
 	before := reading.Load()
 	small := commit(100, nil)
 	if n := reading.Load() - before; n > mostReadingTokens || n == 0 {
-		t.Errorf("%d statements read tokens, at most %d are to", n, mostReadingTokens)
+		t.Errorf("%d statements read tokens, at most %d may", n, mostReadingTokens)
 	}
 	if small > mostStatements || small < 20 {
-		t.Errorf("a batch of 100 fills runs %d statements, at most %d are to be", small, mostStatements)
+		t.Errorf("a batch of 100 fills runs %d statements, at most %d may be", small, mostStatements)
 	}
 	commit(10_000, nil)
 	logFrom.Store(math.MaxInt64)
@@ -111,27 +111,27 @@ func TestASmallBatchRunsFewStatements(t *testing.T) {
 			ResolvedAt: time.Unix(1_760_000_000, 0), Source: data.ResolvedByAPI, Version: time.Unix(1_760_000_000, 0)}})
 	})
 	if n := count(t, k, "SELECT count(*) FROM redemption_delta"); n == 0 {
-		t.Error("nobody holds of the market that was resolved")
+		t.Error("nobody holds tokens of the market that was resolved")
 	}
-	commit(100, nil) // makes again what the payout filled
+	commit(100, nil) // fills again what the payout changed
 	if held := commit(100, nil); held > small+mostHolding || held == small {
-		t.Errorf("a batch of fills of a resolved market runs %d statements, at most %d are to be", held, small+mostHolding)
+		t.Errorf("a batch of fills of a resolved market runs %d statements, at most %d may be", held, small+mostHolding)
 	}
 	if from := logFrom.Load(); from < last-1 || from > last || last < 3 {
-		t.Errorf("a batch reads the import log from %d on, the last that was there is %d", from, last)
+		t.Errorf("a batch reads the import log from %d on, the last known import is %d", from, last)
 	}
 	alsoVerify(t, k)
 }
 
-// TestTheImportLogIsReadFromItsEnd: what is taken from there is that of all of it, though the clock
-// was put back, and though what was seen there is gone.
+// TestTheImportLogIsReadFromItsEnd: the result is that of reading all of it, also if the clock was
+// set back, and if imports that were known are gone.
 func TestTheImportLogIsReadFromItsEnd(t *testing.T) {
 	clock := time.Unix(1_780_000_000, 0)
 	k := openAt(t, t.TempDir(), func() time.Time { return clock })
 	commit := func(first int) {
 		t.Helper()
 		if r, err := k.Commit(t.Context(), batchOf(first, 10), ingest.Remaining{}); err != nil || r.Inserted != 10 {
-			t.Fatalf("%v %+v", err, r)
+			t.Fatalf("err = %v, r = %+v", err, r)
 		}
 	}
 	commit(0)
@@ -139,14 +139,14 @@ func TestTheImportLogIsReadFromItsEnd(t *testing.T) {
 	clock = clock.Add(-time.Hour)
 	commit(10)
 	if at := k.Snapshot().Desk.VolumeAsOf; at != newest {
-		t.Errorf("volumes are of %d, the newest import is of %d", at, newest)
+		t.Errorf("volumes are as of %d, the newest import is %d", at, newest)
 	}
 	alsoVerify(t, k)
 	for _, known := range []int64{-1, 0, 1, 1000} {
 		err := k.DB().Read(t.Context(), func(conn *sql.Conn) error {
 			last, err := rollups.LastBatch(t.Context(), conn, known)
 			if err == nil && last != 1 {
-				err = fmt.Errorf("the last import is %d behind %d, want 1", last, known)
+				err = fmt.Errorf("the last import is %d after %d, want 1", last, known)
 			}
 			return err
 		})
@@ -163,11 +163,11 @@ func TestTheImportLogIsReadFromItsEnd(t *testing.T) {
 	}
 	commit(20)
 	if n := count(t, k, "SELECT max(batch) FROM batches"); n != 0 || k.Snapshot().Batch != 0 {
-		t.Errorf("the first import of an empty log is %d, and %d in the snapshot", n, k.Snapshot().Batch)
+		t.Errorf("the first import of an empty log is %d, in the snapshot %d", n, k.Snapshot().Batch)
 	}
 }
 
-// TestNothingStagedStays: whatever an import had, its temporary tables hold no row behind it.
+// TestNothingStagedStays: after any import, its temporary tables are empty.
 func TestNothingStagedStays(t *testing.T) {
 	k := open(t, t.TempDir())
 	failing := batchOf(50, 5)

@@ -12,19 +12,19 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// A tally is a copy: who holds one does not see what comes after it.
+// A tally is a copy: whoever has one does not see later changes.
 func TestTallyCountsWhatWasDone(t *testing.T) {
 	dir := t.TempDir() + "/venue"
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !testfiles.Long() { // two feeds tell
+	if !testfiles.Long() { // two feeds recognise it
 		withoutWeather(t, dir)
 	}
 	k := open(t, t.TempDir())
 	before := k.Tally()
 	if len(before.Feeds) != 0 || before.FilesFailed != 0 || before.Works["verify"].OK != 0 {
-		t.Fatalf("%+v", before)
+		t.Fatalf("before = %+v", before)
 	}
 	var inserted int64
 	for _, r := range mustImport(t, k, dir) {
@@ -32,7 +32,7 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 	}
 	res, err := k.Import(t.Context(), keeper.Request{Paths: []string{write(t, "none.csv", "a,b\n1,2\n")}}, nil)
 	if err != nil || len(res.Failed) != 1 {
-		t.Fatalf("%+v, %v", res, err)
+		t.Fatalf("res = %+v, err = %v", res, err)
 	}
 	after := k.Tally()
 	if len(before.Feeds) != 0 {
@@ -42,16 +42,16 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 	for name, f := range after.Feeds {
 		sum += f.Inserted
 		if f.Last.IsZero() || f.Rows == 0 || f.Batches == 0 || f.Rejected != 0 {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf("%s: f = %+v", name, f)
 		}
 	}
 	if sum != inserted || sum == 0 {
-		t.Errorf("%d fills are counted, %d were added", sum, inserted)
+		t.Errorf("%d fills are counted, but %d were added", sum, inserted)
 	}
 	if after.FilesFailed != 1 {
 		t.Errorf("%d files failed", after.FilesFailed)
 	}
-	// Neither a dry run nor what has no feed brings anything in.
+	// Neither a dry run nor a file without a feed adds anything.
 	state := ingest.Rows{Name: "how far", Within: func(context.Context, *sql.Conn) error { return nil }}
 	if _, err := k.Commit(t.Context(), state, ingest.Remaining{}); err != nil {
 		t.Fatal(err)
@@ -60,11 +60,11 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := k.Tally(); again.FilesFailed != 1 || len(again.Feeds) != len(after.Feeds) {
-		t.Errorf("%+v", again)
+		t.Errorf("again = %+v", again)
 	}
 }
 
-// Whoever asks for a verification, what it finds is known until another finds nothing.
+// The result of a failed verification, whoever asked for it, is shown until another one succeeds.
 func TestVerificationIsRecorded(t *testing.T) {
 	testfiles.InLong(t, "TestVerificationFindsAWrongFile verifies, and finds what is wrong")
 	dir := t.TempDir() + "/venue"
@@ -74,15 +74,15 @@ func TestVerificationIsRecorded(t *testing.T) {
 	withoutWeather(t, dir)
 	k := open(t, t.TempDir())
 	mustImport(t, k, dir)
-	if err := k.Rebuild(t.Context(), nil); err != nil { // the tables themselves have the rows
+	if err := k.Rebuild(t.Context(), nil); err != nil { // the tables have the rows themselves
 		t.Fatal(err)
 	}
 	mustVerify(t, k)
 	if f := k.Freshness(); f.LastVerified.IsZero() || f.VerifyFailure != "" {
-		t.Errorf("%+v", f)
+		t.Errorf("f = %+v", f)
 	}
 	if w := k.Tally().Works["verify"]; w.OK != 1 || w.Failed != 0 || w.LastOK.IsZero() || w.Took <= 0 {
-		t.Errorf("%+v", w)
+		t.Errorf("w = %+v", w)
 	}
 	err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(context.Background(), "UPDATE wallet_day SET fills = fills + 1")
@@ -96,19 +96,19 @@ func TestVerificationIsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f := k.Freshness(); !strings.Contains(f.VerifyFailure, "wallet_day") {
-		t.Errorf("%+v", f)
+		t.Errorf("f = %+v", f)
 	}
 	if w := k.Tally().Works["verify"]; w.OK != 1 || w.Failed != 1 || w.LastFailed.IsZero() {
-		t.Errorf("%+v", w)
+		t.Errorf("w = %+v", w)
 	}
 	if err := k.Rebuild(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, k)
 	if f := k.Freshness(); f.VerifyFailure != "" {
-		t.Errorf("%+v", f)
+		t.Errorf("f = %+v", f)
 	}
 	if w := k.Tally().Works; w["verify"].OK != 2 || w["rebuild"].OK == 0 || w["checkpoint"].OK == 0 {
-		t.Errorf("%+v", w)
+		t.Errorf("w = %+v", w)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Verification finds a file of tokens whose sums differ from the facts, though its newest fills do not.
+// Verification finds a file of tokens whose sums differ from the facts although its newest fills do
+// not.
 func TestVerificationFindsWrongSumsOfTokens(t *testing.T) {
 	k := openFacts(t, t.TempDir())
 	var rows strings.Builder
@@ -29,7 +30,7 @@ func TestVerificationFindsWrongSumsOfTokens(t *testing.T) {
 		err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
 			check, err := verifyTokens(conn, filepath.Join(t.TempDir(), "tokens.seg"), change)
 			if err == nil && (check.OK != (name == "nothing") || check.Rows != rollups.NewestFills) {
-				t.Errorf("%s is different in the file: %+v", name, check)
+				t.Errorf("if %s differs in the file: check = %+v", name, check)
 			}
 			return err
 		})
@@ -39,14 +40,14 @@ func TestVerificationFindsWrongSumsOfTokens(t *testing.T) {
 	}
 }
 
-// verifyTokens holds a file against the facts that has the oldest of them changed.
+// verifyTokens compares with the facts a file in which the oldest fill was changed.
 func verifyTokens(conn *sql.Conn, path string, change func(*serving.Fill)) (rollups.Check, error) {
 	ctx := context.Background()
 	last, err := rollups.LastBatch(ctx, conn, -1)
 	if err != nil {
 		return rollups.Check{}, err
 	}
-	var names rollups.NameIndex // no two fills are of one time
+	var names rollups.NameIndex // no two fills have the same time
 	wallets, tokens := fillseg.NewWalletStore(path+".none", &names), fillseg.NewTokenStore(path, &names, rollups.NewestFills)
 	defer func() { _ = tokens.Close() }()
 	if err := tokens.Restart(last, false); err != nil {

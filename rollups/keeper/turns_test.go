@@ -51,7 +51,7 @@ func TestTimesOfDayFollowAClockThatIsSet(t *testing.T) {
 		{at(12, 0), -525 * time.Minute}, // set forward past it: overdue, done once
 	} {
 		if left := night.left(0, c.wall); left != c.want {
-			t.Errorf("at %s: %s left, want %s", c.wall.Format(time.TimeOnly), left, c.want)
+			t.Errorf("at %s: due in %s, want %s", c.wall.Format(time.TimeOnly), left, c.want)
 		}
 	}
 	night.plan(0, at(12, 0))
@@ -59,7 +59,7 @@ func TestTimesOfDayFollowAClockThatIsSet(t *testing.T) {
 		t.Errorf("after it: %s left", left)
 	}
 	if left := night.left(0, at(2, 15)); left != time.Hour {
-		t.Errorf("set back after it: %s left: the wrong night", left)
+		t.Errorf("set back after it: due in %s, not in the next night", left)
 	}
 	if night.period() != 24*time.Hour {
 		t.Errorf("period %s", night.period())
@@ -110,9 +110,9 @@ func TestScheduledWorkThatPanicsIsRetried(t *testing.T) {
 	nightly.name = "verify"
 	c := &clocks{began: time.Now(), wall: time.Now}
 	nightly.plan(0, time.Now())
-	k.runTurn(ctx, nightly, c) // the first time, at night
+	k.runTurn(ctx, nightly, c) // the first time is at night
 	if parts := watch.Statuses(); len(parts) != 1 || !parts[0].Failing || nightly.left(c.mono(), time.Now()) > 8*time.Millisecond {
-		t.Fatalf("%+v", parts)
+		t.Fatalf("parts = %+v", parts)
 	}
 	for ctx.Err() == nil {
 		_ = guard.Sleep(ctx, max(0, nightly.left(c.mono(), time.Now()))) // the loop tells
@@ -124,7 +124,7 @@ func TestScheduledWorkThatPanicsIsRetried(t *testing.T) {
 		t.Errorf("%d tries, %+v", tries, part)
 	}
 	if left := nightly.left(c.mono(), time.Now()); left < time.Second {
-		t.Errorf("after it went well it is due in %s, want the next night", left)
+		t.Errorf("after a success it is due in %s, want the next night", left)
 	}
 }
 
@@ -139,23 +139,23 @@ func TestAFileOfTheInboxFromTheFutureIsTaken(t *testing.T) {
 	}
 	var a arrivals
 	if now := info.ModTime(); !a.settled(info, now.Add(time.Hour)) || a.settled(info, now.Add(time.Second)) {
-		t.Error("by its age")
+		t.Error("by its age, a file is taken too early or too late")
 	}
 	past := info.ModTime().Add(-24 * time.Hour)
 	if first, second := a.settled(info, past), a.settled(info, past); first || second {
-		t.Error("taken at first sight")
+		t.Error("a file from the future is taken when it is first seen")
 	}
 	was := a.seen[info.Name()]
 	was.since = was.since.Add(-settleTime)
 	a.seen[info.Name()] = was
 	if !a.settled(info, past) {
-		t.Error("not taken though nothing was written to it")
+		t.Error("a file that nobody wrote to is not taken")
 	}
 	if err := os.WriteFile(path, []byte("longer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if info, err = os.Stat(path); err != nil || a.settled(info, past) {
-		t.Error("taken though it grew", err)
+		t.Error("a file that has grown is taken:", err)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestScheduleErrors(t *testing.T) {
 	}
 }
 
-// 2100 is no leap year: from 2097 on cron does not find the leap day of 2104.
+// 2100 is not a leap year: from 2097 on cron does not find the leap day of 2104.
 func TestAnEntryThatIsTooFarOffIsNotDue(t *testing.T) {
 	early, late := time.Date(2097, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	leap := turnOf(t, "0 0 29 2 *", nil)
@@ -184,14 +184,14 @@ func TestAnEntryThatIsTooFarOffIsNotDue(t *testing.T) {
 		t.Errorf("%s left, every %s", left, period)
 	}
 	if next := nextTime("0 0 29 2 *", early); next.Sub(early) != never {
-		t.Errorf("the next is on %s", next)
+		t.Errorf("the next time is %s", next)
 	}
 	want := time.Date(2104, 2, 29, 0, 0, 0, 0, time.UTC).Sub(late)
 	if left := leap.left(0, late); left != want {
-		t.Errorf("%s left when it is near, want %s", left, want)
+		t.Errorf("shortly before it is due in %s, want %s", left, want)
 	}
 	leap.plan(0, time.Date(2096, 1, 1, 0, 0, 0, 0, time.UTC))
 	if period := leap.period(); period != never {
-		t.Errorf("from 2096 every %s", period)
+		t.Errorf("from 2096 on the period is %s", period)
 	}
 }

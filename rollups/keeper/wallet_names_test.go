@@ -7,9 +7,9 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestNamesDoNotDependOnTheOrderOfFiles: of four names that a wallet had, the newest counts
-// whichever file comes first; of two at one time, the last in the alphabet; and a name that
-// is said again is as new as when it was said last.
+// TestNamesDoNotDependOnTheOrderOfFiles: of four names of a wallet, the newest counts, whichever
+// file comes first; of two of the same time, the last in alphabetical order. A name that occurs
+// again is as new as its last occurrence.
 func TestNamesDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports names in two orders")
 	row := func(wallet, at, name string) string {

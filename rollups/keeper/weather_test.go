@@ -24,7 +24,7 @@ import (
 
 const forecastHeader = "city,target,metric,source,issued_at,value,unit\n"
 
-// table gives the rows of a query as text, one a line.
+// table returns the rows of a query as text, one per line.
 func table(t *testing.T, k *keeper.Keeper, query string) string {
 	t.Helper()
 	var b strings.Builder
@@ -59,13 +59,13 @@ func table(t *testing.T, k *keeper.Keeper, query string) string {
 	return b.String()
 }
 
-// changePoints lists what changed, temperatures in tenths of a degree Celsius.
+// changePoints lists the changes, with temperatures in tenths of a degree Celsius.
 const changePoints = `SELECT source, strftime(make_timestamp(issued_at), '%H:%M'), strftime(make_timestamp(confirmed_at), '%H:%M'), value // 90, issues
 FROM weather_forecast WHERE city = 'london' ORDER BY source, issued_at`
 
-// TestChangePointsAskNotWhichFileCameFirst: 33.6 at 23:01, 31.9 at 08:33 and 08:50,
-// 33.6 again at 10:00. Whichever file comes first, and however often, the points
-// of change are three, the second confirmed at 08:50.
+// TestChangePointsAskNotWhichFileCameFirst: 33.6 at 23:01, 31.9 at 08:33 and 08:50, 33.6 again at
+// 10:00. Whichever file comes first, and however often, there are three changes, the second
+// confirmed at 08:50.
 func TestChangePointsAskNotWhichFileCameFirst(t *testing.T) {
 	dir := t.TempDir()
 	row := func(at, value string) string { return "london,2026-06-26,tmax,best_match," + at + "," + value + ",C\n" }
@@ -118,13 +118,13 @@ func TestReceiptsOfTheWeatherAccountForEveryRow(t *testing.T) {
 	dry, err := k.Import(context.Background(), keeper.Request{Paths: []string{write(t, "g.csv", forecastHeader+
 		"london,2026-06-26,tmax,gfs_seamless,2026-06-24T02:00:00Z,30.1,C\n")}, DryRun: true}, nil)
 	if err != nil || dry.Receipts[0].Forecasts != 1 || count(t, k, "SELECT count(*) FROM weather_issue") != 3 {
-		t.Errorf("%v, %+v", err, dry.Receipts)
+		t.Errorf("err = %v, dry.Receipts = %+v", err, dry.Receipts)
 	}
 }
 
-// TestReceiptsTellWhatIsSupersededFromWhatIsTheSame: a station's report and its correction in
-// one file are two rows, of which the later word counts; of each that comes again, the
-// receipt says whether it is there word by word. So it is with every kind of rows.
+// TestReceiptsTellWhatIsSupersededFromWhatIsTheSame: a station's report and its correction in one
+// file are two rows, of which the later one counts. For each row that is imported again, the
+// receipt says whether an equal one is known. The same applies to all kinds of rows.
 func TestReceiptsTellWhatIsSupersededFromWhatIsTheSame(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the rows of every feed")
 	const obs = "city,station,source,ts,report,value,unit,whole,seen_at\n"
@@ -151,13 +151,13 @@ func TestReceiptsTellWhatIsSupersededFromWhatIsTheSame(t *testing.T) {
 				added := r.Forecasts + r.Actuals + r.Observations + r.Normals
 				got := [5]int64{added, r.Corrected, r.Identical, r.AlreadyThere, r.Superseded}
 				if got != step.want || r.Read != added+r.Identical+r.AlreadyThere+r.Superseded {
-					t.Errorf("step %d: %v, want %v of %d read", i, got, step.want, r.Read)
+					t.Errorf("step %d: %v, want %v; %d rows read", i, got, step.want, r.Read)
 				}
 			}
 			k = open(t, t.TempDir())
 			mustImport(t, k, write(t, "f.csv", kind.header+kind.early))
 			if r := mustImport(t, k, write(t, "f.csv", kind.header+kind.late+kind.early))[0]; r.Corrected != 1 || r.AlreadyThere != 1 || r.Superseded != 0 {
-				t.Errorf("a correction: %+v", r)
+				t.Errorf("a correction: r = %+v", r)
 			}
 		})
 	}
@@ -191,9 +191,9 @@ func TestRevisionsOfAReanalysis(t *testing.T) {
 	}
 }
 
-// TestAStationsDayIsTheCitysOwn: New York's 2 July lasts from 04:00Z to 04:00Z; the
-// finer value and the whole-degree group are kept apart, and special reports
-// count for the one but not for the routine extreme.
+// TestAStationsDayIsTheCitysOwn: New York's 2 July lasts from 04:00Z to 04:00Z. The more precise
+// value and the whole degrees are kept apart. Special reports count for the former but not for the
+// routine extreme.
 func TestAStationsDayIsTheCitysOwn(t *testing.T) {
 	const header = "city,station,source,ts,report,value,unit,whole,seen_at\n"
 	k := open(t, t.TempDir())
@@ -215,8 +215,8 @@ func TestAStationsDayIsTheCitysOwn(t *testing.T) {
 	alsoVerify(t, k)
 }
 
-// TestDerivedNormalsAreThoseOfTheDefinition: SQL and plain Go agree on a made-up
-// series with gaps, in either order of its files, and a correction moves them.
+// TestDerivedNormalsAreThoseOfTheDefinition: SQL and plain Go agree on an invented series with
+// gaps, in either order of its files, and a correction changes them.
 func TestDerivedNormalsAreThoseOfTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := map[data.Date]data.Temp{}
@@ -257,8 +257,8 @@ func TestDerivedNormalsAreThoseOfTheDefinition(t *testing.T) {
 	compare()
 }
 
-// TestTheWeatherSurvivesARoundTrip: what is exported, in any format, is imported as
-// the same facts elsewhere. One format stands for all, unless the run is long.
+// TestTheWeatherSurvivesARoundTrip: what is exported, in any format, is imported elsewhere as the
+// same facts. A short run tries one format.
 func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the weather of all feeds back")
 	a := open(t, t.TempDir())
@@ -295,8 +295,8 @@ func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 	}
 }
 
-// TestOrderOfFilesIsNoMatter: any rows, in any partition into files and any order,
-// come to the same facts.
+// TestOrderOfFilesIsNoMatter: any rows, split into files in any way and in any order, give the same
+// facts.
 func TestOrderOfFilesIsNoMatter(t *testing.T) {
 	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports the weather in two orders")
 	r := rand.New(rand.NewPCG(3, 4))
@@ -309,7 +309,7 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 		facts := func(files ...[]string) string {
 			k := open(t, t.TempDir())
 			for _, p := range files {
-				if len(p) > 0 { // a file of nothing is a failed import
+				if len(p) > 0 { // importing an empty file fails
 					mustImport(t, k, write(t, "f.csv", forecastHeader+strings.Join(p, "\n")+"\n"))
 				}
 			}
@@ -324,8 +324,8 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 	}
 }
 
-// TestTheForecastOfAKeptDay: what Open-Meteo foretold for London's 26 June 2026, from
-// answers as they were kept, and what came. The archive's day that was not over is refused.
+// TestTheForecastOfAKeptDay: Open-Meteo's forecasts for London's 26 June 2026, from stored
+// responses, and the actual values. The archive's value of an unfinished day is refused.
 func TestTheForecastOfAKeptDay(t *testing.T) {
 	k := open(t, t.TempDir())
 	for _, r := range mustImport(t, k, testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-24.ndjson"),
@@ -348,8 +348,8 @@ func TestTheForecastOfAKeptDay(t *testing.T) {
 	}
 }
 
-// theForecastOfACapturedDay: what Open-Meteo foretold for London's 26 June 2026,
-// hour by hour, from the answers as they were kept.
+// theForecastOfACapturedDay imports Open-Meteo's forecasts for London's 26 June 2026, hour by hour,
+// from captured responses.
 func theForecastOfACapturedDay(t *testing.T, dir string) {
 	t.Helper()
 	k := open(t, t.TempDir())
@@ -357,7 +357,8 @@ func theForecastOfACapturedDay(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of two files every row is rejected: stitched runs, and a place too far from its station.
+	// All rows of two files are rejected: of stitched runs, and of a place too far from its
+	// station.
 	var failed []string
 	for _, f := range res.Failed {
 		failed = append(failed, filepath.Base(f.File))
@@ -367,7 +368,7 @@ func theForecastOfACapturedDay(t *testing.T, dir string) {
 	}
 	for _, r := range res.Receipts {
 		if rows := r.RejectedRows(); filepath.Base(r.File) == "weather_2026-06-16.ndjson" && rows != 4 {
-			t.Errorf("%+v", r)
+			t.Errorf("r = %+v", r)
 		}
 	}
 	got := table(t, k, `SELECT strftime(make_timestamp(issued_at), '%m-%d %H:%M'), value // 90 FROM weather_forecast

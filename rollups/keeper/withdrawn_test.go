@@ -16,14 +16,14 @@ import (
 	"pmx/data/testfiles"
 )
 
-// word is what a source says of a day, or a report of a time: nothing good where value
-// is 0. Of one time, or one report, the larger rank stands.
+// word is the value that a source gave for a day, or a report for a time; 0 means a withdrawn one.
+// For one time, or one report, the larger rank counts.
 type word struct {
 	day, rank, value int
 }
 
-// standing is the definition: of equal rank what is withdrawn stands, then the larger
-// value; and of a day the last rank counts.
+// standing is the definition: of equal rank, a withdrawn value counts, then the larger one; for a
+// day, the last rank counts.
 func standing(words []word) map[int]int {
 	best := map[int]word{}
 	for _, w := range words {
@@ -49,10 +49,9 @@ func said(values map[int]int) string {
 	return out.String()
 }
 
-// TestWhatIsWithdrawnIsGone: daily values that sources give, revise, mark as failed and
-// give again, and reports with their corrections, in any files and any order: what is
-// kept, what a city's page and its series show, and what an export brings elsewhere are
-// those of the definition.
+// TestWhatIsWithdrawnIsGone: sources give daily values, revise them, mark them as failed and give
+// them again, and correct reports, in any files and any order. The stored values, a city's page and
+// its series, and an export that is imported elsewhere are those of the definition.
 func TestWhatIsWithdrawnIsGone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	cell := func(value int) string {
