@@ -59,7 +59,7 @@ func benchStore(b *testing.B, files int) WalletStore {
 		flush(int64(batch), fills/2/(files-1))
 	}
 	if s.Stats().Files != files {
-		b.Fatalf("%+v", s.Stats())
+		b.Fatalf("s.Stats() = %+v", s.Stats())
 	}
 	b.Cleanup(func() { _ = s.Close() })
 	return s

@@ -24,7 +24,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 		t.Error("sums of a file that is gone")
 	}
 	if _, ok := s.Fills(nil, 3, 0, nil, 10); ok || s.Has(3, 0) || s.Stats().Ready {
-		t.Errorf("%+v", s.Stats())
+		t.Errorf("s.Stats() = %+v", s.Stats())
 	}
 	grow(t, s.Store, 1, 700)
 	if fills, ok := s.Fills(nil, 3, 1, nil, 1000); !ok || len(fills) != 100 {
@@ -45,10 +45,10 @@ func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	})
 	var d *segments.Damage
 	if !errors.As(err, &d) || s.Stats().Ready {
-		t.Errorf("%v, %+v", err, s.Stats())
+		t.Errorf("err = %v, s.Stats() = %+v", err, s.Stats())
 	}
 	grow(t, s.Store, 2, 700)
 	if s.Stats().Stored != 700 {
-		t.Errorf("%+v", s.Stats())
+		t.Errorf("s.Stats() = %+v", s.Stats())
 	}
 }

@@ -95,7 +95,7 @@ func TestFilesOfAKilledBuildAreRemoved(t *testing.T) {
 	defer func() { _ = again.Close() }()
 	files, err := os.ReadDir(filepath.Dir(s.Path))
 	if err != nil || len(files) != 1 {
-		t.Errorf("left: %v %v", files, err)
+		t.Errorf("left: files = %v, err = %v", files, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestAnOutdatedBuildIsDropped(t *testing.T) {
 		return errors.Join(add(1, &serving.Fill{TS: epoch * second, Repeat: 1}), s.Restart(9, false))
 	})
 	if err == nil || s.Stats().Ready {
-		t.Errorf("%v, %+v", err, s.Stats())
+		t.Errorf("err = %v, s.Stats() = %+v", err, s.Stats())
 	}
 }
 
@@ -121,11 +121,11 @@ func TestACancelledBuildChangesNothing(t *testing.T) {
 		t.Error("no error")
 	}
 	if st := s.Stats(); !st.Ready || st.Stored != 10 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	files, err := os.ReadDir(filepath.Dir(s.Path))
 	if err != nil || len(files) != 1 {
-		t.Errorf("left: %v %v", files, err)
+		t.Errorf("left: files = %v, err = %v", files, err)
 	}
 }
 
@@ -173,6 +173,6 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	if got := fmt.Sprint(s.Stats().Stored, s.Contents().Files.Users()); got != "6300 1" {
-		t.Errorf("fills and users of the last file: %s", got)
+		t.Errorf("fills and users of the last file: got %s", got)
 	}
 }

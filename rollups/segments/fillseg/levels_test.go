@@ -248,7 +248,7 @@ func leveled(t *testing.T, files int) (*Store, history) {
 		err = errors.Join(err, h.flush(s, number))
 	}
 	if err = errors.Join(err, stores[1].Close()); err != nil || s.Stats().Files != files {
-		t.Fatalf("%v, %+v", err, s.Stats())
+		t.Fatalf("err = %v, s.Stats() = %+v", err, s.Stats())
 	}
 	return s, h
 }
@@ -303,13 +303,13 @@ func TestAGapIsNeverServed(t *testing.T) {
 func TestAFileOfBeforeIsTheFirst(t *testing.T) {
 	s, h := leveled(t, 1)
 	if f := s.Contents().Files.Last(); f.Follows != 0 || f.Path() != s.Path {
-		t.Errorf("%+v", f.Header)
+		t.Errorf("f.Header = %+v", f.Header)
 	}
 	if err := h.flush(s, 1); err != nil {
 		t.Fatal(err)
 	}
 	if s.Stats().Files != 2 || !strings.HasSuffix(s.Contents().Files.Last().Path(), "wallets-0-1.seg") {
-		t.Errorf("%s, %+v", s.Contents().Files.Last().Path(), s.Stats())
+		t.Errorf("s.Contents().Files.Last().Path() = %s, s.Stats() = %+v", s.Contents().Files.Last().Path(), s.Stats())
 	}
 	h.check(t, s)
 	if err := s.Close(); err != nil {
@@ -343,7 +343,7 @@ func TestDamageOfALaterFile(t *testing.T) {
 	}
 	var d *segments.Damage
 	if st := again.Stats(); st.Ready || !errors.As(st.Damage, &d) || d.Path != path {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	if _, ok := again.fills(nil, 0, 2, nil, math.MaxInt32); ok {
 		t.Error("fills of a damaged file")
@@ -375,7 +375,7 @@ func TestWhatCannotBeReadOrRemovedEndsNothing(t *testing.T) {
 	}
 	h.check(t, again)
 	if len(left) != 1 || !strings.Contains(left[0].Error(), filepath.Base(former)) {
-		t.Errorf("not removed: %v", left)
+		t.Errorf("not removed: left = %v", left)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s: %v", path, err)

@@ -173,7 +173,7 @@ func (w *world) killed() {
 	}
 	w.restart()
 	if s, few := w.store.Stats(), w.few.Stats(); !s.Ready || !few.Ready || s.Recent > 0 || few.Recent > 0 {
-		w.t.Fatalf("what was built is not there: %+v %+v", s, few)
+		w.t.Fatalf("what was built is not there: s = %+v, few = %+v", s, few)
 	}
 }
 

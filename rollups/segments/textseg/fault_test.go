@@ -20,11 +20,11 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := s.Texts(700, 0); ok || s.Has(1, 0) || s.Stats().Ready {
-		t.Errorf("texts of a file that is gone: %+v", s.Stats())
+		t.Errorf("texts of a file that is gone: s.Stats() = %+v", s.Stats())
 	}
 	rewrite(t, s, 1000)
 	if got, ok := s.Texts(700, 0); !ok || got != *described(700) {
-		t.Errorf("after the next build: %+v %v", got, ok)
+		t.Errorf("after the next build: got %+v, ok = %v", got, ok)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestWhatIsNoFileIsSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ok, err := s.Open(nil); ok || err != nil || told == nil || told.SetAside() != nil {
-			t.Errorf("%s: %v %v %v", name, ok, err, told)
+			t.Errorf("%s: ok = %v, err = %v, told = %v", name, ok, err, told)
 		}
 		if err := s.Restart(0, false); err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func (w *world) build() {
 		w.t.Fatal(err)
 	}
 	if s := w.store.Stats(); !s.Ready || w.batch == p.Batch && s.Recent > 0 {
-		w.t.Fatalf("after a build: %+v", s)
+		w.t.Fatalf("after a build: s = %+v", s)
 	}
 }
 
@@ -104,7 +104,7 @@ func (w *world) check() {
 		bytes += int64(len(t.Description) + len(t.ResolutionSource) + len(t.GroupItemTitle))
 	}
 	if s := w.store.Stats(); s.Text > bytes || s.Recent > int64(len(w.texts)) {
-		w.t.Fatalf("%d bytes of texts: %+v", bytes, s)
+		w.t.Fatalf("%d bytes of texts: s = %+v", bytes, s)
 	}
 	for market := int32(-1); market <= markets; market++ {
 		want, known := w.texts[market]
@@ -194,11 +194,11 @@ func TestADamagedFileIsNotUsed(t *testing.T) {
 func TestReadRecordRefusesWhatIsNone(t *testing.T) {
 	good := appendRecord(nil, described(1))
 	if got, ok := readRecord(good); !ok || got != *described(1) {
-		t.Errorf("%+v %v", got, ok)
+		t.Errorf("got %+v, ok = %v", got, ok)
 	}
 	for _, b := range [][]byte{nil, {1}, {1, 200}, {1, 5, 0}, {1, 0, 9, 'a'}, {1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0}, good[:20]} {
 		if got, ok := readRecord(b); ok {
-			t.Errorf("%v: %+v", b, got)
+			t.Errorf("%v: got %+v", b, got)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestAnOutdatedBuildIsDropped(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	err := s.Build(s.Plan(), func(func(int32, *serving.MarketTexts) error) error { return s.Restart(9, false) })
 	if !errors.Is(err, segments.ErrStoreRestarted) || s.Stats().Ready {
-		t.Errorf("%v, %+v", err, s.Stats())
+		t.Errorf("err = %v, s.Stats() = %+v", err, s.Stats())
 	}
 }
 
@@ -220,10 +220,10 @@ func TestAFailedBuildChangesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if st := s.Stats(); !st.Ready || st.Stored != 10 {
-		t.Errorf("%+v", st)
+		t.Errorf("st = %+v", st)
 	}
 	if files, err := os.ReadDir(filepath.Dir(s.Path)); err != nil || len(files) != 1 {
-		t.Errorf("left: %v %v", files, err)
+		t.Errorf("left: files = %v, err = %v", files, err)
 	}
 }
 
