@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestUnreadRowsAreExpected: the pages that are not proved yet, and no others.
+// TestUnreadRowsAreExpected: the pages that are not verified yet, and no others.
 func TestUnreadRowsAreExpected(t *testing.T) {
 	format := &Format{Magic: "pmx-test", Version: 7, Entries: []uint64{8, 8}, Names: []string{"words", "marks"}}
 	path := filepath.Join(t.TempDir(), "a.seg")
@@ -46,7 +46,7 @@ func TestUnreadRowsAreExpected(t *testing.T) {
 	unread(1, 0, 16, [2]int{5, 6})
 	unread(0, 0, 0)
 	f.Expect(0, 0, all)
-	f.Expect(0, all, all+1) // outside of the section: nothing is asked for
+	f.Expect(0, all, all+1) // outside of the section: nothing is requested
 	unread(0, 0, all, [2]int{0, 5})
 	f.Bytes(0, 2*PageSize, 2*PageSize+8)
 	unread(0, 0, all, [2]int{0, 2}, [2]int{3, 5})
@@ -54,7 +54,7 @@ func TestUnreadRowsAreExpected(t *testing.T) {
 	f.Bytes(0, all-8, all)
 	unread(0, 0, all, [2]int{1, 2}, [2]int{3, 4})
 	if got := f.Bytes(0, 0, all); !slices.Equal(got, words) {
-		t.Error("what is read is not what was written")
+		t.Error("the bytes read are not those that were written")
 	}
 	unread(0, 0, all)
 	unread(1, 0, 16, [2]int{5, 6})

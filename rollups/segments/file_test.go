@@ -23,7 +23,7 @@ var covered = segments.Coverage{Batch: 12, ImportLogHash: 0xFEED, Facts: 1_001}
 
 func noSync(*os.File) error { return nil }
 
-// words is n entries of the first section.
+// words returns n entries of the first section.
 func words(n int) []byte {
 	var b []byte
 	for i := range n {
@@ -32,7 +32,7 @@ func words(n int) []byte {
 	return b
 }
 
-// written writes a file of n words and two marks and gives its path.
+// written writes a file of n words and two marks and returns its path.
 func written(t *testing.T, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.seg")
@@ -62,8 +62,8 @@ func opened(t *testing.T, path string) *segments.File {
 	return f
 }
 
-// TestAFileComesBackAsItWasWritten: header, sections and every byte, with sections that end
-// on a page, before it and behind it, and one that is empty.
+// TestAFileComesBackAsItWasWritten: header, sections and every byte, with sections that end at the
+// end of a page, before it and after it, and one that is empty.
 func TestAFileComesBackAsItWasWritten(t *testing.T) {
 	for _, n := range []int{0, 1, segments.PageSize/8 - 1, segments.PageSize / 8, segments.PageSize/8 + 1, 3_000} {
 		f := opened(t, written(t, n))
@@ -88,8 +88,8 @@ func TestAFileComesBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestEveryFlippedByteIsFound, when the file is opened or when its page is read: there is no
-// byte that may change.
+// TestEveryFlippedByteIsFound when the file is opened or when its page is read: no byte can change
+// without being noticed.
 func TestEveryFlippedByteIsFound(t *testing.T) {
 	path := written(t, 600)
 	good, err := os.ReadFile(path)
@@ -117,7 +117,7 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 	}
 }
 
-// TestACutFileIsDamaged, and one with something behind its end.
+// TestACutFileIsDamaged, and so is one with bytes after its end.
 func TestACutFileIsDamaged(t *testing.T) {
 	path := written(t, 600)
 	good, err := os.ReadFile(path)
@@ -139,8 +139,8 @@ func TestACutFileIsDamaged(t *testing.T) {
 	}
 }
 
-// TestReadsOutsideOfASectionAreCaught: a bound that came from a damaged place costs the read
-// and not the process.
+// TestReadsOutsideOfASectionAreCaught: with a bound from a damaged place, the read fails, but not
+// the process.
 func TestReadsOutsideOfASectionAreCaught(t *testing.T) {
 	f := opened(t, written(t, 4))
 	for _, span := range [][2]int{{0, 33}, {-1, 8}, {9, 8}, {1 << 62, 1<<62 + 1}} {
@@ -152,8 +152,7 @@ func TestReadsOutsideOfASectionAreCaught(t *testing.T) {
 	}
 }
 
-// TestAFileIsMappedWhileSomebodyReads: the last release unmaps, and nobody begins a read
-// after it.
+// TestAFileIsMappedWhileSomebodyReads: the last release unmaps it, and no read begins after that.
 func TestAFileIsMappedWhileSomebodyReads(t *testing.T) {
 	f, err := segments.Open(written(t, 4), letters)
 	if err != nil {
@@ -166,14 +165,14 @@ func TestAFileIsMappedWhileSomebodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(f.Bytes(0, 0, 32), words(4)) {
-		t.Error("it cannot be read by who still holds it")
+		t.Error("whoever still holds the file cannot read it")
 	}
 	if err := f.Release(); err != nil || f.Users() != 0 || f.Acquire() {
 		t.Errorf("after the last release: %v, %d users", err, f.Users())
 	}
 }
 
-// TestADamagedFileIsSetAside, and a good one that has taken its place is not.
+// TestADamagedFileIsSetAside, but not a good one that has replaced it.
 func TestADamagedFileIsSetAside(t *testing.T) {
 	path := written(t, 4)
 	f := opened(t, path)
@@ -192,11 +191,10 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the damaged file is still there: %v", err)
 	}
 }
 
-// TestOnlyItsOwnTemporaryFilesGo.
 func TestOnlyItsOwnTemporaryFilesGo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "wallets.seg")

@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// benchStore has many wallets of 20 fills, one of just too few to be heavy, and a market maker, in so
-// many files: the first has half of the fills if there are others.
+// benchStore has many wallets with 20 fills, one with just too few to be heavy, and a market maker,
+// in n files: if there are others, the first has half of the fills.
 func benchStore(b *testing.B, files int) WalletStore {
 	b.Helper()
 	s := NewWalletStore(filepath.Join(b.TempDir(), "wallets.seg"), scrambled{})
@@ -67,7 +67,7 @@ func benchStore(b *testing.B, files int) WalletStore {
 
 func BenchmarkReads(b *testing.B) { benchReads(b, benchStore(b, 1)) }
 
-// The same from as many files as there may be.
+// The same from the maximum number of files.
 func BenchmarkReadsOfManyFiles(b *testing.B) { benchReads(b, benchStore(b, maxLevels)) }
 
 func benchReads(b *testing.B, s WalletStore) {
@@ -101,7 +101,7 @@ func benchReads(b *testing.B, s WalletStore) {
 	}
 }
 
-// What a start pays for a file: its header, its checksums and its index.
+// The cost of a file at a start: its header, its checksums and its index.
 func BenchmarkOpen(b *testing.B) {
 	s := benchStore(b, 1)
 	b.ReportMetric(float64(s.Stats().Bytes), "file-bytes")

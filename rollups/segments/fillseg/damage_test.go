@@ -20,10 +20,10 @@ import (
 
 var every = flag.Bool("every", false, "damage a file at every bit and length, not at some")
 
-// answers are all that can be read of a store, by key. nil: it is left to the database.
+// answers are all results that can be read from a store, by key. nil: it is left to the database.
 type answers struct {
 	fills  [][]serving.Fill
-	older  [][]serving.Fill // behind the third
+	older  [][]serving.Fill // after the third
 	tokens [][]serving.TokenSum
 	days   [][]serving.DaySum
 	// Of tokens.
@@ -31,7 +31,7 @@ type answers struct {
 	hours   [][]serving.PartialCandle
 }
 
-// keys is how many wallets and how many tokens are asked for.
+// keys is the number of wallets and of tokens that are requested.
 const keys = 40
 
 func ask(s *Store, n int) (a answers) {
@@ -54,7 +54,7 @@ func ask(s *Store, n int) (a answers) {
 			continue
 		}
 		if ok && len(fills) <= 3 {
-			a.older[key] = []serving.Fill{} // nobody asks
+			a.older[key] = []serving.Fill{} // nobody requests them
 		} else if ok {
 			if older, ok := s.fills([]serving.Fill{}, key, 0, &fills[2], n); ok {
 				a.older[key] = older
@@ -72,8 +72,8 @@ func ask(s *Store, n int) (a answers) {
 	return a
 }
 
-// wrong tells whether an answer was given that is not the one of the whole file, and
-// whether one was not given that the whole file has.
+// wrong reports whether a result differs from the one of the undamaged file, and whether one is
+// missing that the undamaged file has.
 func wrong(whole, got answers) (bad, missing bool) {
 	for key := range keys {
 		for _, b := range [...][2]bool{differ(whole.fills[key], got.fills[key]), differ(whole.older[key], got.older[key]),
@@ -88,8 +88,8 @@ func differ[T comparable](whole, got []T) [2]bool {
 	return [2]bool{got != nil && !slices.Equal(whole, got), got == nil && whole != nil}
 }
 
-// damageable gives two stores of the same fills, with some that need a wide row and
-// one wallet of kept sums, and how many fills each gives of a key.
+// damageable returns two stores of the same fills, some of which need a wide row, with one wallet
+// of kept sums; and the number of fills that each returns for a key.
 func damageable(t *testing.T) map[*Store]int {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -101,7 +101,7 @@ func damageable(t *testing.T) map[*Store]int {
 			f.TS++
 		}
 		if i%5 == 0 {
-			f.Token %= wallets // so that there are tokens of more fills than are kept
+			f.Token %= wallets // so that there are tokens with more fills than are kept
 		}
 		f.Wallet = [...]data.WalletID{0, 0, 0, 1, 2, 4, 1, 0}[i%8]
 		facts[i] = f
@@ -131,7 +131,7 @@ func damageable(t *testing.T) map[*Store]int {
 	return map[*Store]int{whole.Store: 1000, few.Store: 20}
 }
 
-// damage is what becomes of a file, between two of its bytes.
+// damage is what happens to a file, between two of its bytes.
 type damage struct {
 	name   string
 	lo, hi int64
@@ -159,8 +159,8 @@ func junk(at int64, text []byte) damage {
 	}}
 }
 
-// damages gives bits that are not what they were, lengths, and pages of something
-// else; with every, all bits and lengths that there are.
+// damages returns flipped bits, other lengths, and pages with other contents; with every, all bits
+// and lengths.
 func damages(size int64) (all []damage) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for at := range int64(200) { // the header
@@ -191,13 +191,13 @@ func damages(size int64) (all []damage) {
 	return all
 }
 
-// Whatever becomes of a file, what is read of it is what was written, or is left to
-// the database: never wrong, and never a panic. What is left to it is known as damage.
+// However a file is damaged, what is read of it is what was written, or is left to the database: it
+// is never wrong, and never a panic. What is left to the database is reported as damage.
 func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	for s, n := range damageable(t) {
 		whole := ask(s, n)
 		if bad, missing := wrong(whole, ask(s, n)); bad || missing || s.Stats().Stored == 0 {
-			t.Fatal("the whole file does not answer")
+			t.Fatal("the undamaged file returns nothing")
 		}
 		text, err := os.ReadFile(s.Path)
 		if err != nil {
@@ -217,14 +217,14 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 			if i%4 > 0 {
 				continue
 			}
-			// Once it is open, what was proved then is not proved again.
+			// Once it is open, pages that are verified are not verified again.
 			bad, _ = damaged(t, s, text, d, true, whole, n)
 			if bad && (d.hi <= int64(heavyFrom) || d.lo >= int64(indexTo)) {
-				t.Errorf("%s: %s, once it was open: a wrong answer", filepath.Base(s.Path), d.name)
+				t.Errorf("%s: %s, after it was opened: a wrong answer", filepath.Base(s.Path), d.name)
 			}
 		}
 		if found < len(all)*9/10 {
-			t.Errorf("%d of %d damages were found", found, len(all))
+			t.Errorf("%d of %d damages were noticed", found, len(all))
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -232,8 +232,8 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	}
 }
 
-// damaged reads a file like that of s with text in it and damage done to it, before it
-// is opened or late, before anything was read.
+// damaged reads a file like that of s, with text in it, that is damaged before it is opened or, if
+// late, before anything is read.
 func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole answers, n int) (bad, missing bool) {
 	t.Helper()
 	again := newStore(s.Path+"x", s.kind, s.bufferFills)

@@ -12,8 +12,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A file that is cut short under a running service faults when it is read: the
-// store forgets it, nothing crashes, and the next build does without it.
+// A file that is cut off under a running service causes a fault when it is read: the store forgets
+// it, nothing crashes, and the next build does not use it.
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 50_000)
 	defer func() { _ = s.Close() }()
@@ -21,7 +21,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := s.Tokens(nil, 3, 0); ok {
-		t.Error("sums of a file that is gone")
+		t.Error("sums are read from a file that is gone")
 	}
 	if _, ok := s.Fills(nil, 3, 0, nil, 10); ok || s.Has(3, 0) || s.Stats().Ready {
 		t.Errorf("s.Stats() = %+v", s.Stats())

@@ -35,7 +35,7 @@ func TestADamagedFileIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ok, err := NewWalletStore(s.Path, scrambled{}).Open(accept); ok || err != nil {
-			t.Errorf("%s: taken %v, %v", name, ok, err)
+			t.Errorf("%s: accepted %v, %v", name, ok, err)
 		}
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
@@ -45,19 +45,19 @@ func TestADamagedFileIsNotUsed(t *testing.T) {
 	if ok, err := again.Open(func(c segments.Coverage) (bool, error) {
 		return c == segments.Coverage{Batch: 0, ImportLogHash: 5, Facts: 1000}, nil
 	}); !ok || err != nil {
-		t.Errorf("the whole file: taken %v, %v", ok, err)
+		t.Errorf("the complete file: accepted %v, %v", ok, err)
 	}
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A file of every fill, or of fewer newest ones, is not taken for one of the newest.
+// A file with every fill, or with fewer of the newest ones, is not accepted as one of the newest.
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
 	accept := func(segments.Coverage) (bool, error) { return true, nil }
 	if ok, err := NewTokenStore(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
-		t.Errorf("every fill: taken %v, %v", ok, err)
+		t.Errorf("every fill: accepted %v, %v", ok, err)
 	}
 	few := NewTokenStore(filepath.Join(t.TempDir(), "few.seg"), scrambled{}, 3)
 	if err := few.Restart(-1, true); err != nil {
@@ -67,7 +67,7 @@ func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	for most, want := range map[int]bool{2: false, 3: true, 4: false} {
 		again := NewTokenStore(few.Path, scrambled{}, most)
 		if ok, err := again.Open(accept); ok != want || err != nil {
-			t.Errorf("%d of each: taken %v, %v", most, ok, err)
+			t.Errorf("%d of each: accepted %v, %v", most, ok, err)
 		}
 		if err := again.Close(); err != nil {
 			t.Error(err)
@@ -90,7 +90,7 @@ func TestFilesOfAKilledBuildAreRemoved(t *testing.T) {
 	}
 	again := NewWalletStore(s.Path, scrambled{})
 	if ok, err := again.Open(func(segments.Coverage) (bool, error) { return true, nil }); !ok || err != nil {
-		t.Fatalf("taken %v, %v", ok, err)
+		t.Fatalf("accepted %v, %v", ok, err)
 	}
 	defer func() { _ = again.Close() }()
 	files, err := os.ReadDir(filepath.Dir(s.Path))
@@ -129,7 +129,7 @@ func TestACancelledBuildChangesNothing(t *testing.T) {
 	}
 }
 
-// Readers go on in the old file while a new one takes its place.
+// Readers continue in the old file while a new one replaces it.
 func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	s := made(t, 700)
 	defer func() { _ = s.Close() }()
@@ -148,7 +148,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 				through := s.Through()
 				var ok bool
 				if fills, ok = s.Fills(fills[:0], 3, through, nil, 1000); !ok && s.Through() > through {
-					continue // the file of the next batch has taken the place of this one
+					continue // the file of the next batch has replaced this one
 				}
 				if !ok || len(fills) != 100*int(through+1) {
 					t.Errorf("batch %d: %d fills, found %v", through, len(fills), ok)
@@ -156,7 +156,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 				}
 				for i := 1; i < len(fills); i++ {
 					if fills[i-1].Compare(&fills[i], scrambled{}) <= 0 {
-						t.Error("out of order")
+						t.Error("the fills are out of order")
 						return
 					}
 				}

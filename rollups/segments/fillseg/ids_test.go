@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// idFills are fills of wallets and tokens whose numbers are the same: a mix-up of the two
-// finds fills, but not the right ones.
+// idFills are fills of wallets and tokens with the same numbers: if the two are confused, there are
+// fills, but the wrong ones.
 func idFills() []serving.Fill {
 	fill := func(n int64, wallet data.WalletID, token data.TokenID) serving.Fill {
 		return serving.Fill{TS: (epoch + n) * second, Tx: data.Hash{byte(n)}, LogIndex: int32(n), Wallet: wallet, Token: token,
@@ -63,7 +63,7 @@ func TestBothStoresNameWalletAndToken(t *testing.T) {
 		s.Add(Batch{Number: 1, Replaced: f[:1]})
 	}
 	if byWallet.Has(7, 1) || !byWallet.Has(9, 1) || !byToken.Has(7, 1) || byToken.Has(9, 1) {
-		t.Error("another key than that of the replaced fill is left to the database")
+		t.Error("a key other than those of the replaced fill is left to the database")
 	}
 	if p, q := byWallet.Plan().Reread, byToken.Plan().Reread; !cmp.Equal(p, Keys{Wallets: []data.WalletID{7}}) || !cmp.Equal(q, Keys{Tokens: []data.TokenID{9}}) {
 		t.Errorf("read again: %+v and %+v", p, q)
@@ -87,7 +87,7 @@ func buildAll(t *testing.T, s *Store, fills []serving.Fill) {
 	}
 }
 
-// Files that are there stay readable: a change of these bytes needs another version.
+// Existing files stay readable: if these bytes change, there must be another version.
 func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{

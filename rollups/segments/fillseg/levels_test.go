@@ -21,8 +21,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// On the way from a venue of some size to a larger one, what comes in is written four times at most,
-// and no more files are left than there may be.
+// While a venue grows from one size to a larger one, each new fill is written at most four times,
+// and there are never more files than the maximum.
 func TestWhatComesInIsWrittenFourTimes(t *testing.T) {
 	const million, perFill = 1_000_000, rowSize + hashSize/2
 	for _, c := range [][2]uint64{{0, 1}, {0, 10}, {0, 16}, {0, 100}, {0, 300}, {0, 1000}, {10, 100}, {16, 100}, {100, 300}, {280, 600}, {300, 330}, {300, 600}, {300, 1000}, {1000, 1100}} {
@@ -49,7 +49,7 @@ func TestWhatComesInIsWrittenFourTimes(t *testing.T) {
 	}
 }
 
-// Whatever the sizes are, a build takes in the newest files, and there are never too many.
+// Whatever the sizes are, a build includes the newest files, and there are never too many.
 func TestFilesStayFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
@@ -60,12 +60,12 @@ func TestFilesStayFew(t *testing.T) {
 		most := 1 + rng.IntN(maxLevels)
 		kept := mergeFrom(sizes, rng.Uint64N(1<<rng.IntN(40)), most)
 		if kept < 0 || kept > len(sizes) || kept+1 > most || len(sizes) < most && kept != len(sizes) {
-			t.Fatalf("%d of %d files are kept, there may be %d", kept, len(sizes), most)
+			t.Fatalf("%d of %d files are kept, the maximum is %d", kept, len(sizes), most)
 		}
 	}
 }
 
-// history is fills that are the same whenever they are asked for: of each batch so many.
+// history returns fills that are the same each time: so many of each batch.
 type history struct{ fills int }
 
 func (h history) batch(number int64) []serving.Fill {
@@ -99,7 +99,7 @@ func (h history) flush(s *Store, number int64) error {
 	})
 }
 
-// check holds what a store gives of every key against the fills of all batches that it has.
+// check compares what a store returns for every key with the fills of all batches that it has.
 func (h history) check(t *testing.T, s *Store) {
 	t.Helper()
 	through := s.Through()
@@ -122,7 +122,7 @@ func (h history) check(t *testing.T, s *Store) {
 	}
 }
 
-// stores opens or begins the stores below dir.
+// stores opens or creates the stores below dir.
 func (h history) stores(dir string) ([]*Store, error) {
 	out := []*Store{NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store, NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 50).Store}
 	for _, s := range out {
@@ -139,8 +139,8 @@ func (h history) stores(dir string) ([]*Store, error) {
 	return out, nil
 }
 
-// The bytes of all files that are written, temporary ones too, are no more than four times those of
-// the fills, however many came before.
+// The bytes of all files that are written, including temporary ones, are at most four times those
+// of the fills, however many there were before.
 func TestBytesWrittenAreInProportionToWhatComesIn(t *testing.T) {
 	h := history{2_000}
 	stores, err := h.stores(t.TempDir())
@@ -175,7 +175,7 @@ func TestBytesWrittenAreInProportionToWhatComesIn(t *testing.T) {
 	}
 }
 
-// flushAloud builds again and again in dir, and says so.
+// flushAloud builds again and again in dir, and prints each time.
 func flushAloud(dir string) {
 	h := history{killedFills}
 	stores, err := h.stores(dir)
@@ -193,8 +193,8 @@ func flushAloud(dir string) {
 
 const killedFills = 500
 
-// Whatever moment the process is killed at, the next one finds files that continue each other from
-// the first import to the last that was built, or one more.
+// Whenever the process is killed, the next one finds files that follow each other from the first
+// import to the last one that was built, or to the one after it.
 func TestAKilledMergeLeavesAWholeChain(t *testing.T) {
 	h, dir := history{killedFills}, t.TempDir()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -225,7 +225,7 @@ func TestAKilledMergeLeavesAWholeChain(t *testing.T) {
 		}
 		for _, s := range stores {
 			if s.Through() < built || s.Damage() != nil {
-				t.Fatalf("%s: through batch %d, and %d was built; %v", filepath.Base(s.Path), s.Through(), built, s.Damage())
+				t.Fatalf("%s: through batch %d, but %d was built; %v", filepath.Base(s.Path), s.Through(), built, s.Damage())
 			}
 			h.check(t, s)
 			if err := s.Close(); err != nil {
@@ -235,7 +235,7 @@ func TestAKilledMergeLeavesAWholeChain(t *testing.T) {
 	}
 }
 
-// leveled gives a store of files that continue each other, 100 fills in each.
+// leveled returns a store of files that follow each other, with 100 fills each.
 func leveled(t *testing.T, files int) (*Store, history) {
 	t.Helper()
 	h := history{100}
@@ -253,8 +253,8 @@ func leveled(t *testing.T, files int) (*Store, history) {
 	return s, h
 }
 
-// A file that is missing, of another history or damaged is the end of what is served: nothing behind
-// it is, and what is before it.
+// If a file is missing, has another history or is damaged, the files before it are served, and none
+// after it.
 func TestAGapIsNeverServed(t *testing.T) {
 	for name, spoil := range map[string]func(path, foreign string) error{
 		"missing": func(path, _ string) error { return os.Remove(path) },
@@ -283,7 +283,7 @@ func TestAGapIsNeverServed(t *testing.T) {
 				t.Errorf("%s %d: through batch %d, want %d; %v", name, at, got, want, again.Damage())
 			}
 			h.check(t, again)
-			// The next build makes up for it, and leaves nothing else.
+			// The next build writes what is missing, and leaves no other files.
 			if err := h.flush(again, 3); err != nil {
 				t.Fatal(err)
 			}
@@ -299,7 +299,7 @@ func TestAGapIsNeverServed(t *testing.T) {
 	}
 }
 
-// The file of a version that knows no other files is the first one.
+// The file of a version without several files is the first one.
 func TestAFileOfBeforeIsTheFirst(t *testing.T) {
 	s, h := leveled(t, 1)
 	if f := s.Contents().Files.Last(); f.Follows != 0 || f.Path() != s.Path {
@@ -317,7 +317,7 @@ func TestAFileOfBeforeIsTheFirst(t *testing.T) {
 	}
 }
 
-// Damage of any file is found when it is read; then nothing is served.
+// Damage of any file is noticed when it is read; then nothing is served.
 func TestDamageOfALaterFile(t *testing.T) {
 	s, h := leveled(t, 3)
 	path := s.Contents().Files.Last().Path()
@@ -346,11 +346,11 @@ func TestDamageOfALaterFile(t *testing.T) {
 		t.Errorf("st = %+v", st)
 	}
 	if _, ok := again.fills(nil, 0, 2, nil, math.MaxInt32); ok {
-		t.Error("fills of a damaged file")
+		t.Error("fills are read from a damaged file")
 	}
 }
 
-// A file that cannot be read counts as missing, and one that cannot be removed does not make a build fail.
+// A file that cannot be read counts as missing, and a build does not fail if one cannot be removed.
 func TestWhatCannotBeReadOrRemovedEndsNothing(t *testing.T) {
 	s, h := leveled(t, 4)
 	path, former := s.Contents().Files.List()[2].Path(), filepath.Join(filepath.Dir(s.Path), "wallets-7-9.seg")

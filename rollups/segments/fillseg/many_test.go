@@ -12,7 +12,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// A token with many fills that no file has is handed out as a sum of each wallet, and not of each fill.
+// A token with many fills that are in no file is returned as a sum for each wallet, not as single
+// fills.
 func TestManyFillsInMemoryAreHandedOutAsSums(t *testing.T) {
 	const fills, wallets = 3*settledAt + 100, 40
 	s := NewTokenStore(filepath.Join(t.TempDir(), "tokens.seg"), scrambled{}, 3)
@@ -36,7 +37,7 @@ func TestManyFillsInMemoryAreHandedOutAsSums(t *testing.T) {
 	of := serving.WalletSum{Wallet: 1} // of another token
 	got, ok := s.Wallets([]serving.WalletSum{of}, 7, 0)
 	if !ok || len(got) > settledAt+2 || got[0] != of {
-		t.Fatalf("%v: %d sums behind %+v", ok, len(got)-1, got[0])
+		t.Fatalf("%v: %d sums after %+v", ok, len(got)-1, got[0])
 	}
 	var want []serving.WalletSum
 	for _, sum := range sums {

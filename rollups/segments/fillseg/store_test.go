@@ -20,7 +20,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// scrambled is an order of names that is not the one of numbers.
+// scrambled is an order of names that differs from that of the numbers.
 type scrambled struct{}
 
 func (scrambled) CompareTokens(a, b data.TokenID) int   { return scrambledOrder(a, b) }
@@ -36,7 +36,7 @@ type fact struct {
 	serving.Fill
 }
 
-// world is a database of facts and the stores beside it.
+// world is a database of facts with its stores.
 type world struct {
 	t     *rapid.T
 	dir   string
@@ -72,7 +72,7 @@ func (w *world) fill() serving.Fill {
 	return f
 }
 
-// add imports fills; some replace one that was there.
+// add imports fills; some replace earlier ones.
 func (w *world) add() {
 	w.batch++
 	b := Batch{Number: w.batch}
@@ -98,7 +98,7 @@ func (w *world) add() {
 	w.few.Add(b)
 }
 
-// of gives a wallet's facts up to a batch, oldest first.
+// of returns a wallet's facts up to a batch, oldest first.
 func (w *world) of(wallet data.WalletID, batch int64) []serving.Fill {
 	var out []serving.Fill
 	for _, f := range w.facts {
@@ -144,10 +144,10 @@ func (w *world) buildOne(store *Store) {
 	}
 }
 
-// mostFew is how many fills of a token the other store keeps.
+// mostFew is the number of fills of a token that the other store keeps.
 const mostFew = 3
 
-// newest gives a token's newest facts up to a batch.
+// newest returns a token's newest facts up to a batch.
 func (w *world) newest(token data.TokenID, batch int64) []serving.Fill {
 	var list []serving.Fill
 	for _, f := range w.facts {
@@ -159,8 +159,8 @@ func (w *world) newest(token data.TokenID, batch int64) []serving.Fill {
 	return list[:min(len(list), mostFew)]
 }
 
-// killed is a build whose process ends before the files that were merged are removed: they are there
-// again, next to the new one.
+// killed is a build whose process ends before the merged files are removed: they are there again,
+// next to the new one.
 func (w *world) killed() {
 	before := w.files()
 	w.build()
@@ -173,11 +173,11 @@ func (w *world) killed() {
 	}
 	w.restart()
 	if s, few := w.store.Stats(), w.few.Stats(); !s.Ready || !few.Ready || s.Recent > 0 || few.Recent > 0 {
-		w.t.Fatalf("what was built is not there: s = %+v, few = %+v", s, few)
+		w.t.Fatalf("what was built is missing: s = %+v, few = %+v", s, few)
 	}
 }
 
-// lost is a restart that finds one file less, or one that is not whole.
+// lost is a restart with one file missing or incomplete.
 func (w *world) lost() {
 	paths := slices.Sorted(maps.Keys(w.files()))
 	if len(paths) == 0 {
@@ -194,7 +194,7 @@ func (w *world) lost() {
 	w.restart()
 }
 
-// files are all that there are, with their bytes.
+// files returns all files with their bytes.
 func (w *world) files() map[string][]byte {
 	out := map[string][]byte{}
 	list, err := os.ReadDir(w.dir)
@@ -210,7 +210,7 @@ func (w *world) files() map[string][]byte {
 	return out
 }
 
-// restart is what a new process does: it takes the files where they still fit.
+// restart does what a new process does: it uses the files if they still fit.
 func (w *world) restart() {
 	if err := errors.Join(w.store.Close(), w.few.Close()); err != nil {
 		w.t.Fatal(err)
@@ -282,11 +282,11 @@ func (w *world) check() {
 		w.sums(wallet, want)
 	}
 	if _, ok := w.store.Fills(nil, 0, w.batch+1, nil, 1); ok {
-		w.t.Fatal("a batch that was never added is in memory")
+		w.t.Fatal("a batch that was not added is in memory")
 	}
 }
 
-// checkFew holds what the other store gives of this batch and those before.
+// checkFew compares the other store's results for this batch and those before.
 func (w *world) checkFew() {
 	for token := range data.TokenID(tokenIDs + 1) {
 		for batch := w.batch - 3; batch <= w.batch; batch++ {
@@ -304,12 +304,12 @@ func (w *world) checkFew() {
 			w.checkSums(token, batch, ok)
 		}
 		if _, ok := w.few.Newest(nil, token, w.batch, mostFew+1); ok {
-			w.t.Fatal("more than are kept are in memory")
+			w.t.Fatal("more fills than are kept are in memory")
 		}
 	}
 }
 
-// checkSums holds what all fills of a token come to, of which the store keeps a few.
+// checkSums compares the sums of all fills of a token, of which the store keeps a few.
 func (w *world) checkSums(token data.TokenID, batch int64, known bool) {
 	var want, got tokenSums
 	for i := range w.facts {
@@ -341,7 +341,7 @@ func same[T comparable](t *rapid.T, what string, want, got []T) {
 	}
 }
 
-// pages walks through a wallet's fills in pages.
+// pages reads a wallet's fills page by page.
 func (w *world) pages(wallet data.WalletID, newest []serving.Fill) {
 	n := rapid.IntRange(1, 7).Draw(w.t, "page")
 	var seen []serving.Fill
@@ -407,7 +407,7 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 	})
 }
 
-// A fill whose amounts need every bit comes back as it was.
+// A fill whose amounts need every bit is read as it was written.
 func TestRowsKeepEveryBit(t *testing.T) {
 	const last = (epoch + maxTime) * second
 	most := serving.Fill{TS: last, Wallet: 7, Token: maxID, Side: data.Sell, Role: data.Taker, LogIndex: maxLogIndex, Repeat: 1,
@@ -446,7 +446,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 	}
 }
 
-// made gives a store with a built file of n fills.
+// made returns a store with a built file of n fills.
 func made(t *testing.T, n int) WalletStore {
 	t.Helper()
 	s := NewWalletStore(filepath.Join(t.TempDir(), "wallets.seg"), scrambled{})

@@ -10,8 +10,8 @@ import (
 	"pmx/rollups/segments"
 )
 
-// Whatever becomes of a file, a text that is read of it is what was written, or is
-// left to the database: never wrong, and never a panic. What is left to it is known as
+// However a file is damaged, a text that is read from it is what was written, or is left to the
+// database: it is never wrong, and never a panic. What is left to the database is reported as
 // damage.
 func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	const n = 60
@@ -40,7 +40,7 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 			b[at] ^= 1 << bit
 			return b
 		}
-		late := i%4 == 3 && at < int(from) // once it is open; the index is not proved again
+		late := i%4 == 3 && at < int(from) // once it is open; the index is not verified again
 		changed := damage(append([]byte{}, text...))
 		if !late {
 			err = os.WriteFile(s.Path, changed, 0o600)
@@ -81,6 +81,6 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		}
 	}
 	if found < rounds*8/10 {
-		t.Errorf("%d of %d damages were found", found, rounds)
+		t.Errorf("%d of %d damages were noticed", found, rounds)
 	}
 }

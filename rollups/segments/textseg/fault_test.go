@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/segments"
 )
 
-// A file that is cut short under a running service faults when it is read: the
-// store forgets it, nothing crashes, and the next build writes it again.
+// A file that is cut off under a running service causes a fault when it is read: the store forgets
+// it, nothing crashes, and the next build writes it again.
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 1000)
 	defer func() { _ = s.Close() }()
@@ -30,7 +30,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 
 func pipe(path string) error { return unix.Mkfifo(path, 0o600) }
 
-// What is at the file's path and is none is not waited for, nor read.
+// If something other than a file is at the file's path, it is neither waited for nor read.
 func TestWhatIsNoFileIsSetAside(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"folder": func(path string) error { return os.Mkdir(path, 0o700) }, "pipe": pipe,
@@ -49,7 +49,7 @@ func TestWhatIsNoFileIsSetAside(t *testing.T) {
 		}
 		rewrite(t, s, 3)
 		if _, ok := s.Texts(1, 0); !ok {
-			t.Errorf("%s: the next file is not there", name)
+			t.Errorf("%s: the next file is missing", name)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// world is a database of texts and a store beside it.
+// world is a database of texts and a store.
 type world struct {
 	t     *rapid.T
 	path  string
@@ -55,7 +55,7 @@ func (w *world) all(add func(int32, *serving.MarketTexts) error) error {
 	return nil
 }
 
-// build writes the file; a batch may come in meanwhile.
+// build writes the file; a batch may be added meanwhile.
 func (w *world) build() {
 	p := w.store.Plan()
 	p.ImportLogHash = 77
@@ -116,7 +116,7 @@ func (w *world) check() {
 			w.t.Fatal("Has and Texts disagree")
 		}
 		if _, ok := w.store.Texts(market, w.batch+1); ok {
-			w.t.Fatal("a batch that was never added is in memory")
+			w.t.Fatal("a batch that was not added is in memory")
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestStoreAndDatabaseGiveTheSameTexts(t *testing.T) {
 	})
 }
 
-// made gives a store with a built file of n markets.
+// made returns a store with a built file of n markets.
 func made(t *testing.T, n int) *Store {
 	t.Helper()
 	s := New(filepath.Join(t.TempDir(), "markets.seg"))
@@ -185,12 +185,12 @@ func TestADamagedFileIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ok, err := New(s.Path).Open(func(segments.Coverage) (bool, error) { return true, nil }); ok || err != nil {
-			t.Errorf("%s: taken %v, %v", name, ok, err)
+			t.Errorf("%s: accepted %v, %v", name, ok, err)
 		}
 	}
 }
 
-// A record that is none, of a file that someone wrote into, is left to the database.
+// An invalid record, in a file that something else wrote to, is left to the database.
 func TestReadRecordRefusesWhatIsNone(t *testing.T) {
 	good := appendRecord(nil, described(1))
 	if got, ok := readRecord(good); !ok || got != *described(1) {
@@ -227,7 +227,7 @@ func TestAFailedBuildChangesNothing(t *testing.T) {
 	}
 }
 
-// Readers go on in the old file while a new one takes its place.
+// Readers continue in the old file while a new one replaces it.
 func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	s := made(t, 100)
 	defer func() { _ = s.Close() }()
@@ -255,6 +255,6 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	if users := s.Contents().Files.Users(); users != 1 {
-		t.Errorf("%d hold the last file", users)
+		t.Errorf("%d readers hold the last file", users)
 	}
 }
