@@ -17,7 +17,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// leavingWindows draws history that leaves every window, and batches that follow it directly.
+// leavingWindows generates history that leaves every window, and batches that follow it directly.
 func leavingWindows(t *rapid.T) []step {
 	w := drawWorld(t)
 	if rapid.Bool().Draw(t, "on the desk") {

@@ -62,8 +62,8 @@ func (v *venue) compareCandles(t rapid.TB) []string {
 	return kept
 }
 
-// Four trades of an hour, at 0.5, 0.9, 0.1 and 0.6; then a source with log indexes says that the dearest and
-// the last were no taker's, and a late one comes in that is the first.
+// Four trades of an hour, at 0.5, 0.9, 0.1 and 0.6. Then a source with log indexes says that the
+// highest and the last were not a taker's, and a late one is imported that is the first.
 func TestCandlesLoseReplacedFills(t *testing.T) {
 	testfiles.InLong(t, "TestCandlesEqualPlainSQLOnTheSampleVenue holds candles against the facts")
 	fill := func(n int, minute int64, cents data.Micro) data.Fill {

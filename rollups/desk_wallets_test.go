@@ -47,8 +47,8 @@ func listed(kind string, i int) data.Market {
 	return m
 }
 
-// drawDesk draws listings that change, payouts that are corrected, tokens that are
-// mapped late or elsewhere, and fills, dealt into files in any order.
+// drawDesk generates listings that change, payouts that are corrected, tokens that are mapped late
+// or to other markets, and fills, distributed over files in any order.
 func drawDesk(t *rapid.T) []step {
 	steps := make([]step, rapid.IntRange(2, 6).Draw(t, "files"))
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deal"), 3))
@@ -89,7 +89,7 @@ func drawDesk(t *rapid.T) []step {
 	return steps
 }
 
-// deskOf reads which tokens are of which market of the desk, and what these paid.
+// deskOf reads which tokens belong to which market of the desk, and what these paid.
 func (v *venue) deskOf() (of map[string]pnl.Fill, payouts map[data.Hash]pnl.Payout) {
 	of, payouts = map[string]pnl.Fill{}, map[data.Hash]pnl.Payout{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {

@@ -54,8 +54,8 @@ func (v *venue) compareEvents(t rapid.TB, keys []string) (some int) {
 
 var eventKeys = []string{"a", "b", "c", "1", "2", "3"}
 
-// drawEventful draws files of fills in six markets that move between events, by slug or by id, and
-// take tokens from each other.
+// drawEventful generates files of fills in six markets that move between events, by slug or by id,
+// and take tokens from each other.
 func drawEventful(t *rapid.T) []step {
 	steps := make([]step, rapid.IntRange(2, 4).Draw(t, "files"))
 	fills := 0
@@ -125,11 +125,10 @@ func TestTradersOfEventsAreThoseOfTheFacts(t *testing.T) {
 	}
 }
 
-// Wallets 1 and 2 trade market 1 of event a, and wallet 1 trades market 0 then, which
-// comes first in the event: both count once, now wallet 1 at market 0. Wallet 3 trades
-// market 2 of event b. Then market 1 goes over to b: a has wallet 1 left, b wallets 1,
-// 2 and 3. At last market 0, whose tokens so far nobody else traded, loses them to
-// market 2: a has nobody, and b all three.
+// Wallets 1 and 2 trade market 1 of event a. Then wallet 1 trades market 0, which is first in the
+// event: both count once, wallet 1 now at market 0. Wallet 3 trades market 2 of event b. Then
+// market 1 moves to b: a has wallet 1, b has wallets 1, 2 and 3. Finally market 0, whose tokens
+// nobody else has traded so far, loses them to market 2: a has no wallet, and b all three.
 func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
 	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts draws markets that come and go")
 	fill := func(n, wallet, market int) data.Fill {
@@ -167,8 +166,8 @@ func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
 	}
 }
 
-// A database from before the counts were kept gets them from its migration, without
-// a rebuild, whatever part of its positions is in deltas.
+// A database from before the counts were stored gets them from its migration, without a rebuild,
+// whichever of its positions are in deltas.
 func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts counts them")
 	file, err := os.ReadFile(filepath.FromSlash("../engine/schema/migrations/00014_event_wallets.sql"))

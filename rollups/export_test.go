@@ -5,17 +5,17 @@ import (
 	"database/sql"
 )
 
-// RebuildAtOnce is Rebuild with so many rows at once; 0 for as many as memory allows.
+// RebuildAtOnce is Rebuild with that many rows at once; 0 for as many as memory allows.
 func RebuildAtOnce(ctx context.Context, conn *sql.Conn, rows int64) error {
 	return rebuildAtOnce(ctx, conn, nil, rows, nil)
 }
 
-// VerifyAtOnce is Verify with so many rows at once.
+// VerifyAtOnce is Verify with that many rows at once.
 func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, error) {
 	return verifyAtOnce(ctx, conn, nil, rows, nil)
 }
 
-// Ranges returns the ranges of keys with at most so many rows each, ends included.
+// Ranges returns ranges of keys, including both ends, with at most that many rows each.
 func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
 	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
 	for _, r := range ranges {
@@ -27,7 +27,7 @@ func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (ou
 // SumByStatements makes the Merger sum up every batch by statements.
 func (g *Merger) SumByStatements() { g.byStatements = true }
 
-// HoldAtMost makes the Merger value at most so many positions in memory.
+// HoldAtMost makes the Merger value at most that many positions in memory.
 func (g *Merger) HoldAtMost(n int) { g.mostHeld = n }
 
 // Held returns how many positions by outcome the last batch valued in memory, and how many wallets

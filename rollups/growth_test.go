@@ -161,10 +161,10 @@ func wantSpans(first, last int64, name func(time.Time) string, of func(string) b
 	return out
 }
 
-// Market 0 trades token a on day 0 and b on day 1, market 1 token c on day 1: two
-// markets trade on day 1, and one is new on each. Then a and b are found to be
-// market 1's: it is new on day 0 and the only one on both. A late fill of token e
-// brings market 0 back on day 0, and one of c on day 0 changes nothing.
+// Market 0 trades token a on day 0 and b on day 1, market 1 token c on day 1: two markets trade on
+// day 1, and one is new on each day. Then a and b turn out to belong to market 1: it is new on day
+// 0 and the only one on both. A late fill of token e makes market 0 trade on day 0 again, and one
+// of c on day 0 changes nothing.
 func TestATokenThatMovesKeepsItsDays(t *testing.T) {
 	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket moves one")
 	fill := func(n, d int, tokenID string) data.Fill {
@@ -220,9 +220,9 @@ func (v *venue) proved() {
 	})
 }
 
-// Ann trades in January and on 2 March, then a fill of hers of February comes in
-// late, and Bob's first: late and not, the wallets of every week and month count
-// up alike, whether a merge knows the last days or asks for them.
+// Ann trades in January and on 2 March. Then a late fill of hers in February is imported, and Bob's
+// first. Late or not, the wallets of every week and month are counted the same, whether a merge has
+// the last days in memory or reads them.
 func TestLateDaysBeginWeeksAndMonths(t *testing.T) {
 	at := func(month time.Month, d int) int64 {
 		return time.Date(2026, month, d, 12, 0, 0, 0, time.UTC).UnixMicro()

@@ -15,7 +15,7 @@ import (
 	"pmx/rollups/index"
 )
 
-// whaleMark makes whales of drawn orders, which are small.
+// whaleMark is a threshold that makes whales of the random orders, which are small.
 const whaleMark = 2 * data.One
 
 // indexFlow is the definition of the flow by bucket, over all fills.
@@ -92,9 +92,8 @@ func (v *venue) compareFlow(t *rapid.T, w world) {
 	}
 }
 
-// A token that is mapped after its fills, then claimed by a newer market as its
-// second outcome, then of another category takes its history along each time;
-// stored snapshots follow.
+// A token is mapped after its fills, then claimed by a newer market as its second outcome, then
+// gets another category: each time its history moves with it, and stored snapshots follow.
 func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 	bought := data.Fill{Tx: tx(1), LogIndex: 1, TS: start.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(0, 0),
 		Shares: 20 * data.One, USD: 10 * data.One, Outcome: data.NoIndex}
@@ -135,9 +134,8 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 	}
 }
 
-// Snapshots: every five minutes for 90 days, at full hours for ever. A late fill
-// changes those of its day and the 31 days after it, and earlier ones where it
-// is the first of all.
+// Snapshots are kept every five minutes for 90 days, and at full hours for ever. A late fill
+// changes those of its day and of the 31 days after it, and earlier ones if it is the first of all.
 func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
 	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket has stored snapshots follow")
 	fill := func(n int, at time.Time) data.Fill {

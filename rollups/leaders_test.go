@@ -10,8 +10,8 @@ import (
 	"pmx/data"
 )
 
-// However figures change, appear and disappear, many of them equal, the result is that of ranking
-// everybody.
+// However figures change, appear and disappear, many of them equal, the result equals a complete
+// ranking.
 func TestLeadersEqualAFullRanking(t *testing.T) {
 	const size = 5
 	looked := 0 // how often everybody was ranked

@@ -15,7 +15,7 @@ import (
 	"pmx/rollups"
 )
 
-// faltering is a context that ends after so many calls of Err.
+// faltering is a context that ends after a number of calls of Err.
 type faltering struct {
 	context.Context
 	left   atomic.Int64

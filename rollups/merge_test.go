@@ -167,7 +167,7 @@ func tx(i int) (h data.Hash) { binary.BigEndian.PutUint32(h[28:], uint32(i)+1); 
 
 func token(market, outcome int) string { return fmt.Sprint(1000 + market*10 + outcome) }
 
-// world is a drawn set of fills, market descriptions and payouts.
+// world is a random set of fills, market descriptions and payouts.
 type world struct {
 	fills   []data.Fill
 	markets []data.Market // metadata and, for some, several versions of a payout
@@ -349,7 +349,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	}
 }
 
-// drawAtOnce draws whether definitions are computed at once or in pieces of any size.
+// drawAtOnce chooses whether definitions are computed at once or in pieces of any size.
 func (v *venue) drawAtOnce(t *rapid.T) {
 	v.atOnce = rapid.SampledFrom([]int64{0, 1, 3, 12}).Draw(t, "rows at once")
 }
@@ -358,7 +358,7 @@ func (v *venue) verify(t rapid.TB) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
 		for _, c := range checks {
-			// Drawn fills are not matches, so their sums do not cancel out.
+			// Random fills are not matches, so their sums do not cancel out.
 			if !c.OK && c.Name != "zero_sum_markets" {
 				t.Errorf("verify: %+v", c)
 			}

@@ -19,7 +19,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// forecastsOf returns the forecasts of drawn fills by their definition.
+// forecastsOf returns the forecasts of random fills by their definition.
 func forecastsOf(fills []pnl.Fill, payouts map[data.Hash]pnl.Payout) []oracle.Forecast {
 	var mine []oracle.Fill
 	for _, f := range fills {

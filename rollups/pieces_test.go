@@ -58,7 +58,7 @@ func TestRangesHoldEveryKeyOnce(t *testing.T) {
 }
 
 // TestVerifyInRangesSeesWhatIsWrongAnywhere: a wrong, missing or additional row is found in any
-// range, and beyond the keys of all facts.
+// range, and outside the keys of all facts.
 func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 	var all step
 	for i := range 12 {

@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// venues draws venues with fees of both kinds, times within a second, tokens of unknown markets
+// venues generates venues with fees of both kinds, times within a second, tokens of unknown markets
 // or of several, payouts that are fractions, three outcomes, events, and the desk's markets.
 var venues = rapid.Custom(func(t *rapid.T) []step {
 	w := drawWorld(t)
@@ -60,7 +60,7 @@ func settled(early, late *step) {
 	paid(late, moved, 11, start.Add(time.Hour))
 }
 
-// rare has what few drawn venues have: markets that paid at an unknown time, and fills, orders,
+// rare has what few random venues have: markets that paid at an unknown time, and fills, orders,
 // prices, payouts and resolutions exactly at the limits of a definition or next to them. It
 // includes the newest fill, a large order.
 func rare(t *rapid.T, fills []data.Fill) step {
@@ -95,12 +95,13 @@ func rare(t *rapid.T, fills []data.Fill) step {
 		return &s.fills[len(s.fills)-1]
 	}
 	add(newest, 1, undated, 0, data.Buy, data.Taker, 9*data.One, 3*data.One+1)
-	// At the smallest whale move, in two fills, and the least below it.
+	// At the smallest whale move, in two fills, and just below it.
 	for i, usd := range []data.Micro{whaleMark / 2, whaleMark / 2, whaleMark / 2, whaleMark/2 - 1} {
 		f := add(newest-1, 2, unpaid, i/2, data.Sell, data.Taker, 5*data.One, usd)
 		f.Tx = tx(100 + i/2)
 	}
-	// Where windows begin, and the least later: fills, and the last fills of wallets in markets that paid at an unknown time.
+	// Where windows begin, and just after: fills, and the last fills of wallets in markets that
+	// paid at an unknown time.
 	for i, hours := range []int64{24, 168, 720} {
 		add(newest-hours*day/24, 6, undated, 0, data.Buy, data.Taker, 2*data.One, data.One/5)
 		for later := range int64(2) {
@@ -110,24 +111,24 @@ func rare(t *rapid.T, fills []data.Fill) step {
 			add(at, wallet, unpaid, 0, data.Buy, data.Maker, 3*data.One, data.One).Fee = 654_321
 		}
 	}
-	// Edges of days, hours and five minutes; a first and a last trade of an hour at one moment.
+	// Limits of days, hours and five minutes; a first and a last trade of an hour at the same time.
 	for i, at := range []int64{newest/day*day - 9*day, newest/day*day - 9*day + 5*day/288} {
 		for beside := int64(-1); beside < 2; beside++ {
 			add(at+beside, 3, unpaid, 0, data.Buy, data.Role(i+1), 4*data.One, data.One+data.Micro(beside))
 			add(at+beside, 3, unpaid, 0, data.Sell, data.Taker, 4*data.One, 3*data.One+data.Micro(beside))
 		}
 	}
-	// Prices of nothing, of one and of more, between two millionths, and the least below that.
+	// Prices of zero, of one and more, between two millionths, and just below that.
 	for i, usd := range []data.Micro{0, 2 * data.One, 2*data.One - 1, 2*data.One - 2, 3 * data.One, 1, 3} {
 		add(newest-11*day+int64(i)*day/24, 20+i, paid, i%2, data.Buy, data.Taker, 2*data.One, usd).Fee = data.Micro(i) * 500_000
 		add(newest-11*day+int64(i)*day/24, 20+i, half, i%2, data.Buy, data.Taker, 2*data.One-1+data.Micro(i%3), usd)
 	}
-	// Without shares: alone in its hour, with a price of another, and beside makers who have some.
+	// Without shares: alone in its hour, with a price of another, and next to makers with shares.
 	for i, role := range []data.Role{data.Taker, data.Maker, data.Taker} {
 		add(newest-13*day, 4, paid, 0, data.Buy, role, data.Micro(i%2)*data.One, data.Micro(i)*data.One/2)
 	}
 	add(newest-14*day, 4, unpaid, 0, data.Buy, data.Taker, 0, 5)
-	// Quotients that floating point rounds to one too many, and one too few.
+	// Quotients that floating point rounds to one too many and to one too few.
 	for i, few := range []int64{0, 1} {
 		shares, usd := data.Micro(4_200_820_000_000), data.Micro(1_400_269_832_650)
 		if few == 1 {
@@ -170,7 +171,8 @@ func rare(t *rapid.T, fills []data.Fill) step {
 	}
 	pays(50, data.One, 0)
 	pays(51, 0, data.One)
-	// Probabilities on the edges of bins, on both sides; all sold again, and more than all; nothing won, and the least.
+	// Probabilities at the limits of bins, on both sides; everything sold again, and more than
+	// that; nothing won, and the smallest amount.
 	for i := range 10 {
 		usd := data.Micro(i+1) * data.One / 10
 		add(newest-12*day, 40+i, paid, 1, data.Buy, data.Taker, data.One, usd-data.Micro(i%2))
@@ -179,7 +181,7 @@ func rare(t *rapid.T, fills []data.Fill) step {
 		add(newest-12*day+2, 30+i, paid, i%2, data.Sell, data.Maker, data.Micro(6+i%3), 2+data.Micro(i%4))
 		add(newest-12*day+3, 30+i, half, i%2, data.Side(i/2%2), data.Maker, data.Micro(1+i%3), 1)
 	}
-	// Resolved where windows begin and end, and the least later.
+	// Resolved where windows begin and end, and just after.
 	for i, ago := range []int64{day, 7 * day, 30 * day, 0} {
 		for later := range int64(2) {
 			m := 20 + 2*i + int(later)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Rows by id are those that a map has, whatever is added and removed.
+// Rows by id equal those of a map, whatever is added and removed.
 func TestRowsByID(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var rows rowsByID[int64]

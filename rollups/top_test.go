@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTopIsTheBeginningOfAll: it keeps the first rows of all that are offered, in order.
+// TestTopIsTheBeginningOfAll: it keeps the first of all rows that are added, in order.
 func TestTopIsTheBeginningOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfDistinct(rapid.IntRange(0, 1000), rapid.ID).Draw(t, "all")

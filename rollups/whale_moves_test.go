@@ -87,9 +87,9 @@ func (v *venue) setWhaleRule(atLeast data.Micro) {
 	})
 }
 
-// drawOrders draws fills of few transactions, most of them one or two fills short of the threshold,
-// and distributes them over files without regard to transactions. Some come twice: without a log
-// index and role first or later.
+// drawOrders generates fills of few transactions, most of them one or two fills short of the
+// threshold, and distributes them over files without regard to transactions. Some occur twice:
+// first or later without a log index and role.
 func drawOrders(t *rapid.T) dealt {
 	var fills []data.Fill
 	steps := make([]step, rapid.IntRange(1, 5).Draw(t, "files"))
@@ -117,7 +117,7 @@ func drawOrders(t *rapid.T) dealt {
 	return dealt{fills, steps}
 }
 
-// dealt is what drawOrders draws.
+// dealt is what drawOrders generates.
 type dealt struct {
 	fills []data.Fill
 	steps []step
@@ -145,9 +145,8 @@ func TestWhaleMovesAreTheOrdersHoweverTheirFillsArrive(t *testing.T) {
 	}
 }
 
-// An order of 10,000 dollars to the cent is a whale's; fills of one transaction
-// in two files add up; a fill that turns out to be a maker's takes its dollars
-// out again.
+// An order of exactly 10,000 dollars is a whale's. Fills of one transaction in two files are added
+// up. A fill that turns out to be a maker's no longer counts.
 func TestWhaleMovesCrossTheMarkBothWays(t *testing.T) {
 	fill := func(n int32, role data.Role, usd data.Micro) data.Fill {
 		return data.Fill{Tx: tx(1), LogIndex: n, TS: start.UnixMicro(), Wallet: address(1), Role: role, TokenID: token(0, 0),
@@ -178,7 +177,7 @@ func TestWhaleMovesCrossTheMarkBothWays(t *testing.T) {
 	}
 }
 
-// A fill of an order that is known already may come in a batch with newer fills.
+// A fill of a known order may be in a batch with newer fills.
 func TestAWhaleMoveIsFoundBesideNewerFills(t *testing.T) {
 	fill := func(n, transaction int, at time.Time, usd data.Micro) data.Fill {
 		return data.Fill{Tx: tx(transaction), LogIndex: int32(n), TS: at.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(0, 0),

@@ -7,7 +7,8 @@ import (
 	"pmx/engine/export"
 )
 
-// A server reads a wallet's fills from one shard: a manifest by which that is none, or one of several, is refused.
+// A server reads a wallet's fills from one shard: a manifest that has none for it, or several, is
+// refused.
 func TestShardsAreOfDifferentWallets(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -12,13 +12,13 @@ import (
 
 const usd = data.One
 
-// volume is a bucket in which takers traded dollars, all of it in one known market.
+// volume is a bucket in which takers traded dollars, all in one known market.
 func volume(bucket int32, dollars data.Micro) Change {
 	return Change{Bucket: bucket, Flow: Flow{Fills: 1, Taker: dollars, Mapped: dollars, First: dollars}}
 }
 
-// days gives a day's volume to each of n windows of 24 hours before the last one
-// at bucket at, and last to that.
+// days returns the volume of a day in each of n windows of 24 hours before the last one at bucket
+// at, and last in that one.
 func days(at int32, n int32, each, last data.Micro) History {
 	var h History
 	changes := []Change{volume(at, last)}
@@ -40,7 +40,7 @@ func TestAFillCountsUpToItsInstant(t *testing.T) {
 			t.Errorf("a fill at noon%+d µs counts at noon%+d µs, want noon%+d µs", c.ts-noon, got-noon, c.want-noon)
 		}
 	}
-	// The last instant up to a time.
+	// The last snapshot up to a time.
 	if At(noon) != BucketOf(noon) || At(noon-1) != At(noon)-1 || At(noon+five-1) != At(noon) {
 		t.Error("At is not the last instant")
 	}
@@ -59,7 +59,7 @@ func TestSevenOfThirtyWindowsMustHoldData(t *testing.T) {
 	if v := in.Values(); v[Volume] != None || in.Reason(Volume) != FewWindows {
 		t.Errorf("six windows: %s, %s", v[Volume], in.Reason(Volume))
 	}
-	// The 31st window before is none of the thirty.
+	// The 31st window before is not one of the thirty.
 	many := days(at, 31, 50*usd, 100*usd)
 	if in = many.Inputs(at); in.Windows != 30 || in.Base.Taker != 1500*usd {
 		t.Errorf("31 windows: %d, %s", in.Windows, in.Base.Taker)
@@ -120,7 +120,7 @@ func TestValuesByHand(t *testing.T) {
 	}
 }
 
-// The composite lies nearer to the exact root than any other millionth does.
+// The composite is nearer to the exact root than any other millionth.
 func TestCompositeIsTheRoundedRoot(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var v Values
@@ -150,11 +150,12 @@ func TestCompositeIsTheRoundedRoot(t *testing.T) {
 	})
 }
 
-// Near a half the guess does not decide: 1.5 millionths above 1 squared is
-// 1.000003000002… and the values around it are compared exactly.
+// Near a half, the estimate does not decide: 1.5 millionths above 1, squared, is 1.000003000002…,
+// and the values around it are compared exactly.
 func TestRootsNextToAHalfAreComparedExactly(t *testing.T) {
-	// Whale and politics weigh the same: the root of a × b. 2.000001 × 2 has the root 2.0000004999…,
-	// which rounds down although a floating-point number hardly tells it from 2.0000005.
+	// Whale and politics have the same weight: the root of a × b. The root of 2.000001 × 2 is
+	// 2.0000004999…, which is rounded down although as a floating-point number it hardly differs
+	// from 2.0000005.
 	v := Values{None, None, 2_000_001, 2_000_000, None, None}
 	if c := composite(&v); c != 2_000_000 {
 		t.Errorf("%s, want 2", c)
@@ -164,7 +165,7 @@ func TestRootsNextToAHalfAreComparedExactly(t *testing.T) {
 	}
 }
 
-// Buckets may come in any order and any portions.
+// Buckets may be added in any order and in any portions.
 func TestHistoryDoesNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(rt, "changes")

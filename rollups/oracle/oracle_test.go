@@ -24,10 +24,10 @@ func sell(w byte, outcome int, role data.Role, shares, usd data.Micro) oracle.Fi
 	return f
 }
 
-// Ann buys 10 Yes for 4 and 10 for 8, which is 0.6 on average, and sells 5: her
-// forecast stands. Takers moved 10 for 4, 10 for 8 and 5 for 3: 15 ÷ 25 = 0.6.
-// Bob sold what he never bought, Cat bought back all she had sold, Dan sold all
-// he bought: none of them holds any.
+// Ann buys 10 Yes for 4 and 10 for 8, which is 0.6 on average, and sells 5: her forecast remains
+// 0.6. Takers traded 10 for 4, 10 for 8 and 5 for 3: 15 ÷ 25 = 0.6. Bob sold tokens that he had not
+// bought, Cat bought back all that she had sold, Dan sold all that he had bought: none of them
+// holds any.
 func TestForecastsByHand(t *testing.T) {
 	fills := []oracle.Fill{
 		buy(1, 0, data.Taker, 10, 4), sell(2, 0, data.Maker, 10, 4),
@@ -45,8 +45,8 @@ func TestForecastsByHand(t *testing.T) {
 	}
 }
 
-// 2 dollars for 3 tokens is 0.666667, 7 for 3 more than 1. Only makers moved the
-// second outcome: their price is its average.
+// 2 dollars for 3 tokens is 0.666667, 7 for 3 is more than 1. Only makers traded the second
+// outcome: their price is its average.
 func TestPricesAreRoundedAndClipped(t *testing.T) {
 	got := oracle.Forecasts([]oracle.Fill{buy(1, 0, data.Taker, 3, 2), buy(1, 1, data.Maker, 3, 7)},
 		map[data.Hash][]data.Micro{rain: {500_000, 500_000}})

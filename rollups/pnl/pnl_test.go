@@ -45,8 +45,8 @@ func TestRealPnLByHand(t *testing.T) {
 				Redemption: 40 * usd}, total: 30 * usd,
 		},
 		{
-			// A set split for 10 dollars, unseen: 10 Yes sold for 7, No kept. The
-			// split costs 10 and No pays nothing: 7 − 10 = −3.
+			// A set is split for 10 dollars, which is not seen: 10 Yes are sold for 7, No is kept.
+			// The split costs 10 and No pays nothing: 7 − 10 = −3.
 			name:  "selling what was never bought is a liability",
 			fills: []pnl.Fill{sell(ann, 0, 10*usd, 7*usd, 0)}, paid: &yes,
 			want: pnl.Totals{Markets: 1, ResolvedMarkets: 1, NegativeLegs: 1, SellUSD: 7 * usd, Redemption: -10 * usd}, total: -3 * usd,
@@ -58,7 +58,8 @@ func TestRealPnLByHand(t *testing.T) {
 			want: pnl.Totals{Markets: 1, ResolvedMarkets: 1, WinningMarkets: 1, BuyUSD: 1, Redemption: 2}, total: 1,
 		},
 		{
-			// Fee of 1 token on the buy, of 0.50 on the sell: 100 − 1 − 50 = 49 tokens redeem.
+			// A fee of 1 token on the buy, of 0.50 dollars on the sell: 100 − 1 − 50 = 49 tokens
+			// are redeemed.
 			name:  "fees are taken in what is received",
 			fills: []pnl.Fill{buy(ann, 0, 100*usd, 40*usd, usd), sell(ann, 0, 50*usd, 30*usd, usd/2)}, paid: &yes,
 			want: pnl.Totals{Markets: 1, ResolvedMarkets: 1, WinningMarkets: 1, BuyUSD: 40 * usd, SellUSD: 30 * usd,

@@ -10,8 +10,8 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 )
 
-// Of a shard, which has 16 days of a wallet or a token, only those days are read that a page needs, and what is read of them is what the files of the days have,
-// with the numbers of equal fills.
+// A shard has 16 days of a wallet or a token. Of these, only the days that a page needs are read,
+// and the result is that of the files of these days, including the ordinals of equal fills.
 func TestFillsAreReadOfSomeDaysOfShards(t *testing.T) {
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestFillsAreReadOfSomeDaysOfShards(t *testing.T) {
 	who, other := "0x"+strings.Repeat("ab", 20), "0x"+strings.Repeat("ac", 20)
 	do("CREATE TABLE wallets AS SELECT 1 AS wallet, unhex('" + who[2:] + "') AS address UNION ALL SELECT 2, unhex('" + other[2:] + "')")
 	do("CREATE TABLE tokens AS SELECT * FROM (VALUES (1, '71'), (2, '8')) AS t(token, token_id)")
-	// Each fill is there twice, at the first and at the last moment of its day.
+	// Each fill occurs twice, at the first and at the last moment of its day.
 	do(fmt.Sprintf(`CREATE TABLE all_fills AS SELECT (%d + day) * 86400000000 + edge AS us, who AS wallet, '71' AS token, 'BUY' AS side, 'maker' AS role, 10::DECIMAL(18, 6) AS shares,
   5::DECIMAL(18, 6) AS usd, 0::DECIMAL(18, 6) AS fee, 'usd' AS fee_asset, NULL::VARCHAR AS transaction_hash, NULL::INTEGER AS log_index
 FROM range(16) AS d(day), (VALUES (0), (86399999999)) AS e(edge), (VALUES ('%s'), ('%s')) AS w(who), range(2)`, first, who, other))

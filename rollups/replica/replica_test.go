@@ -16,7 +16,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// TestADirectoryIsTakenBeforeTheFirstBackup: what imports into it is refused while the server waits.
+// TestADirectoryIsTakenBeforeTheFirstBackup: an import into it is refused while the server waits.
 func TestADirectoryIsTakenBeforeTheFirstBackup(t *testing.T) {
 	dir, repo := engine.Dir(t.TempDir()), filepath.Join(t.TempDir(), "none")
 	if f, ok := Of(dir); ok {

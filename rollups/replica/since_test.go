@@ -7,8 +7,9 @@ import (
 	"pmx/engine/backup"
 )
 
-// TestWhatIsUnchangedOfADatabase: a stretch of the file is unchanged where every block of the backup that it touches is there
-// in both states and holds the same. The first block is the head, which each commit changes.
+// TestWhatIsUnchangedOfADatabase: a range of the file is unchanged if every block of the backup
+// that it touches is in both states with the same contents. The first block is the header, which
+// each commit changes.
 func TestWhatIsUnchangedOfADatabase(t *testing.T) {
 	state := func(blocks ...string) *backup.Copy {
 		name := "pmx.duckdb"

@@ -101,7 +101,7 @@ func TestConditionsAreFoundWhileTheCatalogGrows(t *testing.T) {
 	}
 }
 
-// Markets 0 and 1 carry slug and id, 2 the id alone, 3 another id alone, 4 none.
+// Markets 0 and 1 have a slug and an id, 2 has only the id, 3 only another id, 4 neither.
 func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	closed, open := true, false
 	b := serving.NewCatalogBuilder()
@@ -147,7 +147,7 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	if c.Event("9") != nil || c.Event("") != nil {
 		t.Error("an event that nobody carries is there")
 	}
-	// 1 is resolved; of the others nobody said that they are closed.
+	// 1 is resolved; for the others no source says that they are closed.
 	if got, want := countsOf(b), (serving.Counts{Markets: 5, OpenMarkets: 4, ResolvedMarkets: 1, Events: 2}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}

@@ -10,8 +10,8 @@ import (
 
 func many(n int64) *int64 { return &n }
 
-// TestTheActualToShowIsTheSettlingStations: its reports where there are enough, else
-// its daily report, before any other station's; a grid is asked for by itself.
+// TestTheActualToShowIsTheSettlingStations: from its reports if there are enough, else from its
+// daily report, before any other station's; a grid only if it is requested.
 func TestTheActualToShowIsTheSettlingStations(t *testing.T) {
 	reports := serving.WeatherActual{Kind: data.KindStation, Source: "metar", Station: "KLGA", Observations: many(24), Value: 1}
 	few := serving.WeatherActual{Kind: data.KindStation, Source: "nws", Station: "KLGA", Observations: many(11), Value: 2}
@@ -36,8 +36,8 @@ func TestTheActualToShowIsTheSettlingStations(t *testing.T) {
 	}
 }
 
-// TestNormalsAreOfTheKindOfTheValue: a station's for a station, a grid's for a grid,
-// the other where there is only that.
+// TestNormalsAreOfTheKindOfTheValue: a station's for a station, a grid's for a grid, and the other
+// if there is no such normal.
 func TestNormalsAreOfTheKindOfTheValue(t *testing.T) {
 	station := serving.WeatherNormal{Source: "ncei", Station: "KLGA", Normal: weather.Normal{Value: 1}}
 	grid := serving.WeatherNormal{Source: "derived:era5", Normal: weather.Normal{Value: 2}}
@@ -51,7 +51,7 @@ func TestNormalsAreOfTheKindOfTheValue(t *testing.T) {
 	}
 }
 
-// TestASkillOfFewDaysSaysSo: four scored days are few, five are enough.
+// TestASkillOfFewDaysSaysSo: four scored days are too few, five are enough.
 func TestASkillOfFewDaysSaysSo(t *testing.T) {
 	key := func(lead int) weather.SkillKey {
 		return weather.SkillKey{Source: "gfs", Metric: data.TMax, Lead: lead}

@@ -14,14 +14,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Of few wallets among many as of a venue's first ones.
+// For few wallets among many as for a venue's first ones.
 func TestAnEventTallyValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
 	for _, first := range []data.WalletID{0, 1_000_000} {
 		checkEventTally(t, first)
 	}
 }
 
-// checkEventTally adds up what wallets did whose ids begin behind first.
+// checkEventTally adds up the fills of wallets whose ids are above first.
 func checkEventTally(t *testing.T, first data.WalletID) {
 	t.Helper()
 	// Market 1 paid its first outcome in full; market 2 paid 0.333333 and 0.666667;
@@ -37,17 +37,18 @@ func checkEventTally(t *testing.T, first data.WalletID) {
 	b.Add(10, first+1, serving.EventSum{Fills: 2, Net: 3_000_000, BuyUSD: 2_000_000})
 	b.Add(20, first+1, serving.EventSum{Fills: 1, Net: 2, BuyUSD: 5})
 	b.Add(21, first+1, serving.EventSum{Fills: 1, Net: 1, SellUSD: 3, FeeUSD: 1})
-	// Wallet 2 sold short what paid, in two sums of one token, and holds of market 3.
+	// Wallet 2 sold outcomes short that paid, in two sums of one token, and holds tokens of market
+	// 3.
 	b.Add(10, first+2, serving.EventSum{Fills: 1, Net: -1_500_000, SellUSD: 900_000})
 	b.Add(10, first+2, serving.EventSum{Fills: 1, Net: 500_000, BuyUSD: 250_000})
 	b.Add(30, first+2, serving.EventSum{Fills: 4, Net: 9_000_000, BuyUSD: 4_500_000})
-	// Of wallet 3 all is taken off, of wallet 4 one market of two.
+	// Of wallet 3 everything is subtracted, of wallet 4 one of two markets.
 	b.Add(11, first+3, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
 	b.Add(11, first+3, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -600_000})
 	b.Add(11, first+4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
 	b.Add(30, first+4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 500_000})
 	b.Add(30, first+4, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -500_000})
-	// Wallet 7 is the venue's own, token 99 of another event.
+	// Wallet 7 is the venue's own, token 99 belongs to another event.
 	b.Add(10, first+7, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
 	b.Add(99, first+1, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
 
@@ -55,7 +56,7 @@ func checkEventTally(t *testing.T, first data.WalletID) {
 		// 0.666666 + 0.666667 = 1.333333 millionths are 1; cash in market 2 is −3.
 		{Wallet: first + 1, NetCash: -2_000_003, Redemption: 3_000_001, BuyUSD: 2_000_005, SellUSD: 3, Fills: 4, Markets: 2, ResolvedMarkets: 2, WinningMarkets: 1},
 		{Wallet: first + 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
-		// 0.65 dollars of cash less one token owed at 1 dollar.
+		// 0.65 dollars of cash minus one token owed at 1 dollar.
 		{Wallet: first + 2, NetCash: 650_000 - 4_500_000, Redemption: -1_000_000, BuyUSD: 4_750_000, SellUSD: 900_000, Fills: 6, Markets: 2, ResolvedMarkets: 1},
 	}}
 	got := b.First(&serving.Snapshot{}, 10)
@@ -64,7 +65,7 @@ func checkEventTally(t *testing.T, first data.WalletID) {
 	}
 }
 
-// The first traders are those of all in order, however many are wanted.
+// The first traders are the first of all in order, however many are requested.
 func TestTheFirstTradersOfAnEventAreThoseOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := &serving.Snapshot{}
@@ -108,7 +109,7 @@ func TestAnEventTallyWithoutFillsHasNoTraders(t *testing.T) {
 	}
 }
 
-// Of a market whatever number of wallets traded it.
+// Of one market, however many wallets traded it.
 func TestAMarketOfManyTradersIsAddedUp(t *testing.T) {
 	const wallets = 60_000
 	b := serving.NewEventTally([]serving.TokenPayout{{Token: 1, Market: 1}}, nil)
@@ -120,7 +121,8 @@ func TestAMarketOfManyTradersIsAddedUp(t *testing.T) {
 	}
 }
 
-// Sums are added up by wallet however many there are and whatever a tally was used for before: in any order, and in parts.
+// Sums are added up by wallet in any order and in parts, however many there are and whatever the
+// tally was used for before.
 func TestTradersOfAnEventAreTheSumsByWallet(t *testing.T) {
 	snap := &serving.Snapshot{}
 	wallets := serving.NewWalletBuilder(0)

@@ -11,17 +11,19 @@ import (
 )
 
 func TestHoldersAreThoseWhoseTokensDoNotComeToZero(t *testing.T) {
-	// Two tokens stand for the second outcome; the market paid 0.333333 and 0.666667.
+	// Two tokens belong to the second outcome; the market paid 0.333333 and 0.666667.
 	b := serving.NewEventTally([]serving.TokenPayout{{Token: 20, Outcome: 0, Payout: 333_333}, {Token: 21, Outcome: 1, Payout: 666_667},
 		{Token: 22, Outcome: 1, Payout: 666_667}}, []data.WalletID{7})
 	// Wallet 1 has 2 millionths of the first and 1 of the second: 0.666666 + 0.666667 = 1.333333 millionths pay 1.
 	b.Add(20, 1, serving.EventSum{Fills: 2, Net: 2, BuyShares: 3, BuyUSD: 5, SellUSD: 1, FeeUSD: 1})
 	b.Add(21, 1, serving.EventSum{Fills: 1, Net: -1, SellUSD: 3})
 	b.Add(22, 1, serving.EventSum{Fills: 1, Net: 2, BuyShares: 2, BuyUSD: 2})
-	// Wallet 2 sold all it bought of the first and lacks two of the second: it owes 1.333334 millionths.
+	// Wallet 2 sold all that it had bought of the first and is short of two of the second: it owes
+	// 1.333334 millionths.
 	b.Add(20, 2, serving.EventSum{Fills: 2, BuyShares: 9, BuyUSD: 4, SellUSD: 6})
 	b.Add(21, 2, serving.EventSum{Fills: 1, Net: -2, SellUSD: 1})
-	// Of wallet 3 all is taken off; wallet 7 is the venue's own; token 99 of another market.
+	// Of wallet 3 everything is subtracted; wallet 7 is the venue's own; token 99 belongs to
+	// another market.
 	b.Add(20, 3, serving.EventSum{Fills: 1, Net: 4, BuyShares: 4, BuyUSD: 2})
 	b.Add(20, 3, serving.EventSum{Fills: -1, Net: -4, BuyShares: -4, BuyUSD: -2})
 	b.Add(20, 7, serving.EventSum{Fills: 1, Net: 1})

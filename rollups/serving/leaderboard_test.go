@@ -13,7 +13,7 @@ import (
 	"pmx/data"
 )
 
-// Windows put together from stretches equal sums over random rows, each at an instant.
+// Windows that are composed of parts equal sums over random rows, each at one time.
 func TestLeaderboardsAddUpWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
@@ -74,7 +74,8 @@ func TestLeaderboardsAddUpWindows(t *testing.T) {
 	}
 }
 
-// Leaderboards that are too large leave the stretch out that only ranks before are from, and fail where that is not enough.
+// Leaderboards that are too large are made without the part that only previous ranks need, and fail
+// if that is not enough.
 func TestLeaderboardsKeepToTheirMemory(t *testing.T) {
 	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
 	fill := func(most int64) (*Leaderboards, error) {

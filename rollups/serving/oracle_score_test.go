@@ -47,13 +47,14 @@ func TestScoreByHand(t *testing.T) {
 	}
 }
 
-// The numbers of rollups/oracle's test of the same name.
+// The numbers of the test of the same name in rollups/oracle.
 func TestMurphyByHand(t *testing.T) {
 	var c Calibration
 	for _, f := range [][2]data.Micro{{200_000, 0}, {250_000, data.One}, {800_000, data.One}, {800_000, data.One}} {
 		c.Forecast(f[0], f[1], 0, 0)
 	}
-	// 0.0578125 and −0.0121875 are rounded half away from zero; what is left is so that the parts add up.
+	// 0.0578125 and −0.0121875 are rounded half away from zero; the remainder is such that the
+	// parts add up.
 	want := Murphy{Reliability: 57_813, Resolution: 62_500, Uncertainty: 187_500, WithinBins: -12_188}
 	if got, ok := c.Murphy(); !ok || got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -78,8 +79,8 @@ func TestBrierScoresAreComparedExactly(t *testing.T) {
 	})
 }
 
-// Whatever changes in whatever steps, the ranking is that of all scores sorted at
-// once, and snapshots taken before stay as they were.
+// However scores change, the ranking is that of all scores sorted at once, and snapshots taken
+// before do not change.
 func TestRankingFollowsChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const wallets = 40

@@ -18,8 +18,8 @@ import (
 
 const oneDay = int64(86_400_000_000)
 
-// drawnWorld is a catalog of four markets, of which the last is not known, and
-// fills of one wallet, in both languages.
+// drawnWorld is a catalog of four markets, the last of which is unknown, and random fills of one
+// wallet, as fills and as token sums.
 type drawnWorld struct {
 	catalog *serving.Catalog
 	payouts map[data.Hash]pnl.Payout
@@ -120,7 +120,7 @@ func plus(x, y serving.Totals) serving.Totals {
 		NetCash: x.NetCash + y.NetCash, Redemption: x.Redemption + y.Redemption, UnresolvedCash: x.UnresolvedCash + y.UnresolvedCash}
 }
 
-// figureOf is what a holding is sorted by; false where it is not known.
+// figureOf is the figure by which a holding is sorted; false if it is unknown.
 func figureOf(by serving.HoldingFigure, h *serving.Holding) (int64, bool) {
 	switch by {
 	case serving.HoldingRealPnL:
@@ -135,8 +135,8 @@ func figureOf(by serving.HoldingFigure, h *serving.Holding) (int64, bool) {
 	return int64(h.Volume()), true
 }
 
-// drawnPages reads the resolved holdings, or all, page by page: they are those that the
-// whole portfolio has, in order.
+// drawnPages reads the resolved holdings, or all, page by page: together they are those of the
+// whole portfolio, in order.
 func drawnPages(rt *rapid.T, b *serving.Portfolio) {
 	q := serving.HoldingQuery{Most: rapid.IntRange(1, 4).Draw(rt, "page"), Order: serving.HoldingOrder{
 		By:        serving.HoldingFigure(rapid.IntRange(0, int(serving.HoldingFigures)-1).Draw(rt, "by")),
@@ -196,8 +196,8 @@ func unmapped(list []serving.Holding) (n int64) {
 	return n
 }
 
-// A day's redemption is that of a window that ends with it and begins a day before;
-// one without a time falls on the day of the last trade.
+// A day's redemption is that of the window of this day; one without a time counts on the day of the
+// last trade.
 func TestRedemptionsFallOnTheirDays(t *testing.T) {
 	var b serving.Portfolio
 	rapid.Check(t, func(rt *rapid.T) {
@@ -207,7 +207,7 @@ func TestRedemptionsFallOnTheirDays(t *testing.T) {
 		for _, p := range b.PaidByDay(nil, w.catalog, w.tokens, upTo) {
 			got[p.Day] = p
 		}
-		// What was last traded on a day is what was traded from it on, less what was
+		// What was last traded on a day is what was traded from that day on, minus what was traded
 		// from the next day on.
 		since := func(day int64) pnl.Period {
 			return pnl.Window(w.fills, w.payouts, day*oneDay-1, 1<<62)[data.Address{}]
@@ -229,7 +229,7 @@ func TestRedemptionsFallOnTheirDays(t *testing.T) {
 	})
 }
 
-// The largest of many are those that sorting all of them gives.
+// The largest of many are the first ones after sorting all.
 func TestTheTopOfManyHoldings(t *testing.T) {
 	c := serving.NewCatalogBuilder()
 	var tokens []serving.TokenSum

@@ -86,8 +86,8 @@ func TestFirstTradesAreCountedAfterAMomentWithoutTheVenuesOwnWallets(t *testing.
 	}
 	s := serving.Snapshot{Venue: []data.WalletID{3, 120, 199}}
 	b.Seal(&s)
-	// After 0: 200 less 150 less three of the venue's. After 100: 101 to 200 less
-	// wallet 150 and two of the venue's. After 200: nobody.
+	// After 0: 200 minus 150 minus three of the venue's. After 100: 101 to 200 minus wallet 150 and
+	// two of the venue's. After 200: none.
 	if got := s.FirstTradesAfter([]int64{0, 100, 200}); !slices.Equal(got, []int64{196, 97, 0}) {
 		t.Errorf("got %d", got)
 	}

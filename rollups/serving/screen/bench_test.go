@@ -17,8 +17,8 @@ import (
 
 const benchMarkets = 1_000_000
 
-// million is a made-up venue of a million markets, made once: most of them are
-// over, a few per cent are traded today.
+// million is an invented venue of a million markets, made once: most of them have ended, a few per
+// cent are traded today.
 var million = sync.OnceValue(func() *screen.Columns {
 	b := screen.NewBuilder()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -58,7 +58,7 @@ func benchRow(r *rand.Rand, id int) *screen.Row {
 	return row
 }
 
-// dense keeps two of three ids; sparse one of a thousand.
+// dense selects two of three ids, sparse one in a thousand.
 func benchSet(every int) screen.Set {
 	set := make(screen.Set, (benchMarkets+63)/64)
 	for id := 0; id < benchMarkets; id += every {
@@ -67,8 +67,8 @@ func benchSet(every int) screen.Set {
 	return set
 }
 
-// processor is the processor time that this process has used: figures that other
-// programs on the machine change little.
+// processor is the processor time that this process has used, which other programs on the machine
+// hardly affect.
 func processor() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -12,12 +12,12 @@ import (
 	"pmx/rollups/serving/screen"
 )
 
-// venue is markets as a test knows them: by id, nil where there is none.
+// venue is the markets of a test by id; nil if there is none.
 type venue []*screen.Row
 
 func (v venue) condition(id int32) data.Hash { return v[id].Condition }
 
-// ids lists the markets that f keeps, by looking at each.
+// ids lists the markets that f selects, by testing each.
 func (v venue) ids(f *screen.Filter) []int32 {
 	var list []int32
 	for id, r := range v {
@@ -70,7 +70,7 @@ func (v venue) sorted(ids []int32, o screen.Order) []int32 {
 	return ids
 }
 
-// hash makes condition ids of which many share their first eight bytes.
+// hash returns condition ids, many of which have the same first eight bytes.
 func hash(id int, salt byte) data.Hash {
 	return data.Hash{0: salt % 3, 20: byte(id >> 8), 31: byte(id)}
 }
@@ -118,8 +118,8 @@ func drawFilter(t *rapid.T, markets int) *screen.Filter {
 	return f
 }
 
-// Any page of any filter in any order holds what sorting everything gives, and
-// what was sealed never changes.
+// Any page of any filter in any order equals that after sorting everything, and published contents
+// never change.
 func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, now := screen.NewBuilder(), venue{}
@@ -180,7 +180,7 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 	})
 }
 
-// checkSummary holds a summary against one made market by market.
+// checkSummary compares a summary with one computed market by market.
 func checkSummary(t *rapid.T, got *screen.Summary, v venue, f *screen.Filter) {
 	want := &screen.Summary{Ends: make([]screen.Sum, 3)}
 	categories, tags := map[string]int64{}, map[string]int64{}

@@ -13,15 +13,15 @@ import (
 	"pmx/rollups/serving/search"
 )
 
-// million is an index of a million made-up titles, made once.
+// million is an index of a million invented titles, made once.
 var million = sync.OnceValue(func() *search.Index {
 	b := search.NewBuilder()
 	fill(b, 0, 1_000_000)
 	return b.Seal()
 })
 
-// fill sets markets from to to with titles of 5 to 14 words, a few of which are
-// in most titles and many in a handful.
+// fill sets markets from to to with titles of 5 to 14 words, of which a few are in most titles and
+// many in only some.
 func fill(b *search.Builder, from, to int) {
 	r := rand.New(rand.NewPCG(1, uint64(from)))
 	zipf := rand.NewZipf(r, 1.15, 4, 150_000)
@@ -40,7 +40,7 @@ func fill(b *search.Builder, from, to int) {
 	}
 }
 
-// madeUp is a word of two to six syllables, the same for the same n.
+// madeUp is a word of two to six syllables, always the same for an n.
 func madeUp(n uint64) string {
 	x := n*0x9e3779b97f4a7c15 + 12345
 	var b strings.Builder

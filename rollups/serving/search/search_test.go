@@ -32,7 +32,7 @@ func TestWordsAreFolded(t *testing.T) {
 	}
 }
 
-// titles are found by the queries of TestLevels on the levels given there.
+// titles are found by the queries of TestLevels at the levels given there.
 var titles = []struct{ title, others string }{
 	0: {"Bitcoin above 100k", "bitcoin-above-100k crypto prices"},
 	1: {"Will Bitcoin be above 100k in March?", "bitcoin-march"},
@@ -99,8 +99,8 @@ func found(x *search.Index, query string, markets int) []string {
 	return list
 }
 
-// The index, after any changes, finds what looking at every market finds; indexes
-// made before a change find what they found.
+// After any changes, the index finds the same as a search of every market; indexes from before a
+// change still find what they found.
 func TestIndexFindsWhatAFullScanFinds(t *testing.T) {
 	words := []string{"trump", "trumpp", "tramp", "turmp", "bitcoin", "bitcoins", "bit", "b", "will", "win", "wine", "wins", "2024", "2025", "łódź", "lodz", "a", "the"}
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -198,8 +198,8 @@ func levelOf(query []string, title, others string) search.Level {
 	return search.Levels
 }
 
-// distance is that of Damerau and Levenshtein, no letter edited twice, by the
-// textbook's table.
+// distance is the Damerau-Levenshtein distance in which no letter is edited twice, computed with
+// the textbook's table.
 func distance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
