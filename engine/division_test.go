@@ -2,7 +2,8 @@ package engine
 
 import "testing"
 
-// TestDuckDBLeavesGoWhatTheHeapNeeds, down to a floor; the sum of the parts stays, and small changes of the heap move nothing.
+// TestDuckDBLeavesGoWhatTheHeapNeeds, down to a minimum; the sum of the parts is constant, and
+// small changes of the heap change nothing.
 func TestDuckDBLeavesGoWhatTheHeapNeeds(t *testing.T) {
 	for _, total := range []int64{LeastMemory, 600_000_000, 2_000_000_000, 6_000_000_000, 1 << 40} {
 		for _, databases := range []int64{1, 2} {

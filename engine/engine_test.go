@@ -70,7 +70,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if !errors.Is(err, engine.ErrNewerSchema) || !strings.Contains(err.Error(), "backup") {
 		t.Fatalf("opening a newer file: %v; want ErrNewerSchema with a hint", err)
 	}
-	// So does a replica, of a newer file and of an older one.
+	// A replica does the same, with a newer file and with an older one.
 	for version, want := range map[string]string{"999": "run that version here", "1": "upgrade the writer first"} {
 		replica, from := t.TempDir(), t.TempDir()
 		db := open(t, from)
@@ -163,7 +163,7 @@ func TestReadersDoNotSeeAnOpenTransaction(t *testing.T) {
 	}
 }
 
-// A second process is needed to hold the lock: DuckDB shares a file within one.
+// A second process is needed to hold the lock: within a process, DuckDB shares a file.
 func TestLockedFileNamesTheProcess(t *testing.T) {
 	if dir := os.Getenv("PMX_TEST_LOCK_DIR"); dir != "" {
 		_, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(dir)})

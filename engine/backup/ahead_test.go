@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// kept gives how many blocks are there. No backup may lack one, and there may be none that no backup needs.
+// kept returns the number of stored blocks. No block of a backup may be missing, and there may be
+// none that no backup needs.
 func kept(t *testing.T, r *Repo, of int) int64 {
 	t.Helper()
 	needed, found := map[string]bool{}, int64(0)
@@ -43,7 +44,7 @@ func kept(t *testing.T, r *Repo, of int) int64 {
 	return found
 }
 
-// readAhead reads a file ahead for a backup that is not made.
+// readAhead reads a file ahead for a backup that is not completed.
 func readAhead(t *testing.T, r *Repo, file []byte) *Writer {
 	t.Helper()
 	w, err := r.Begin()
@@ -56,8 +57,8 @@ func readAhead(t *testing.T, r *Repo, file []byte) *Writer {
 	return w
 }
 
-// A file that is read ahead and changes then is backed up as it is in the end. What was read of it in between is not kept, unless an
-// earlier backup has it.
+// A file that changes after it was read ahead is backed up with its final contents. The earlier
+// contents are not kept, unless an earlier backup has them.
 func TestOnlyTheEndOfWhatIsReadAheadIsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	file := content(r, 12288+9*BlockSize)
@@ -101,7 +102,8 @@ func TestOnlyTheEndOfWhatIsReadAheadIsKept(t *testing.T) {
 	}
 }
 
-// A backup that is not made removes what it read ahead. A block that an earlier backup had lost, and that was stored again so, stays.
+// A backup that is not completed removes what it read ahead. A block that an earlier backup had
+// lost, and that was stored again in this way, is kept.
 func TestAFailedBackupKeepsBlocksOfOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	repo, file := create(t, filepath.Join(t.TempDir(), "repo")), content(r, 12288+4*BlockSize)
@@ -123,8 +125,8 @@ func TestAFailedBackupKeepsBlocksOfOthers(t *testing.T) {
 	}
 }
 
-// What a backup read ahead before it was killed is known to the next one, whatever the kill left of the list. While a backup cannot be
-// read, nothing is removed, and it is known later.
+// What a backup read ahead before it was killed is known to the next one, however much of the list
+// was written. While a backup cannot be read, nothing is removed, and it is still known later.
 func TestBlocksReadAheadByAKilledBackupAreRemoved(t *testing.T) {
 	r, dir := rand.New(rand.NewPCG(14, 1)), filepath.Join(t.TempDir(), "repo")
 	repo, file := create(t, dir), content(r, 12288+4*BlockSize)

@@ -17,7 +17,7 @@ import (
 
 func nobody(int64) {}
 
-// content is what a file of a test holds.
+// content is the content of a file of a test.
 func content(r *rand.Rand, size int) []byte {
 	b := make([]byte, size)
 	for i := range b {
@@ -26,7 +26,7 @@ func content(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// backUp adds a backup of files, whose names say whether they have a head.
+// backUp adds a backup of files, whose names say whether they have a header.
 func backUp(t *testing.T, r *Repo, files map[string][]byte) (name string, blocks int64) {
 	t.Helper()
 	w, err := r.Begin()
@@ -72,7 +72,7 @@ func create(t *testing.T, dir string) *Repo {
 	return r
 }
 
-// restored gives the files of a backup, CURRENT for "".
+// restored returns the files of a backup; "" is the current one.
 func restored(dir, name string) (map[string][]byte, error) {
 	r, err := Open(dir)
 	if err != nil {
@@ -174,7 +174,7 @@ func TestOnlyBlocksThatChangedAreStored(t *testing.T) {
 	}
 }
 
-// A block whose words changed places has the same checksum in DuckDB's own eyes.
+// If words of a block change places, DuckDB's checksum of it stays the same.
 func TestWordsThatChangePlacesAreAChange(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "repo")
 	repo := create(t, dir)
@@ -187,7 +187,7 @@ func TestWordsThatChangePlacesAreAChange(t *testing.T) {
 	}
 }
 
-// files gives all files below dir.
+// files returns all files below dir.
 func files(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -202,8 +202,8 @@ func files(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// A process that is killed leaves the repository as it is between two steps: copies made
-// there stand for it.
+// A process that is killed leaves the repository as it is between two steps: copies that are made
+// there represent it.
 func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	r, root := rand.New(rand.NewPCG(9, 10)), t.TempDir()
 	dir := filepath.Join(root, "repo")
@@ -325,7 +325,7 @@ func TestOneBackupAtATimeAndOnlyInItsOwnFolder(t *testing.T) {
 		t.Errorf("a folder with other things in it: %v", err)
 	}
 	if got := files(t, strange); len(got) != 1 {
-		t.Errorf("something was put into it: %q", got)
+		t.Errorf("something was put into it: got %q", got)
 	}
 	if _, err := Open(strange); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("reading from it: %v", err)

@@ -21,7 +21,7 @@ func openClone(t *testing.T, dir string) *Clone {
 	return c
 }
 
-// fetch takes a backup, which has to hold files.
+// fetch takes a backup and checks that it has these files.
 func fetch(t *testing.T, c *Clone, repo, name string, files map[string][]byte) *Copy {
 	t.Helper()
 	from, err := Follow(repo)
@@ -36,7 +36,7 @@ func fetch(t *testing.T, c *Clone, repo, name string, files map[string][]byte) *
 	return at
 }
 
-// holds has a copy hold files and no others.
+// holds checks that a copy has these files and no others.
 func holds(t *testing.T, at *Copy, files map[string][]byte) {
 	t.Helper()
 	got := map[string][]byte{}
@@ -57,7 +57,7 @@ func holds(t *testing.T, at *Copy, files map[string][]byte) {
 	}
 }
 
-// changed is files with some bytes of a block changed, and a block more.
+// changed returns files with some bytes of a block changed, and one more block.
 func changed(r *rand.Rand, files map[string][]byte, block int) map[string][]byte {
 	next := map[string][]byte{}
 	for name, text := range files {
@@ -85,7 +85,8 @@ func TestACopyBecomesTheNextBackupByWhatChanged(t *testing.T) {
 	delete(b, "cities.csv")
 	two, _ := backUp(t, w, b)
 
-	// What did not change is not asked for: without it the copy is made all the same.
+	// Unchanged blocks are not requested: without them in the repository, the copy is still
+	// complete.
 	m, err := w.Load(one)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +130,7 @@ func TestACopyReusesTheUnusedOne(t *testing.T) {
 	if err != nil || len(entries) != maxCopies {
 		t.Errorf("%d copies are left: %v", len(entries), err)
 	}
-	// The next process finds the newest one whole, without the repository.
+	// The next process finds the complete newest copy, without the repository.
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,8 @@ func TestACopyReusesTheUnusedOne(t *testing.T) {
 	}
 }
 
-// A copy that was begun is never taken for a whole one, wherever it was stopped, and whatever the last write left.
+// An unfinished copy is never used as a complete one, wherever it was stopped, and whatever of the
+// last write reached the disk.
 func TestAnInterruptedCopyIsCompleted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
@@ -169,12 +171,14 @@ func TestAnInterruptedCopyIsCompleted(t *testing.T) {
 		if slices.Contains(old.Blocks, file.Blocks[lost]) {
 			continue
 		}
-		// A new process, which knows nothing of the files. What the last one wrote would spare it blocks.
+		// A new process, which knows nothing about the files. The blocks that the last one wrote
+		// would not be requested.
 		if err := errors.Join(c.Close(), os.RemoveAll(filepath.Join(dir, "2"))); err != nil {
 			t.Fatal(err)
 		}
 		c = openClone(t, dir)
-		// It is stopped where a block cannot be had: those before it are written, most of those after it are not.
+		// It is stopped at a block that is missing: those before it are written, most of those
+		// after it are not.
 		path := w.blockPath(file.Blocks[lost])
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -202,7 +206,8 @@ func TestAnInterruptedCopyIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = openClone(t, dir)
-	// A block that a power failure left half written is found by its checksum, and had again.
+	// A block that was only partly written before a power failure is detected by its checksum, and
+	// requested again.
 	whole := fetch(t, c, repo, two, b)
 	c.Release(whole)
 	if err := c.Close(); err != nil {
@@ -221,7 +226,7 @@ func TestAnInterruptedCopyIsCompleted(t *testing.T) {
 	c = openClone(t, dir)
 	earlier, err := c.Newest(context.Background())
 	if err != nil || earlier == nil || earlier.Name == two {
-		t.Fatalf("a torn block was accepted: %+v, %v", earlier, err)
+		t.Fatalf("a torn block was accepted: earlier = %+v, err = %v", earlier, err)
 	}
 	c.Release(earlier)
 	fetch(t, c, repo, two, b)
@@ -263,7 +268,7 @@ func TestAnIncompleteCopyOfABackupIsNotUsed(t *testing.T) {
 	}
 }
 
-// A replica whose newest copy was damaged starts with the one before.
+// A replica whose newest copy is damaged starts with the one before.
 func TestTheCopyBeforeADamagedOneIsUsed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()

@@ -116,12 +116,12 @@ func TestAMissingTruncatedOrUnknownFileIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := faults(t, dir); len(got) != 1 || !strings.HasPrefix(got[0], strange) {
-			t.Errorf("a strange file: %q", got)
+			t.Errorf("a strange file: got %q", got)
 		}
 	}
 }
 
-// What is damaged keeps nobody from the backups that are not, and says what they are.
+// A damaged backup does not affect the others, and the error says which ones are damaged.
 func TestOneDamagedFileLeavesTheOtherBackups(t *testing.T) {
 	dir := t.TempDir()
 	repo := create(t, dir)
@@ -183,6 +183,6 @@ func TestOneDamagedFileLeavesTheOtherBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := faults(t, dir); len(got) != 0 {
-		t.Errorf("after the next backup: %q", got)
+		t.Errorf("after the next backup: got %q", got)
 	}
 }

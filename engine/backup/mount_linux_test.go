@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A folder cannot be renamed over a mount point: that is said before anything is written. The
-// mount is of a namespace of its own, which not every system gives a user.
+// A folder cannot be renamed to a mount point: this is reported before anything is written. The
+// mount is in a namespace of its own, which not every system allows.
 func TestAMountPointIsRefusedAtOnce(t *testing.T) {
 	if target := os.Getenv("PMX_TEST_MOUNTED"); target != "" {
 		_, err := Stage(target)

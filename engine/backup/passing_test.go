@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// addChanged publishes a state and gives how many blocks of it were new.
+// addChanged publishes a state and returns how many of its blocks were new.
 func addChanged(t *testing.T, w *Writer, file []byte, seen *Seen) (name string, blocks int64) {
 	t.Helper()
 	before, _ := w.Stored()
@@ -26,7 +26,8 @@ func addChanged(t *testing.T, w *Writer, file []byte, seen *Seen) (name string, 
 	return name, after - before
 }
 
-// A block that somebody removed is stored again once it was looked for, though it did not change.
+// A block that somebody removed is stored again once its absence is noticed, although it did not
+// change.
 func TestALostBlockIsPublishedAgain(t *testing.T) {
 	repo, err := CreatePassing(filepath.Join(t.TempDir(), "repo"))
 	if err != nil {
@@ -58,7 +59,7 @@ func TestALostBlockIsPublishedAgain(t *testing.T) {
 	}
 }
 
-// Words that change places leave DuckDB's checksum of a block as it was: they are a change all the same.
+// If words of a block change places, DuckDB's checksum stays the same. It is a change nevertheless.
 func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	repo, err := CreatePassing(filepath.Join(t.TempDir(), "repo"))
@@ -106,7 +107,7 @@ func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 	}
 }
 
-// extracted gives the files of a backup.
+// extracted returns the files of a backup.
 func extracted(r *Repo, name string) (map[string][]byte, error) {
 	m, err := r.Load(name)
 	if err != nil {
@@ -130,7 +131,8 @@ func extracted(r *Repo, name string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A power failure leaves anything of what did not reach the disk: the next start goes on all the same.
+// After a power failure, any part of what was not synced may be on the disk: the next start works
+// nevertheless.
 func TestAFolderIsRepairedAfterAPowerFailure(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	dir := filepath.Join(t.TempDir(), "repo")

@@ -73,7 +73,7 @@ func TestAFileIsNotABackupFolder(t *testing.T) {
 	}
 }
 
-// A lock that this user may not take keeps others out nonetheless; a copy has none at all.
+// A lock file that this user may not open still keeps others out; a copy has none.
 func TestReadsNeedTheLock(t *testing.T) {
 	dir := t.TempDir()
 	repo := create(t, dir)

@@ -44,7 +44,7 @@ func TestAFolderAppearsComplete(t *testing.T) {
 	}
 }
 
-// What the link leads to is made, and the link stays.
+// The target of the link is created, and the link remains.
 func TestAFolderBehindALink(t *testing.T) {
 	root := t.TempDir()
 	real, target := folder(t, root, "disk", "data"), filepath.Join(root, "data")
@@ -92,7 +92,7 @@ func TestAFolderWhoseParentIsReadOnly(t *testing.T) {
 	}
 }
 
-// One that was killed has let the lock go and left its files.
+// A process that was killed has released the lock and left its files.
 func TestFilesOfAKilledRestoreAreReplaced(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "data")
 	killed := stage(t, target)

@@ -9,7 +9,7 @@ import (
 	"pmx/engine/control"
 )
 
-// What anybody asks for is bounded in length and in number, and asked once for a contact.
+// Requests for keys are limited in length and in number, and there is only one per contact.
 func TestAnybodyMayRequestAKey(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	for _, bad := range [][2]string{{"", "x"}, {"ann", " "}, {strings.Repeat("a", control.MaxContact+1), "x"}, {"ann", strings.Repeat("ä", control.MaxUseCase+1)},

@@ -47,7 +47,7 @@ func fresh(t *testing.T) *control.DB {
 	}
 	db := open(t, path)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("control.db: %v %v", info, err)
+		t.Errorf("control.db: info = %v, err = %v", info, err)
 	}
 	return db
 }
@@ -82,7 +82,7 @@ func TestKeyLifecycle(t *testing.T) {
 	}
 }
 
-// A key ends by itself, and one that replaces another takes its tier, label and length of life.
+// A key expires by itself, and one that replaces another gets its tier, label and lifetime.
 func TestKeysExpireAndAreReplaced(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	revision := func() int64 {
@@ -103,19 +103,20 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 	}
 	next, old, err := db.RotateKey(ctx, k.ID, hash(2), 7*24*time.Hour, time.Time{})
 	if err != nil || next.Tier != "trader" || next.Label != "Ada" || next.ExpiresAt != nil || *next.Replaces != k.ID || !old.ExpiresAt.Equal(day.AddDate(0, 0, 7)) {
-		t.Errorf("replaced: %+v, %+v, %v", next, old, err)
+		t.Errorf("replaced: next = %+v, old = %+v, err = %v", next, old, err)
 	}
-	// The replaced key ends no later than it would have, and the other lives as long as it was to.
+	// The replaced key ends no later than it would have, and the new one is valid as long as the
+	// old one was meant to be.
 	if _, err := db.ExpireKey(ctx, next.ID, day.AddDate(0, 0, 3)); err != nil {
 		t.Fatal(err)
 	}
 	third, old, err := db.RotateKey(ctx, next.ID, hash(3), 7*24*time.Hour, time.Time{})
 	if err != nil || !third.ExpiresAt.Equal(day.AddDate(0, 0, 3)) || !old.ExpiresAt.Equal(day.AddDate(0, 0, 3)) {
-		t.Errorf("replaced: %+v, %+v, %v", third, old, err)
+		t.Errorf("replaced: third = %+v, old = %+v, err = %v", third, old, err)
 	}
 	fourth, old, err := db.RotateKey(ctx, third.ID, hash(4), 0, day.AddDate(1, 0, 0))
 	if err != nil || !fourth.ExpiresAt.Equal(day.AddDate(1, 0, 0)) || !old.Expired(day) {
-		t.Errorf("replaced: %+v, %+v, %v", fourth, old, err)
+		t.Errorf("replaced: fourth = %+v, old = %+v, err = %v", fourth, old, err)
 	}
 	records, err := db.Keys(ctx)
 	if err != nil || len(records) != 4 {
@@ -134,7 +135,7 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 		t.Errorf("replaced twice, by a key that lives for nobody knows how long: %v", err)
 	}
 	if again, _, err := db.RotateKey(ctx, k.ID, hash(5), 7*24*time.Hour, day.AddDate(1, 0, 0)); err != nil || !again.ExpiresAt.Equal(day.AddDate(1, 0, 0)) {
-		t.Errorf("replaced twice: %+v, %v", again, err)
+		t.Errorf("replaced twice: again = %+v, err = %v", again, err)
 	}
 	if _, err := db.RevokeKey(ctx, next.ID); err != nil {
 		t.Fatal(err)
@@ -200,7 +201,7 @@ func TestKeyErrors(t *testing.T) {
 		}
 	}
 	if keys, err := db.ListKeys(ctx); err != nil || len(keys) != 2 {
-		t.Errorf("a failure left something behind: %+v, %v", keys, err)
+		t.Errorf("a failure left something behind: keys = %+v, err = %v", keys, err)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestWaitlist(t *testing.T) {
 	}
 }
 
-// Two handles are what two processes have: neither sees the other's memory.
+// Two handles are like two processes: neither sees the other's memory.
 func TestTwoProcessesAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	const each = 25
@@ -300,7 +301,7 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after, err := one.Revision(t.Context()); err != nil || after != before+1 {
-		t.Errorf("the other handle's change is not seen: %d, %v", after, err)
+		t.Errorf("the other handle's change is not seen: after = %d, err = %v", after, err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"pmx/engine/control"
 )
 
-// A file that is none of SQLite's is refused with a sentence that says what to do.
+// A file that is not of SQLite is refused with a message that says what to do.
 func TestADamagedFileIsReportedAsDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {

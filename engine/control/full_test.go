@@ -15,8 +15,8 @@ import (
 	"pmx/engine/control"
 )
 
-// On a full disk everything can be read, of a file that was closed and of one that was
-// not, by several at once; what is new is refused as ENOSPC; and with room all goes on.
+// On a full disk everything can be read by several readers at once, whether the file was closed or
+// not. Writes are refused as ENOSPC, and succeed again once there is space.
 func TestAFullDiskIsReadFrom(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %v", killed), func(t *testing.T) { readFromAFullDisk(t, killed) })
@@ -75,7 +75,7 @@ func readFromAFullDisk(t *testing.T, killed bool) {
 	}
 }
 
-// A file that is to be made on a full disk is refused as ENOSPC.
+// Creating a file on a full disk is refused as ENOSPC.
 func TestAFullDiskTakesNoFile(t *testing.T) {
 	dir := testfiles.Disk(t, "size=64k")
 	testfiles.Fill(t, filepath.Join(dir, "filler"))
@@ -84,7 +84,7 @@ func TestAFullDiskTakesNoFile(t *testing.T) {
 	}
 }
 
-// copied copies files of one folder into a folder below it and gives the first's path.
+// copied copies files of a folder into a folder below it and returns the path of the first.
 func copied(t *testing.T, path string, names ...string) string {
 	t.Helper()
 	to := filepath.Join(filepath.Dir(path), "copy")

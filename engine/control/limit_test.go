@@ -11,8 +11,8 @@ import (
 	"pmx/engine/control/record"
 )
 
-// A limit of a key's own reaches the server at once, goes over to the key that replaces it, and
-// can be taken back.
+// A key's own limit is applied by the server at once, is passed on to the key that replaces it, and
+// can be removed.
 func TestKeysHaveLimitsOfTheirOwn(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	k, err := db.IssueKey(ctx, hash(1), "trader", "Ada")
@@ -27,7 +27,7 @@ func TestKeysHaveLimitsOfTheirOwn(t *testing.T) {
 		t.Errorf("limited %+v, %v", k, err)
 	}
 	if after, err := db.Revision(ctx); err != nil || after == before {
-		t.Errorf("the server does not notice: %d, %v", after, err)
+		t.Errorf("the server does not notice: after = %d, err = %v", after, err)
 	}
 	next, old, err := db.RotateKey(ctx, k.ID, hash(2), time.Hour, time.Time{})
 	if err != nil || next.Rate == nil || *next.Rate != 5000 || *old.Rate != 5000 {
@@ -50,8 +50,8 @@ func TestKeysHaveLimitsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The address of the latest use is kept; a use that is saved later but was earlier, or whose
-// address is not known, does not replace it.
+// The address of the latest use is kept. A use that is saved later but was earlier, or whose
+// address is unknown, does not replace it.
 func TestTheLastUseTellsItsAddress(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	if _, err := db.IssueKey(ctx, hash(1), "trader", "Ada"); err != nil {
@@ -76,8 +76,8 @@ func TestTheLastUseTellsItsAddress(t *testing.T) {
 	}
 }
 
-// SQLite keeps no checksums, but what decides about a key is in the file twice: a bit that flips
-// in one of them is found.
+// SQLite has no checksums, but what decides about a key is in the file twice: a flipped bit in one
+// of them is detected.
 func TestAChangedKeyIsFoundInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	db, err := control.Open(t.Context(), path, func() time.Time { return day })

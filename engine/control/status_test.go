@@ -36,7 +36,7 @@ func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, all))
 	}
 	if late, err := db.StatusSince(t.Context(), start.Add(time.Minute)); err != nil || len(late) != 1 {
-		t.Errorf("after minute 1: %v, %v", late, err)
+		t.Errorf("after minute 1: late = %v, err = %v", late, err)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestStatusDaysAndEventsAreKeptForTheirTime(t *testing.T) {
 	if err := db.AddStatusChange(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	// The import lasted, and another day and the same one came with a sample.
+	// The import is kept. Another day is added, and the same day once more with a sample.
 	long := event(1, "import")
 	long.Until = long.At.Add(time.Minute)
 	late := record.StatusEvent{At: now.Add(time.Second), Kind: "grade", Subsystem: "source:chain", Grade: 'D', Text: "late"}
@@ -71,6 +71,6 @@ func TestStatusDaysAndEventsAreKeptForTheirTime(t *testing.T) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
 	if got, err := db.StatusDays(t.Context(), now.AddDate(0, 0, -2), 1); err != nil || !cmp.Equal(got.Events, []record.StatusEvent{late}) {
-		t.Errorf("the newest event: %v, %v", got.Events, err)
+		t.Errorf("the newest event: got.Events = %v, err = %v", got.Events, err)
 	}
 }

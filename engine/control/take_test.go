@@ -30,7 +30,8 @@ func keysOf(t *testing.T, name string) *DB {
 	return db
 }
 
-// takeFrom has to take the keys of from, by a copy as a backup has it.
+// takeFrom takes over the keys of from by a copy like that of a backup, and fails the test on an
+// error.
 func takeFrom(t *testing.T, to, from *DB) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "copy.db")
@@ -106,18 +107,19 @@ func TestTakenKeysAreThoseOfTheOtherFile(t *testing.T) {
 	}
 	account, err := here.Account(ctx, [32]byte{1}, "2000-01-01")
 	if err != nil || len(account.Usage) != 1 || account.Usage[0].Requests != 7 {
-		t.Errorf("what the key was used for here is gone: %+v, %v", account, err)
+		t.Errorf("what the key was used for here is gone: account = %+v, err = %v", account, err)
 	}
 	if err := here.TakeKeys(ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	got, err = here.Keys(ctx)
 	if err != nil || slices.ContainsFunc(got, func(k record.Key) bool { return !k.Revoked }) {
-		t.Errorf("a backup without keys left some valid: %+v, %v", got, err)
+		t.Errorf("a backup without keys left some valid: got %+v, err = %v", got, err)
 	}
 }
 
-// A server that follows another shows the other's history: what it has beside that goes, what is the same stays.
+// A server that follows another shows the other's history: its own other entries are removed, equal
+// ones are kept.
 func TestTheStatusHistoryIsThatOfTheOtherFile(t *testing.T) {
 	ctx, at := t.Context(), time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
 	writer, here := keysOf(t, "writer.db"), keysOf(t, "here.db")
@@ -141,7 +143,7 @@ func TestTheStatusHistoryIsThatOfTheOtherFile(t *testing.T) {
 	}
 }
 
-// Whoever adds a table decides whether servers that follow take it over.
+// For each new table it must be decided whether servers that follow take it over.
 func TestEveryTableIsCopiedOrLocal(t *testing.T) {
 	rows, err := keysOf(t, "all.db").sql.QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
 	if err != nil {
@@ -166,7 +168,8 @@ func TestEveryTableIsCopiedOrLocal(t *testing.T) {
 	}
 }
 
-// The samples of the last week are there when a server is upgraded: they begin the history by days.
+// When a server is upgraded, the samples of the last week become the beginning of the daily
+// history.
 func TestAnUpgradeSumsExistingSamples(t *testing.T) {
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "control.db")
 	connect, err := newConnector(path)

@@ -11,7 +11,7 @@ import (
 	"pmx/engine/control/record"
 )
 
-// Usage older than 90 days is one sum a day; nothing of it is lost.
+// Usage older than 90 days is summed up by day; nothing of it is lost.
 func TestUsageIsKeptByEndpointForNinetyDays(t *testing.T) {
 	now := time.Date(2026, 6, 30, 12, 0, 0, 0, time.UTC) // 90 days before: 1 April
 	db, err := control.Open(t.Context(), filepath.Join(t.TempDir(), "control.db"), func() time.Time { return now })
@@ -54,11 +54,11 @@ func TestUsageIsKeptByEndpointForNinetyDays(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	if late, err := db.Account(t.Context(), hash(1), "2026-04-02"); err != nil || len(late.Usage) != 2 {
-		t.Errorf("from 2 April on: %+v, %v", late, err)
+		t.Errorf("from 2 April on: late = %+v, err = %v", late, err)
 	}
 	keys, err := db.ListKeys(t.Context())
 	if err != nil || keys[0].Requests != 20 {
-		t.Errorf("keys: %+v, %v", keys, err)
+		t.Errorf("keys: keys = %+v, err = %v", keys, err)
 	}
 	if _, err := db.Account(t.Context(), hash(9), ""); !errors.Is(err, control.ErrNotFound) {
 		t.Errorf("an unknown key: %v", err)

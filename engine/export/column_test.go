@@ -13,7 +13,7 @@ import (
 	"pmx/engine"
 )
 
-// TestRatioIsTheDatasOwn: in 64 bits, in 128, and where one gives way to the other.
+// TestRatioIsTheDatasOwn: in 64 bits, in 128, and at the limit between them.
 func TestRatioIsTheDatasOwn(t *testing.T) {
 	ctx := context.Background()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1, MemoryLimit: "1GB"})
@@ -50,14 +50,15 @@ func TestRatioIsTheDatasOwn(t *testing.T) {
 	}
 }
 
-// SetShardRows has shards of so few fills, until the returned function is called.
+// SetShardRows makes shards of so few fills until the returned function is called.
 func SetShardRows(n int64) (reset func()) {
 	wallets, tokens := shardRows, tokenShardRows
 	shardRows, tokenShardRows = n, n
 	return func() { shardRows, tokenShardRows = wallets, tokens }
 }
 
-// What a dataset of a lake is read from tells whether it is written again: no table that its query names may be left out.
+// The tables that a dataset of a lake is read from decide whether it is written again: every table
+// that its query names must be listed.
 func TestTablesOfALakeAreRead(t *testing.T) {
 	named := regexp.MustCompile(`(?:FROM|JOIN) ([a-z_]+)(?:[^a-z_(]|$)`)
 	for _, table := range lakeTables {

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// dying is an Exporter that kills its process when a file is half written.
+// dying is an Exporter that kills its process when half of a file is written.
 type dying struct{ *export.Exporter }
 
 func (d dying) WriteJob(ctx context.Context, r job.Request, path string, progress func(float64)) (job.Result, error) {
@@ -60,8 +60,8 @@ func exportUntilKilled(dir engine.Dir) int {
 	return 3
 }
 
-// A job whose process was killed in the middle is begun again by the next one and
-// ends in the file that it should have been; nothing of the first try is left.
+// A job whose process was killed in the middle is started again by the next process and writes the
+// file that it should have written; nothing of the first attempt remains.
 func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	k := open(t, several)
 	rows := testfiles.Cases(130_000, 400_000) // several row groups
@@ -95,7 +95,7 @@ func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 		t.Fatalf("the process ended with %s", child.ProcessState)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir.Exports(), "*.part")); err != nil || len(left) != 1 {
-		t.Fatalf("a half file should have been left: %v %v", left, err)
+		t.Fatalf("a half file should have been left: left = %v, err = %v", left, err)
 	}
 	if now, err := store.Job(t.Context(), key.ID, j.ID); err != nil || now.Status != job.Running {
 		t.Fatalf("the job was left %+v %v", now, err)
@@ -107,11 +107,11 @@ func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	}
 	files, err := os.ReadDir(dir.Exports())
 	if err != nil || len(files) != 1 || files[0].Name() != now.File {
-		t.Errorf("files: %v %v", files, err)
+		t.Errorf("files: files = %v, err = %v", files, err)
 	}
 }
 
-// finishJobs runs the jobs that wait in a process that lives.
+// finishJobs runs the jobs that wait, in a process that is not killed.
 func finishJobs(t *testing.T, dir engine.Dir, store *control.DB) {
 	t.Helper()
 	db, err := engine.Open(t.Context(), engine.Options{Dir: dir, Threads: 2, MemoryLimit: "1GB"})
@@ -128,7 +128,7 @@ func finishJobs(t *testing.T, dir engine.Dir, store *control.DB) {
 	}
 }
 
-// untilIdle is a store that tells when no job waits any more.
+// untilIdle is a store that signals when no job waits any more.
 type untilIdle struct {
 	*control.DB
 	idle func()

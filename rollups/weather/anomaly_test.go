@@ -6,8 +6,8 @@ import (
 	"pmx/data"
 )
 
-// TestAnAnomalyIsADifference: 77 °F where 70.5 is usual is 6.5 °F or 3.611 °C above,
-// and with a deviation of 7.6 °F 0.855263 of it.
+// TestAnAnomalyIsADifference: 77 °F with a normal of 70.5 is 6.5 °F or 3.611 °C above it; with a
+// deviation of 7.6 °F, 0.855263 deviations.
 func TestAnAnomalyIsADifference(t *testing.T) {
 	value, _ := data.ParseTemp("77", data.Fahrenheit)
 	usual, _ := data.ParseTemp("70.5", data.Fahrenheit)
@@ -15,7 +15,7 @@ func TestAnAnomalyIsADifference(t *testing.T) {
 	a := AnomalyOf(value, &Normal{Value: usual, Deviation: &deviation})
 	if a.Difference.Difference(data.Fahrenheit).String() != "6.5" || a.Difference.Difference(data.Celsius).String() != "3.611111" ||
 		a.Z.String() != "0.855263" || a.Class != nil {
-		t.Errorf("%+v", a)
+		t.Errorf("a = %+v", a)
 	}
 	zero := data.Temp(0)
 	if a := AnomalyOf(value, &Normal{Value: usual, Deviation: &zero}); a.Z != nil {
@@ -34,6 +34,6 @@ func TestClassesByPercentile(t *testing.T) {
 		}
 	}
 	if a := AnomalyOf(lo, &Normal{Value: celsius(15), P10: &lo}); a.Class != nil {
-		t.Errorf("one percentile makes a class: %s", *a.Class)
+		t.Errorf("one percentile makes a class: *a.Class = %s", *a.Class)
 	}
 }

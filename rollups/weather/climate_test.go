@@ -18,11 +18,11 @@ func series(f func(d data.Date) (data.Temp, bool)) map[data.Date]data.Temp {
 	return out
 }
 
-// TestNormalsByHand: a year in which the n-th of July is n °C and all else is 20 °C.
-// Within 15 days of 16 July lie 1 … 31 July, so the mean is 16, and of each year's
-// 31 values the sample deviation over 30 years: Σ(n−16)² = 2·(1²+…+15²) = 2,480 a
-// year, 74,400 in all over 929 → √80.086 = 8.949 °C. A tenth of 930 values are 93:
-// the 93rd is 4 °C (30 each of 1, 2, 3 and the third 4); nine tenths are 837: the 27th.. 28 °C.
+// TestNormalsByHand: in every year the n-th of July has n °C, and all other days have 20 °C. Within
+// 15 days of 16 July are 1 … 31 July, so the mean is 16, and the sample deviation of each year's 31
+// values over 30 years is: Σ(n−16)² = 2·(1²+…+15²) = 2,480 a year, 74,400 in sum, divided by 929 →
+// √80.086 = 8.949 °C. A tenth of 930 values is 93: the 93rd is 4 °C (30 each of 1, 2, 3, and the
+// third 4); nine tenths are 837: the 27th of 28 °C.
 func TestNormalsByHand(t *testing.T) {
 	got := Climate(series(func(d data.Date) (data.Temp, bool) {
 		_, month, day := d.Time().Date()
@@ -37,16 +37,16 @@ func TestNormalsByHand(t *testing.T) {
 	u := got[716]
 	if u.Value.Text(data.Celsius) != "16.0" || u.Deviation.Text(data.Celsius) != "8.95" || u.P10.Text(data.Celsius) != "4.0" ||
 		u.P90.Text(data.Celsius) != "28.0" || u.Years != 30 {
-		t.Errorf("16 July: %+v", u)
+		t.Errorf("16 July: u = %+v", u)
 	}
 	if u := got[101]; u.Value.Text(data.Celsius) != "20.0" || u.Deviation != 0 {
-		t.Errorf("1 January: %+v", u)
+		t.Errorf("1 January: u = %+v", u)
 	}
 }
 
-// TestTheLeapDayIsHalfWay between its neighbours, which are 1 °C apart in the mean:
-// February is 10 °C and March 11 °C, so that of the 31 days about 28 February 15 are
-// in March (14 in leap years, where 29 February is one more of February).
+// TestTheLeapDayIsHalfWay between its neighbours, whose means differ by 1 °C: February has 10 °C
+// and March 11 °C, so that 15 of the 31 days about 28 February are in March (14 in leap years, in
+// which 29 February is one more of February).
 func TestTheLeapDayIsHalfWay(t *testing.T) {
 	got := Climate(series(func(d data.Date) (data.Temp, bool) {
 		if d.MonthDay() >= 301 {
@@ -60,8 +60,8 @@ func TestTheLeapDayIsHalfWay(t *testing.T) {
 	}
 }
 
-// TestTooFewYearsMakeNoNormal: 24 years are enough, 23 are not; and a series that
-// is about other years makes none at all.
+// TestTooFewYearsMakeNoNormal: 24 years are enough, 23 are not, and a series of other years has no
+// normal.
 func TestTooFewYearsMakeNoNormal(t *testing.T) {
 	upTo := func(year int) map[int]Usual {
 		return Climate(series(func(d data.Date) (data.Temp, bool) {
@@ -79,7 +79,7 @@ func TestTooFewYearsMakeNoNormal(t *testing.T) {
 	}
 }
 
-// TestMeansAreRoundedAwayFromZero: −1 and −2 thirds of the smallest step.
+// TestMeansAreRoundedAwayFromZero: −1 and −2 thirds of the smallest unit.
 func TestMeansAreRoundedAwayFromZero(t *testing.T) {
 	for want, values := range map[data.Temp][]data.Temp{-2: {-1, -2}, 2: {1, 2}, -1: {-1, -1, 0}, 0: {-1, 0, 0}} {
 		if got := usual(values, 24).Value; got != want {

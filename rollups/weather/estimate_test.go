@@ -9,8 +9,8 @@ import (
 	"pmx/data"
 )
 
-// TestATwoDegreeBracketHasACeiling: at best, with the forecast in its middle, a bracket
-// of 2 °F has 2Φ(1/σ) − 1: 36.6 % for a σ of 2.1 °F, 28.9 % for 2.7 °F.
+// TestATwoDegreeBracketHasACeiling: at best, with the forecast in its middle, a bracket of 2 °F has
+// 2Φ(1/σ) − 1: 36.6 % for a σ of 2.1 °F, 28.9 % for 2.7 °F.
 func TestATwoDegreeBracketHasACeiling(t *testing.T) {
 	for sigma, want := range map[data.Temp]data.Micro{1050: 366_061, 1350: 288_893} {
 		p := Estimate{Mean: data.Degrees(54, data.Fahrenheit) + 250, Sigma: sigma}.Probabilities([]Bracket{fLow(53), f(54, 55), fHigh(56)}, HalfUp, data.TMax, nil)
@@ -20,9 +20,9 @@ func TestATwoDegreeBracketHasACeiling(t *testing.T) {
 	}
 }
 
-// TestProbabilitiesByHand: 23.4 °C with a σ of 1.2. Rounded half up the brackets meet at
-// 22.5, 23.5 and 24.5: Φ(−0.75) = 0.226627, Φ(0.0833) = 0.533207, Φ(0.9167) = 0.820341;
-// cut to whole degrees at 23, 24 and 25: 0.369441, 0.691462, 0.908789.
+// TestProbabilitiesByHand: 23.4 °C with a σ of 1.2. With values rounded half up, the brackets meet
+// at 22.5, 23.5 and 24.5: Φ(−0.75) = 0.226627, Φ(0.0833) = 0.533207, Φ(0.9167) = 0.820341; with
+// values cut to whole degrees, at 23, 24 and 25: 0.369441, 0.691462, 0.908789.
 func TestProbabilitiesByHand(t *testing.T) {
 	e := Estimate{Mean: 21_060, Sigma: 1080}
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
@@ -59,7 +59,7 @@ func TestTheWidthOfAnEstimate(t *testing.T) {
 	}
 }
 
-// drawLadder draws a ladder of one scale.
+// drawLadder returns a random ladder of one scale.
 func drawLadder(t *rapid.T) []Bracket {
 	unit, width := data.Celsius, 1
 	if rapid.Bool().Draw(t, "fahrenheit") {
@@ -81,9 +81,9 @@ func sum(list []data.Micro) (s data.Micro) {
 	return s
 }
 
-// TestProbabilitiesComeToExactlyOne by the normal distribution and by members, and
-// again when what was measured has ruled brackets out, which then have none. The bracket
-// of the measured value, and that of its bound, are never ruled out.
+// TestProbabilitiesComeToExactlyOne by the normal distribution and by members, also after
+// measurements have ruled brackets out, which then have 0. The bracket of the measured value, and
+// that of its bound, are never ruled out.
 func TestProbabilitiesComeToExactlyOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ladder := drawLadder(t)
@@ -117,8 +117,8 @@ func TestProbabilitiesComeToExactlyOne(t *testing.T) {
 	})
 }
 
-// TestWhatWasMeasuredRulesBracketsOut: a high of 24 rules out all below 24, a low of 23
-// all above; where the reports leave 23 possible for the high, the bracket of 23 stays.
+// TestWhatWasMeasuredRulesBracketsOut: a high of 24 rules out all brackets below 24, a low of 23
+// all above; if the reports allow a high of 23, the bracket of 23 is not ruled out.
 func TestWhatWasMeasuredRulesBracketsOut(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
 	for _, tc := range []struct {
@@ -144,14 +144,14 @@ func TestWhatWasMeasuredRulesBracketsOut(t *testing.T) {
 	}
 	hopeless := Estimate{Mean: data.Degrees(-80, data.Celsius), Sigma: 720}
 	if got := hopeless.Probabilities(ladder, HalfUp, data.TMax, &SoFar{24, 23}); got[2] != data.One {
-		t.Errorf("where nothing was foretold: %v", got)
+		t.Errorf("where nothing was foretold: got %v", got)
 	}
 }
 
-// TestWhatIsLeftKeepsItsDigits: a high of 20 °C where 15 with a σ of 1.2 was foretold leaves
-// 1 − Φ(3.75) = 0.0000884173 of the line. Of that, 20 °C has (Φ(4.5833) − Φ(3.75)) / (1 − Φ(3.75)) =
-// 0.97412148, 21 °C 0.02553514 and the rest 0.00034337; the millionth that cutting them
-// leaves goes to the first, which lost most.
+// TestWhatIsLeftKeepsItsDigits: a high of 20 °C with a forecast of 15 and a σ of 1.2 leaves 1 −
+// Φ(3.75) = 0.0000884173 of the distribution. Of that, 20 °C has (Φ(4.5833) − Φ(3.75)) / (1 −
+// Φ(3.75)) = 0.97412148, 21 °C 0.02553514 and the rest 0.00034337. The millionth that is left after
+// they are cut to millionths goes to the first, which lost most.
 func TestWhatIsLeftKeepsItsDigits(t *testing.T) {
 	ladder := []Bracket{cLow(19), c(20, 20), c(21, 21), cHigh(22)}
 	e := Estimate{Mean: data.Degrees(15, data.Celsius), Sigma: 1080}
@@ -159,7 +159,7 @@ func TestWhatIsLeftKeepsItsDigits(t *testing.T) {
 	if diff := cmp.Diff([]data.Micro{0, 974_122, 25_535, 343}, got); diff != "" {
 		t.Error(diff)
 	}
-	// A low mirrors it.
+	// The same for a low.
 	mirrored := []Bracket{cLow(8), c(9, 9), c(10, 10), cHigh(11)}
 	if diff := cmp.Diff([]data.Micro{343, 25_535, 974_122, 0}, e.Probabilities(mirrored, HalfUp, data.TMin, &SoFar{10, 10})); diff != "" {
 		t.Error(diff)
@@ -176,8 +176,8 @@ func TestAReportIsAsFineAsItsLastPlace(t *testing.T) {
 	}
 }
 
-// TestAReadingSettlesWithinItsReport: a report of any precision is of readings of tenths;
-// what each of them would settle as lies on the bound's side of it.
+// TestAReadingSettlesWithinItsReport: a report of any precision is of a reading in tenths; the value
+// that the reading would settle as is within the bound.
 func TestAReadingSettlesWithinItsReport(t *testing.T) {
 	ten, _ := data.ParseTemp("10", data.Celsius)
 	fahrenheit := Rules{Unit: data.Fahrenheit}
@@ -199,8 +199,8 @@ func TestAReadingSettlesWithinItsReport(t *testing.T) {
 	})
 }
 
-// TestMembersAreCountedWithHalfAMemberToSpare: 22.4, 22.6 and 23.4 °C are 22, 23 and 23.
-// Of 4 brackets: (1 + 0.5)/(3 + 2), (2 + 0.5)/5, 0.5/5 and 0.5/5.
+// TestMembersAreCountedWithHalfAMemberToSpare: 22.4, 22.6 and 23.4 °C are 22, 23 and 23. With 4
+// brackets: (1 + 0.5)/(3 + 2), (2 + 0.5)/5, 0.5/5 and 0.5/5.
 func TestMembersAreCountedWithHalfAMemberToSpare(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
 	got := EnsembleProbabilities([]data.Temp{20_160, 20_340, 21_060}, ladder, HalfUp)
@@ -212,7 +212,7 @@ func TestMembersAreCountedWithHalfAMemberToSpare(t *testing.T) {
 	}
 }
 
-// TestARunningValueSettlesAsTheStationReports: 22.6 °C beside a group of 22 settles an
+// TestARunningValueSettlesAsTheStationReports: 22.6 °C with a whole-degree group of 22 settles an
 // event in Celsius as 22, one in Fahrenheit, 72.68, as 73; cut to whole degrees as 22.
 func TestARunningValueSettlesAsTheStationReports(t *testing.T) {
 	whole := celsius(22)

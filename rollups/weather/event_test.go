@@ -9,7 +9,7 @@ import (
 	"pmx/data/reference"
 )
 
-// munich is a listing as Gamma gives them: brackets out of order, no year in the title.
+// munich is a listing in Gamma's format: brackets out of order, no year in the title.
 func munich() Listing {
 	l := Listing{ID: "593023", Title: "Highest temperature in Munich on July 3?", Slug: "highest-temperature-in-munich-on-july-3-2026",
 		Series: "munich-daily-weather", Tags: []string{"weather", "munich", "highest-temperature"},
@@ -27,7 +27,7 @@ func TestAListingBecomesACitysDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.City.Slug != "munich" || e.Metric != data.TMax || e.Day.String() != "2026-07-03" || e.Archived {
-		t.Errorf("%+v", e)
+		t.Errorf("e = %+v", e)
 	}
 	if want := (Rules{Unit: data.Celsius, Station: "EDDM", Source: Wunderground, Stated: true}); e.Rules != want {
 		t.Errorf("rules %+v", e.Rules)
@@ -79,7 +79,7 @@ func TestAListingOffTheDeskSaysWhy(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheExclusionListGetsIn, whatever tags and series it carries.
+// TestNothingOfTheExclusionListGetsIn, whatever tags and series it has.
 func TestNothingOfTheExclusionListGetsIn(t *testing.T) {
 	for _, title := range excluded {
 		l := munich()
@@ -90,7 +90,7 @@ func TestNothingOfTheExclusionListGetsIn(t *testing.T) {
 	}
 }
 
-// TestTwoEventsOfOneCityDayAreToldApart: one was put aside and created again.
+// TestTwoEventsOfOneCityDayAreToldApart: one was discarded and created again.
 func TestTwoEventsOfOneCityDayAreToldApart(t *testing.T) {
 	old, fresh := munich(), munich()
 	old.Slug, old.ID = "arch-"+old.Slug, "590000"
@@ -111,7 +111,7 @@ func TestTwoEventsOfOneCityDayAreToldApart(t *testing.T) {
 	}
 }
 
-// TestBracketsAreReadOffQuestionsAndSlugsToo, where a label is missing.
+// TestBracketsAreReadOffQuestionsAndSlugsToo if a label is missing.
 func TestBracketsAreReadOffQuestionsAndSlugsToo(t *testing.T) {
 	l := munich()
 	l.Markets[0].Label = ""

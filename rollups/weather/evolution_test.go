@@ -11,9 +11,9 @@ import (
 	"pmx/data"
 )
 
-// TestEvolutionByHand: two sources of 2 July in New York; the second's last word comes
-// when the day is over. One went up by 2 °C, the other down by 1: together half a
-// degree up, though the last value is a degree below the first.
+// TestEvolutionByHand: two sources for 2 July in New York; the second's last value is from after
+// the end of the day. One rose by 2 °C, the other fell by 1: together half a degree up, although
+// the last value is a degree below the first.
 func TestEvolutionByHand(t *testing.T) {
 	at := func(s string) int64 { return instant(t, s) }
 	changes := []Change{
@@ -42,12 +42,12 @@ func TestEvolutionByHand(t *testing.T) {
 		t.Errorf("e.All = %+v", e.All)
 	}
 	if e := Evolve(city(t, "nyc"), on(t, "2026-07-02"), changes[4:]); e.All != nil || len(e.Steps) != 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("e = %+v", e)
 	}
 }
 
-// theRecordedEvolutions: how the forecasts of London's 26 June and New York's 27
-// June 2026 went, hour by hour as they were fetched.
+// theRecordedEvolutions: the forecasts of London's 26 June and New York's 27 June 2026, as they
+// were fetched each hour.
 func theRecordedEvolutions(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(content(t, shared(t, "derived", "forecast_evolution_4cities.csv")))).ReadAll()
 	if err != nil {

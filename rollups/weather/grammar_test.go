@@ -27,8 +27,8 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// excluded are real titles of events that are about weather, or sound like it, and
-// are no city's day.
+// excluded are real titles of events that are about weather, or sound like it, and are not about a
+// city's day.
 var excluded = []string{
 	"Highest temperature in DC on Inauguration Day?", "Highest temperature in NYC on February 30?", "Highest temperature in NYC on July 32?",
 	"Precipitation in NYC in June?", "Precipitation in Seoul in June?", "<75mm", "75-100mm", "Where will it rain on June 10?",
@@ -80,8 +80,8 @@ func TestSlugs(t *testing.T) {
 	}
 }
 
-// TestTheYearIsThatOfTheNominalEnd: a title without a year is of the year that
-// puts it nearest; a day apart is allowed, two are not.
+// TestTheYearIsThatOfTheNominalEnd: a title without a year has the year that makes it nearest to
+// the nominal end; a day's difference is allowed, two are not.
 func TestTheYearIsThatOfTheNominalEnd(t *testing.T) {
 	for _, tc := range []struct {
 		title Title
@@ -199,7 +199,7 @@ func TestSlugEnds(t *testing.T) {
 	}
 }
 
-// FuzzLabel: no text makes the grammar panic, and a bracket it reads is one.
+// FuzzLabel: no text makes the grammar panic, and a bracket that it reads is valid.
 func FuzzLabel(f *testing.F) {
 	f.Add("-3--2°C", "Will the lowest temperature in Austin be 67°F or below on August 30?", "lowest-temperature-in-austin-on-august-30")
 	f.Fuzz(func(t *testing.T, label, question, slug string) {

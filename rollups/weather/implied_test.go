@@ -9,11 +9,12 @@ import (
 	"pmx/data"
 )
 
-// TestPricesApplyUntilABracketIsTradedAgain, and the first outcome's word goes before the second's: after hour 1 two
-// brackets of three have a price, so that there is no mean but that of the two: 0.2 and 0.5 as parts of 0.7 are 0.285714 and 0.714286, so
-// 22·0.285714 + 23·0.714286 = 22.714286. In hour 3 the third one's second outcome goes for 0.6, so it is
-// at 0.4, and 0.2, 0.5 and 0.4 come to 1.1: 22·0.181818 + 23·0.454545 + 24·0.363637 = 23.181819. In hour 4 both of its outcomes
-// are traded, and what the first one goes for counts.
+// TestPricesApplyUntilABracketIsTradedAgain, and the first outcome's price has precedence over the
+// second's. After hour 1 two of three brackets have a price, so the mean is that of these two: 0.2
+// and 0.5 as shares of 0.7 are 0.285714 and 0.714286, so 22·0.285714 + 23·0.714286 = 22.714286. In
+// hour 3 the third one's second outcome is traded at 0.6, so the bracket is at 0.4, and the sum of
+// 0.2, 0.5 and 0.4 is 1.1: 22·0.181818 + 23·0.454545 + 24·0.363637 = 23.181819. In hour 4 both of
+// its outcomes are traded, and the price of the first one counts.
 func TestPricesApplyUntilABracketIsTradedAgain(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), cHigh(24)}
 	var got []Implied
@@ -35,7 +36,7 @@ func TestPricesApplyUntilABracketIsTradedAgain(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfClosesDoesNotMatter: each row is what the closes up to it alone give.
+// TestTheOrderOfClosesDoesNotMatter: each row equals the result of the closes up to it alone.
 func TestTheOrderOfClosesDoesNotMatter(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
 	rapid.Check(t, func(t *rapid.T) {

@@ -28,7 +28,7 @@ func TestRoundingIsHalfUp(t *testing.T) {
 			t.Errorf("%s %s: %d and %d, want %d and %d", tc.text, tc.unit, up, floor, tc.up, tc.floor)
 		}
 	}
-	// 22.8 °C as a station writes it in tenths is 73.04 °F and settles as 73.
+	// 22.8 °C, as a station reports it in tenths, is 73.04 °F and settles as 73.
 	if v, _ := data.ParseTemp("22.8", data.Celsius); HalfUp.Degrees(v, data.Fahrenheit) != 73 {
 		t.Errorf("22.8 °C settles as %d °F", HalfUp.Degrees(v, data.Fahrenheit))
 	}
@@ -45,7 +45,7 @@ func TestLadderOrdersWhatComesInAnyOrder(t *testing.T) {
 		got = append(got, list[i].Label())
 	}
 	if s := strings.Join(got, " "); s != "10°C or below 11°C 12°C 13°C 14°C or higher" {
-		t.Errorf("%s", s)
+		t.Errorf("s = %s", s)
 	}
 }
 
@@ -72,8 +72,8 @@ func TestLadderRefusesGapsAndOverlaps(t *testing.T) {
 	}
 }
 
-// TestEveryTemperatureSettlesOnce: the intervals of a ladder take up the line
-// without gap or overlap, and agree with rounding.
+// TestEveryTemperatureSettlesOnce: the intervals of a ladder cover all temperatures without a gap
+// or an overlap, and agree with rounding.
 func TestEveryTemperatureSettlesOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]data.Unit{data.Celsius, data.Fahrenheit}).Draw(t, "unit")

@@ -10,7 +10,7 @@ import (
 	"pmx/data/reference"
 )
 
-// instant reads a time as RFC 3339 into unix µs.
+// instant parses a time in RFC 3339 to unix µs.
 func instant(t *testing.T, s string) int64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, s)
@@ -62,8 +62,8 @@ func TestLeadsAreOfTheCitysOwnCalendar(t *testing.T) {
 	}
 }
 
-// TestDaysToStartAndLeadDaysAgree: a forecast that was given before the day begins is
-// of lead 1 or more, and of the day itself otherwise, in every zone on every day.
+// TestDaysToStartAndLeadDaysAgree: a forecast from before the day begins has a lead of 1 or more,
+// and otherwise one of 0, in every zone on every day.
 func TestDaysToStartAndLeadDaysAgree(t *testing.T) {
 	cities := reference.Gazetteer().Cities()
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,8 +77,8 @@ func TestDaysToStartAndLeadDaysAgree(t *testing.T) {
 	})
 }
 
-// TestOneForecastIsScoredADayAndLead: of three on the day before the last; on the day
-// itself the last one of the morning.
+// TestOneForecastIsScoredADayAndLead: of three on the day before, the last; on the day itself, the
+// last one of the morning.
 func TestOneForecastIsScoredADayAndLead(t *testing.T) {
 	var all []data.Forecast
 	for i, at := range []string{"2026-07-01T04:00:00Z", "2026-07-02T03:59:59Z", "2026-07-01T20:00:00Z", // 1 July in New York

@@ -10,7 +10,7 @@ import (
 
 func micro(m data.Micro) *data.Micro { return &m }
 
-// TestAMarketsPriceIsItsMid where both sides are there, else its last trade.
+// TestAMarketsPriceIsItsMid if it has both a bid and an ask, else its last trade.
 func TestAMarketsPriceIsItsMid(t *testing.T) {
 	for name, tc := range map[string]struct {
 		q    Quote
@@ -29,10 +29,10 @@ func TestAMarketsPriceIsItsMid(t *testing.T) {
 	}
 }
 
-// TestAMarketByHand: 0.10, 0.40, 0.45 and 0.10 come to 1.05. As parts of that:
-// 0.095238, 0.380952, 0.428571 and 0.095238, with one millionth left for the third,
-// which lost most. The open-ended ones count as 22 and 25 °C: the mean is
-// 22·0.095238 + 23·0.380952 + 24·0.428572 + 25·0.095238 = 23.52381 °C.
+// TestAMarketByHand: the sum of 0.10, 0.40, 0.45 and 0.10 is 1.05. As shares of that they are
+// 0.095238, 0.380952, 0.428571 and 0.095238; the remaining millionth goes to the third, which lost
+// most. The open-ended ones count as 22 and 25 °C: the mean is 22·0.095238 + 23·0.380952 +
+// 24·0.428572 + 25·0.095238 = 23.52381 °C.
 func TestAMarketByHand(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
 	last := func(p data.Micro) Quote { return Quote{Last: micro(p)} }
@@ -43,19 +43,19 @@ func TestAMarketByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if m := MarketOf(ladder, Floor, quotes); *m.Mean != mean+450 {
-		t.Errorf("cut to whole degrees, each bracket counts half a degree more: %d", *m.Mean)
+		t.Errorf("cut to whole degrees, each bracket counts half a degree more: *m.Mean = %d", *m.Mean)
 	}
 	quotes[3] = Quote{}
 	if diff := cmp.Diff(Market{Mode: 2}, MarketOf(ladder, HalfUp, quotes)); diff != "" {
-		t.Errorf("one without a price: %s", diff)
+		t.Errorf("one without a price: diff = %s", diff)
 	}
 	if diff := cmp.Diff(Market{Mode: -1}, MarketOf(ladder, HalfUp, make([]Quote, 4))); diff != "" {
-		t.Errorf("none with a price: %s", diff)
+		t.Errorf("none with a price: diff = %s", diff)
 	}
 }
 
 // TestOpenEndedBracketsCountAsOneMore: with all weight on "97°F or below" of a ladder of two
-// degrees each the mean is that of 96-97°F.
+// degrees each, the mean is that of 96-97°F.
 func TestOpenEndedBracketsCountAsOneMore(t *testing.T) {
 	ladder := []Bracket{fHigh(102), f(98, 99), fLow(97), f(100, 101)}
 	for i, want := range []string{"102.5", "98.5", "96.5", "100.5"} {
@@ -76,9 +76,9 @@ func TestTheEdgeIsNetOfTheFee(t *testing.T) {
 		}
 	}
 	if e := Edge(400_000, 300_000); e != 89_500 {
-		t.Errorf("%s", e)
+		t.Errorf("e = %s", e)
 	}
 	if e := Edge(300_000, 300_000); e != -10_500 {
-		t.Errorf("%s", e)
+		t.Errorf("e = %s", e)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// shared gives a path of the captured files, and skips the test without them.
+// shared returns a path of the captured files, and skips the test if they are missing.
 func shared(t *testing.T, names ...string) string {
 	t.Helper()
 	return filepath.Join(append([]string{testfiles.Captured(t, "C_weather_markets")}, names...)...)
@@ -45,8 +45,8 @@ func content(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestCaptured reads whole captured files, where they lie beside the checkout. What it shows
-// is shown of lists by hand in the tests of ladders, events, titles and evolutions.
+// TestCaptured reads complete captured files, if they are next to the checkout. The tests of
+// ladders, events, titles and evolutions test the same rules with lists made by hand.
 func TestCaptured(t *testing.T) {
 	testfiles.Captured(t)
 	t.Run("ladders", everyResolvedLadder)
@@ -55,8 +55,8 @@ func TestCaptured(t *testing.T) {
 	t.Run("evolutions", theRecordedEvolutions)
 }
 
-// everyResolvedLadder: all 423 parse, tile the line, and have their winner
-// among their brackets.
+// everyResolvedLadder: all 423 are parsed, have no gap and no overlap, and have their winner among
+// their brackets.
 func everyResolvedLadder(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(content(t, shared(t, "derived", "resolved_brackets_4cities.csv")))).ReadAll()
 	if err != nil || len(rows) != 424 {
@@ -83,8 +83,8 @@ func everyResolvedLadder(t *testing.T) {
 	}
 }
 
-// everyEventOfTheSeminar: 218 events, whose one winner is the bracket that its
-// label names.
+// everyEventOfTheSeminar: 218 events, each with one winner, which is the bracket that its label
+// names.
 func everyEventOfTheSeminar(t *testing.T) {
 	events := 0
 	for _, file := range []string{"polymarket_london_history.json.gz", "polymarket_nyc_history.json.gz"} {
@@ -188,7 +188,7 @@ func listings(t *testing.T, line []byte) []Listing {
 		for _, m := range e.Markets {
 			l.Markets = append(l.Markets, Outcome{Question: m.Question, Label: m.GroupItemTitle, Slug: m.Slug})
 			l.GameStart, _ = time.Parse("2006-01-02 15:04:05Z07", m.GameStartTime)
-			// The end of the slug says the same as the label.
+			// The end of the slug agrees with the label.
 			label, _ := ParseLabel(m.GroupItemTitle)
 			if bracket, ok := ParseSlugBracket(m.Slug, e.Slug); !ok || bracket != label {
 				t.Errorf("%s: %+v, label %q", m.Slug, bracket, m.GroupItemTitle)
@@ -199,8 +199,8 @@ func listings(t *testing.T, line []byte) []Listing {
 	return out
 }
 
-// TestEverySlug of 92 event addresses, and of the 2,626 that they are taken from where these
-// are: some with a year, some without, 26 with a number behind it.
+// TestEverySlug of 92 event addresses, and of the 2,626 that they are taken from, if these are
+// there: some with a year, some without, 26 with a number at the end.
 func TestEverySlug(t *testing.T) {
 	slugsOf(t, testfiles.Path("weather", "addresses.json"), 37, 29)
 	if path, ok := testfiles.Beside("C_weather_markets", "tmax_lab_mit", "historical_temperature_event_urls.json"); ok {
@@ -252,7 +252,7 @@ func TestEveryRuleText(t *testing.T) {
 	}
 }
 
-// everyExampleOfTheNotes: the questions and labels that the desk's notes quote.
+// everyExampleOfTheNotes: the questions and labels that the notes about the desk quote.
 func everyExampleOfTheNotes(t *testing.T) {
 	notes, err := os.Open(filepath.Join("..", "..", "..", "shared", "weather.md"))
 	if err != nil {

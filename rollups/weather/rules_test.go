@@ -25,7 +25,7 @@ func on(t *testing.T, s string) data.Date {
 	return d
 }
 
-// TestRulesOfEveryEra: what events said that named their own source.
+// TestRulesOfEveryEra: the texts of events that named a source of their own.
 func TestRulesOfEveryEra(t *testing.T) {
 	for _, tc := range []struct {
 		city, day, text, source string
@@ -56,7 +56,7 @@ func TestRulesOfEveryEra(t *testing.T) {
 	}
 }
 
-// TestUsualRules: an event without a text settled as the city's others of its day.
+// TestUsualRules: an event without a text is settled like the city's other events of its day.
 func TestUsualRules(t *testing.T) {
 	for _, tc := range []struct {
 		city, day string

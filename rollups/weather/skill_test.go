@@ -12,7 +12,7 @@ import (
 
 func celsius(n int) data.Temp { return data.Degrees(n, data.Celsius) }
 
-// readings gives one reading a value, each of its own source, given at 100.
+// readings makes a reading of each value, each from a source of its own, given at 100.
 func readings(values ...data.Temp) []Reading {
 	var out []Reading
 	for i, v := range values {
@@ -32,28 +32,28 @@ func TestConsensusByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if one, ok := ConsensusOf(readings(celsius(-5)), 200); !ok || one.Deviation != nil || one.Mean != celsius(-5) || one.P10 != celsius(-5) || one.Spread != 0 {
-		t.Errorf("one source: %+v", one)
+		t.Errorf("one source: one = %+v", one)
 	}
 	if two, _ := ConsensusOf(readings(celsius(20), celsius(22)), 200); two.P50 != celsius(21) || two.P10 != celsius(20) {
-		t.Errorf("two sources: %+v", two)
+		t.Errorf("two sources: two = %+v", two)
 	}
 }
 
-// TestAnEnsembleWeighsAsMuchAsAnyOtherSource: beside one source with 20 °C an ensemble
-// of 22, 23, 24 and 25 has half the weight: up to 20 lies exactly half of it, so the
-// median is half way to 22; nine tenths lie up to 25 only (⅞ up to 24).
+// TestAnEnsembleWeighsAsMuchAsAnyOtherSource: next to a source with 20 °C, an ensemble of 22, 23,
+// 24 and 25 has half the weight: exactly half is at 20 or below, so the median is half way to 22;
+// nine tenths are reached only at 25 (⅞ at 24).
 func TestAnEnsembleWeighsAsMuchAsAnyOtherSource(t *testing.T) {
 	list := readings(celsius(20), 23*900+450)
 	list[1].Members = []data.Temp{celsius(22), celsius(23), celsius(24), celsius(25)}
 	c, _ := ConsensusOf(list, 200)
 	if c.P10 != celsius(20) || c.P50 != celsius(21) || c.P90 != celsius(25) || c.Members != 4 || c.Sources != 2 || c.Mean != 21*900+675 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v", c)
 	}
 }
 
-// TestOnlyCurrentReadingsCount: what was confirmed 24 hours ago to the microsecond
-// does, whenever it was first given, and what was given later than the clock; what was
-// confirmed before does not.
+// TestOnlyCurrentReadingsCount: a value that was confirmed exactly 24 hours ago counts, whenever it
+// was first given, and so does one that was given later than the clock; one that was confirmed
+// earlier does not.
 func TestOnlyCurrentReadingsCount(t *testing.T) {
 	const day = 86_400_000_000
 	clock := int64(10 * day)
@@ -63,10 +63,10 @@ func TestOnlyCurrentReadingsCount(t *testing.T) {
 		{Source: "c", IssuedAt: clock + 1, ConfirmedAt: clock + 1, Value: 2700},
 	}
 	if c, ok := ConsensusOf(list, clock); !ok || c.Sources != 2 || c.Mean != 1800 || c.Oldest != clock-3*day {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v", c)
 	}
 	if c, ok := ConsensusOf(list[1:2], clock); ok || c != (Consensus{}) {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v", c)
 	}
 }
 
@@ -95,9 +95,9 @@ func TestPercentilesLieAmongTheValuesInOrder(t *testing.T) {
 	})
 }
 
-// TestSkillByHand: errors of +1, −2 and +3 °C: bias ⅔, mean absolute error 2, root mean
-// square √(14/3) = 2.1602 °C, 1,944 of 1/900 °C. Of two days with a winner, 21 °C was foretold for one that 21 °C won, and
-// 23 for one that "22°C or below" won.
+// TestSkillByHand: errors of +1, −2 and +3 °C: bias ⅔, mean absolute error 2, root mean square
+// √(14/3) = 2.1602 °C, 1,944 of 1/900 °C. Of two days with a winner, the forecast was 21 °C for one
+// that 21 °C won, and 23 for one that "22°C or below" won.
 func TestSkillByHand(t *testing.T) {
 	var e Errors
 	if e.Skill() != nil {
@@ -107,12 +107,12 @@ func TestSkillByHand(t *testing.T) {
 		e.Add(celsius(20+d), celsius(20), map[int]*Settled{1: {Bracket: c(21, 21)}, 3: {Bracket: cLow(22)}}[d])
 	}
 	if s := e.Skill(); *s != (Skill{N: 3, Bias: 600, MAE: 1800, RMSE: 1944, Settled: 2, Hits: 1}) {
-		t.Errorf("%+v", *s)
+		t.Errorf("*s = %+v", *s)
 	}
 }
 
-// TestTheConsensusIsScoredAsASource: one source is 2 °C too warm and the other 1 °C too
-// cold: their mean is half a degree too warm. A day without a truth counts for nobody.
+// TestTheConsensusIsScoredAsASource: one source is 2 °C too warm and the other 1 °C too cold: their
+// mean is half a degree too warm. A day without an actual value counts for no source.
 func TestTheConsensusIsScoredAsASource(t *testing.T) {
 	day := on(t, "2026-07-02")
 	key := func(source string, d data.Date, lead int) ScoreKey {
