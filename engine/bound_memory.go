@@ -13,12 +13,12 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// memoryBound is DuckDB's limit of memory where it is not that of Options.
+// memoryBound is DuckDB's memory limit if it differs from that of Options.
 type memoryBound struct {
 	mu      sync.Mutex
 	usual   string // of LimitMemory; "": that of Options
 	limit   string // of BoundMemory; "": the usual one
-	readers int    // that need the usual one
+	readers int    // reads that need the usual limit
 }
 
 func (b *memoryBound) is() string {
@@ -27,21 +27,21 @@ func (b *memoryBound) is() string {
 	return b.limit
 }
 
-// becomes sets the usual limit of a database that is opened with it, or has it already.
+// becomes sets the usual limit of a database that is opened with it or has it already.
 func (b *memoryBound) becomes(usual string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.usual = usual
 }
 
-// add counts readers in and out.
+// add counts readers that begin and end.
 func (b *memoryBound) add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.readers += n
 }
 
-// reopened notes that the database has the usual limit again.
+// reopened records that the database has the usual limit again.
 func (b *memoryBound) reopened() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,10 +54,12 @@ type lean struct{}
 // Lean returns a context whose reads leave the limit of BoundMemory in force.
 func Lean(ctx context.Context) context.Context { return context.WithValue(ctx, lean{}, true) }
 
-// BoundMemory lowers DuckDB's memory limit to most bytes, for all connections: DuckDB keeps fewer of the blocks that it has
-// read, and writes to disk what does not fit. conn must be that of a Write. 0 and a limit above the usual one restore that. The usual limit is also restored by
-// UnboundMemory, when the database is reopened, and by the first Read whose context is not Lean: a query must not fail because somebody else works in little memory. During such reads
-// BoundMemory does nothing. If more than most is in use, it fails and changes nothing.
+// BoundMemory lowers DuckDB's memory limit to most bytes, for all connections: DuckDB keeps fewer
+// of the blocks that it has read, and writes to disk what does not fit. conn must be that of a
+// Write. 0, or a limit above the usual one, restores the usual limit. So do UnboundMemory, a
+// reopening of the database, and the first Read whose context is not Lean: a query must not fail
+// because other work gets little memory. During such reads BoundMemory does nothing. If more than
+// most is in use, it fails and changes nothing.
 func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error {
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()
@@ -69,16 +71,18 @@ func (db *DB) BoundMemory(ctx context.Context, conn *sql.Conn, most int64) error
 		return nil
 	}
 	if err := setLimit(ctx, conn, cmp.Or(to, db.usual())); err != nil {
-		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.usual()))) // DuckDB says that it has the new one
+		return errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, db.usual()))) // DuckDB reports the new limit
 	}
 	db.bound.limit = to
 	return nil
 }
 
-// LimitMemory changes the usual limit to so many bytes, in whole megabytes, for all connections and for databases that are opened
-// after a fault or by Replace. conn must be that of a Write. Where the limit of BoundMemory is in force and lower, it stays until it ends.
-// LimitMemory returns false and changes nothing if the limit would be lowered while there are Reads whose context is not Lean: they
-// may need what they were given. If more than so much is in use, it fails and changes nothing.
+// LimitMemory changes the usual limit to this many bytes, in whole megabytes, for all connections
+// and for databases that are opened after a fault or by Replace. conn must be that of a Write. If
+// the limit of BoundMemory is set and lower, it applies until it ends. LimitMemory returns false
+// and changes nothing if the limit would be lowered during Reads whose context is not Lean: they
+// may need the memory that they began with. If more than this is in use, it fails and changes
+// nothing.
 func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (done bool, err error) {
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()
@@ -92,7 +96,7 @@ func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (don
 	case db.bound.limit != "" && sizeOf(db.bound.limit) <= bytes:
 	default:
 		if err := setLimit(ctx, conn, to); err != nil {
-			return false, errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, was))) // DuckDB says that it has the new one
+			return false, errors.Join(err, setLimit(ctx, conn, cmp.Or(db.bound.limit, was))) // DuckDB reports the new limit
 		}
 		db.bound.limit = ""
 	}
@@ -106,7 +110,7 @@ func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (don
 // usual is the limit to which BoundMemory returns. The caller holds bound.mu.
 func (db *DB) usual() string { return cmp.Or(db.bound.usual, db.opts.memoryLimit()) }
 
-// reopening are the options to open the database again with.
+// reopening returns the options to open the database again with.
 func (db *DB) reopening() Options {
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()
@@ -115,7 +119,8 @@ func (db *DB) reopening() Options {
 	return opts
 }
 
-// sizeOf is a limit in bytes; MaxInt64 if it is not a size, such as DuckDB's share of the machine in percent.
+// sizeOf returns a limit in bytes; MaxInt64 if it is not a size, such as a percentage of the
+// machine's memory.
 func sizeOf(limit string) int64 {
 	n, err := humanize.ParseBytes(limit)
 	if err != nil || n > math.MaxInt64 {
@@ -129,10 +134,10 @@ func (db *DB) UnboundMemory(ctx context.Context) error {
 	if db.bound.is() == "" {
 		return nil
 	}
-	return db.Read(ctx, func(*sql.Conn) error { return nil }) // which begins with it
+	return db.Read(ctx, func(*sql.Conn) error { return nil }) // the database begins with the usual limit
 }
 
-// unbound is UnboundMemory on a connection of a reader.
+// unbound is UnboundMemory on a reader's connection.
 func (db *DB) unbound(ctx context.Context, conn *sql.Conn) error {
 	db.bound.mu.Lock()
 	defer db.bound.mu.Unlock()

@@ -129,7 +129,7 @@ func (c *chunkColumn) read(row uintptr) error {
 	return nil
 }
 
-// value is a value as the driver gives it.
+// value is a value as the driver returns it.
 func (c *chunkColumn) value(row uintptr) driver.Value {
 	switch c.typ {
 	case mapping.TypeBoolean:

@@ -15,7 +15,7 @@ import (
 // pools share it, and it must be closed once, after both.
 type sharedConnector struct {
 	driver.Connector
-	tell func(text string) // called with every statement; nil: nobody listens
+	tell func(text string) // called with every statement; nil: it is not called
 }
 
 // Connect opens one.
@@ -81,7 +81,7 @@ func namesLimit(query string) bool {
 	return false
 }
 
-// around reports whether the words stand on both sides of a byte of the text.
+// around reports whether the words are on both sides of a byte of the text.
 func around(text string, at int, before, after string) bool {
 	return at >= len(before) && at+1+len(after) <= len(text) &&
 		strings.EqualFold(text[at-len(before):at], before) && strings.EqualFold(text[at+1:at+1+len(after)], after)

@@ -43,11 +43,11 @@ func (d Dir) Segments() string { return filepath.Join(string(d), "segments") }
 // Replica holds the copies of another server's backups that a replica serves.
 func (d Dir) Replica() string { return filepath.Join(string(d), "replica") }
 
-// oldSegments is the former name of the folder of segments. It is removed: it can be a gigabyte of
-// derived data that nobody reads.
+// oldSegments is the former name of the folder of segments. It is removed: it can have a gigabyte
+// of derived data that is not used.
 const oldSegments = "runs"
 
-// Tmp holds what is under way; it is emptied when the database is opened.
+// Tmp holds temporary files; it is emptied when the database is opened.
 func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
 
 func (d Dir) spill() string { return filepath.Join(d.Tmp(), "spill") }

@@ -9,44 +9,45 @@ import (
 )
 
 const (
-	// leastDuckDB and leastOfThread are the least of DuckDB's part: a checkpoint, which ends the instance if it lacks memory,
-	// needs the row groups that its threads write, some 30 MB each.
+	// leastDuckDB and leastOfThread are the minimum of DuckDB's part: a checkpoint, which ends the
+	// instance if it lacks memory, needs the row groups that its threads write, some 30 MB each.
 	leastDuckDB   int64 = 134_000_000
 	leastOfThread int64 = 32_000_000
 	// Go's limit has to exceed the live heap by a quarter, or the collector runs all the time; and by goOverhead, for stacks
 	// and the runtime's own memory.
 	goHeadroom int64 = 4 // the share of the live heap: a quarter
 	goOverhead int64 = 32_000_000
-	// movedAtOnce is by how many bytes DuckDB's limit is lowered at once: readers wait while DuckDB evicts blocks.
+	// movedAtOnce is the number of bytes by which DuckDB's limit is lowered at once: readers wait
+	// while DuckDB evicts blocks.
 	movedAtOnce int64 = 256_000_000
-	// movedAtLeast: the limits change in steps of this many bytes, not with every change of the heap, and Go gives its part back
-	// once it needs less by a share of goKept.
+	// movedAtLeast: the limits change in steps of this many bytes, not with every change of the
+	// heap, and Go's limit is lowered only if Go needs less by a share of goKept.
 	movedAtLeast int64 = 16_000_000
 	goKept       int64 = 8
 )
 
-// Divided is how the memory of a server is divided at a time, in bytes.
+// Divided is the division of a server's memory at a time, in bytes.
 type Divided struct {
 	Memory         // Memory.DuckDB is the limit of DuckDB, Memory.Go that of Go
-	LiveHeap int64 // of Go, when it was measured last; 0: not yet
-	Needed   int64 // the total with which Go's limit would be high enough for the live heap; 0: it is with what there is
-	GoFixed  bool  // GOMEMLIMIT is set in the environment: nothing moves
+	LiveHeap int64 // of Go, when it was last measured; 0: not yet
+	Needed   int64 // the total with which Go's limit would be high enough for the live heap; 0: it is high enough now
+	GoFixed  bool  // GOMEMLIMIT is set in the environment: nothing changes
 }
 
-// Division is the memory of a server, divided by what is live in Go's heap. It begins with equal parts. If Go's is too small for the live
-// heap, DuckDB's limit is lowered and Go's raised by as much; once the heap is smaller, they return. Their sum never exceeds what it
-// was.
+// Division is the memory of a server, divided by what is live in Go's heap. It begins with equal
+// parts. If Go's part is too small for the live heap, DuckDB's limit is lowered and Go's raised by
+// as much. Once the heap is smaller, both limits change back. Their sum is never exceeded.
 type Division struct {
 	equal     Memory
 	least     int64 // DuckDB's part
-	databases int64 // that are open at once, and share DuckDB's part
+	databases int64 // that are open at once and share DuckDB's part
 
 	mu  sync.Mutex
 	now Divided
 }
 
-// NewDivision begins with what ParseMemory gave. databases are open at once, with so many threads each; 0: one per core. Go's limit is
-// that of LimitGo.
+// NewDivision begins with the division of ParseMemory. databases is the number of databases that
+// are open at once, with this many threads each; 0: one per core. Go's limit is that of LimitGo.
 func NewDivision(m Memory, databases int64, threads int) *Division {
 	if threads == 0 {
 		threads = runtime.NumCPU()
@@ -58,15 +59,16 @@ func NewDivision(m Memory, databases int64, threads int) *Division {
 // MemoryLimit is DuckDB's limit for each database, as an Options.MemoryLimit.
 func (d *Division) MemoryLimit() string { return sizeText(d.Now().DuckDB / d.databases) }
 
-// Now is the division in force.
+// Now returns the current division.
 func (d *Division) Now() Divided {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.now
 }
 
-// Follow takes a step towards the division that a live heap of so many bytes needs. It lowers DuckDB's limit by 256 MB at most, and not
-// while queries run. more says that another step is due. It must not be called within a Write, nor twice at once.
+// Follow takes a step towards the division that a live heap of this many bytes needs. It lowers
+// DuckDB's limit by 256 MB at most, and not while queries run. more means that another step is due.
+// It must not be called within a Write, nor twice at once.
 func (d *Division) Follow(ctx context.Context, db *DB, heap int64) (more bool, err error) {
 	was := d.Now()
 	now, to := was, d.duckDB(was, heap)
@@ -107,10 +109,10 @@ func (d *Division) becomes(now Divided) {
 	d.now = now
 }
 
-// goNeeds is how high Go's limit should be for a live heap.
+// goNeeds returns the limit that Go should have for a live heap.
 func goNeeds(heap int64) int64 { return heap + heap/goHeadroom + goOverhead }
 
-// mostGo is how high Go's limit may be.
+// mostGo returns the maximum of Go's limit.
 func (d *Division) mostGo(was Divided) int64 {
 	if was.GoFixed {
 		return was.Go
@@ -118,7 +120,7 @@ func (d *Division) mostGo(was Divided) int64 {
 	return d.equal.Go + max(0, d.equal.DuckDB-d.least)
 }
 
-// duckDB is the part of DuckDB that a live heap leaves.
+// duckDB returns DuckDB's part if the heap has this size.
 func (d *Division) duckDB(was Divided, heap int64) int64 {
 	needs := goNeeds(heap)
 	if was.GoFixed || needs <= was.Go && needs > was.Go-was.Go/goKept {

@@ -33,29 +33,31 @@ type Options struct {
 	// OnFault is called with every fault; recovered is false when the database could
 	// not be opened again and the process should end.
 	OnFault func(err error, recovered bool)
-	// OnStatement is called with the text of every statement before it is run, by the
-	// goroutine that runs it: several may at once. It counts work; nil: nobody asks. What an
-	// appender adds is no statement.
+	// OnStatement is called with the text of every statement before it is run, by the goroutine
+	// that runs it: several may at once. It is meant for counting work; nil: it is not called. Rows
+	// that an appender adds are not statements.
 	OnStatement func(text string)
 
 	readOnly string // the file of a state of a replica; "": that of Dir, for writing too
 }
 
-// DefaultMemory is DuckDB's limit where none is given. ParseMemory divides what a whole process may take.
+// DefaultMemory is DuckDB's limit if none is given. ParseMemory divides the memory of a whole
+// process.
 const DefaultMemory = "8GB"
 
-// blockSize is of how many bytes the blocks of a new database are; one that is there keeps its own. The first rows that are
-// appended to a table after a checkpoint take as much memory for each column, and once more for which of its
-// values are NULL: of DuckDB's own 256 KiB, a venue that is followed took 75 to 120 MB for these. In blocks below 128 KiB DuckDB
-// does not pack the bits of HUGEINT columns: with 64 the file was 9 % larger.
+// blockSize is the size in bytes of the blocks of a new database; an existing one keeps its own.
+// The first rows that are appended to a table after a checkpoint take a block for each column, and
+// another for its NULLs: with DuckDB's default of 256 KiB, these took 75 to 120 MB of a venue that
+// is followed. In blocks below 128 KiB DuckDB does not pack the bits of HUGEINT columns: with 64
+// the file was 9 % larger.
 const blockSize = 128 << 10
 
 // maxReaders bounds the read connections: more than a few per core only queue
 // inside DuckDB.
 const maxReaders = 8
 
-// DB is an open database: one writer at a time and any number of readers, which
-// never wait for the writer, and for the moment of ReleaseBlocks alone.
+// DB is an open database: one writer at a time and any number of readers. Readers never wait for
+// the writer, only for ReleaseBlocks, which is short.
 type DB struct {
 	opts Options
 	// gate is held for reading by every use and for writing while the instance
@@ -63,11 +65,11 @@ type DB struct {
 	gate             sync.RWMutex
 	pools            *pools
 	writing          sync.Mutex
-	diskFull         atomic.Bool // the disk was, when it was looked at last
-	damage           *LogDamage  // of the log, when it was opened first
+	diskFull         atomic.Bool // the disk was, when it was last checked
+	damage           *LogDamage  // of the log, when it was first opened
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 	frozen           freezing
-	states           *states // of a replica, which has no pools of its own; nil: it is none
+	states           *states // of a replica, which has no pools of its own; nil: it is not a replica
 	named            named
 	release          release
 	bound            memoryBound
@@ -81,7 +83,7 @@ type pools struct {
 	readers   *sql.DB
 	helpers   helpers
 
-	replacement bool // of an instance that failed: there is one in a process's life
+	replacement bool // of an instance that failed: one is allowed in a process's life
 }
 
 // Open opens or creates the database of a data directory and brings its schema
@@ -112,9 +114,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// openFirst opens the database and tells what was wrong with its log. DuckDB takes a log
-// that is cut short for one that ends there, and does not open with one whose checksums
-// are wrong.
+// openFirst opens the database and returns what was wrong with its log. DuckDB treats a log that is
+// cut off as one that ends there, and does not open with one whose checksums are wrong.
 func openFirst(ctx context.Context, opts Options) (*pools, *LogDamage, error) {
 	open := func() (*pools, error) { return openPools(ctx, opts) }
 	damage, err := scanLog(opts.Dir.wal(), false)
@@ -122,10 +123,10 @@ func openFirst(ctx context.Context, opts Options) (*pools, *LogDamage, error) {
 		return nil, nil, err
 	}
 	if damage != nil {
-		// Of a database that another process has open the log grows meanwhile.
+		// The log of a database that another process has open grows meanwhile.
 		if pid, _ := lockHolder(opts.Dir.Database()); pid == 0 {
 			if err = damage.keepCopy(opts.Dir.wal(), time.Now()); err == nil && !damage.Torn {
-				// DuckDB would pass it by, and write behind it what is then passed by too.
+				// DuckDB would ignore it, and write after it what would then be ignored too.
 				err = os.Truncate(opts.Dir.wal(), damage.At)
 			}
 		}
@@ -164,7 +165,8 @@ func (db *DB) prepare(ctx context.Context) error {
 	return nil // the log has it
 }
 
-// CheckThreads tells why DuckDB does not take a number of threads, which is as Options.Threads, without opening a database.
+// CheckThreads returns the reason why DuckDB does not accept a number of threads, as in
+// Options.Threads, without opening a database.
 func CheckThreads(ctx context.Context, threads int) error {
 	db, err := sql.Open("duckdb", "?"+url.Values{"threads": {fmt.Sprint(cmp.Or(threads, runtime.NumCPU()))}}.Encode())
 	if err != nil {
@@ -223,7 +225,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 	for _, set := range []string{
 		"autoinstall_known_extensions = false",
 		"autoload_known_extensions = false",
-		// Of the first connection alone without GLOBAL.
+		// Without GLOBAL, it would be set for the first connection only.
 		"GLOBAL TimeZone = 'UTC'",
 		"temp_directory = " + quote(spill),
 		"max_temp_directory_size = '200GB'",
@@ -295,14 +297,14 @@ func (db *DB) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
 	})
 }
 
-// ReadLowPriority is Read for long work, which gives way to requests: see LowPriority.
+// ReadLowPriority is Read for long work, which lets requests go first: see LowPriority.
 func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error) error {
 	return LowPriority(func() error { return db.Read(ctx, f) })
 }
 
-// Beside runs f on a pooled connection at low priority. The caller is inside Write and has nothing uncommitted,
-// so f sees the same data. It gives false, and does not run f, if somebody waits to close or replace the
-// file: that waits for the caller.
+// Beside runs f on a pooled connection at low priority. The caller is inside Write and has nothing
+// uncommitted, so f sees the same data. It returns false, and does not run f, if somebody waits to
+// close or replace the file, because they wait for the caller.
 func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
 	if db.states != nil || !db.gate.TryRLock() {
 		return false, nil
@@ -320,9 +322,9 @@ func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran boo
 	})
 }
 
-// Write runs f on the one writing connection, after earlier writers are done, and
-// gives way to readers: see LowPriority. Temporary tables made there live until dropped. What f
-// committed lasts by the time that Write returns nil, the names of the files that hold it too.
+// Write runs f on the single writing connection, after earlier writers are done, and lets readers
+// go first: see LowPriority. Temporary tables made there exist until they are dropped. When Write
+// returns nil, what f committed is durable, including the names of the files that it is in.
 func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -345,7 +347,7 @@ func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *s
 	if err == nil {
 		return nil
 	}
-	reason := db.explain(err) // before a failed instance gives room back
+	reason := db.explain(err) // before a failed instance frees disk space
 	if errors.Is(reason, ErrDiskFull) {
 		db.diskFull.Store(true)
 	}
@@ -355,7 +357,7 @@ func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *s
 	return reason
 }
 
-// tryUse is one try of use; used is nil where the database is closed.
+// tryUse tries once to use the database; used is nil if it is closed.
 func (db *DB) tryUse(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) (used *pools, err error) {
 	db.gate.RLock()
 	defer db.gate.RUnlock()
@@ -369,15 +371,15 @@ func (db *DB) tryUse(ctx context.Context, pool func(*pools) *sql.DB, f func(conn
 	return used, withConn(conn, f)
 }
 
-// withConn runs f on conn and gives conn back; after a panic, whose transaction may
-// still be open, conn is thrown away instead.
+// withConn runs f on conn and returns conn to its pool. After a panic, whose transaction may still
+// be open, conn is discarded instead.
 func withConn(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
 	returned := false
 	defer func() {
 		if !returned {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
-		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // it may be thrown away by now
+		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // it may be discarded by now
 			err = errors.Join(err, closed)
 		}
 	}()
@@ -386,10 +388,9 @@ func withConn(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
 	return err
 }
 
-// reopen replaces the instance after a fault: once in a process's life where the
-// instance itself is to blame, always where the disk was full. used is the instance
-// that failed: all that were using it see the fault, and the first of them has it
-// replaced.
+// reopen replaces the instance after a fault: once in a process's life if the instance itself is
+// the cause, always if the disk was full. used is the instance that failed: all that were using it
+// see the fault, and the first of them has it replaced.
 func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	full := errors.Is(fault, ErrDiskFull)
 	if used.replacement && !full {
@@ -415,7 +416,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	db.report(fault, true)
 }
 
-// reopenAfterFullDisk opens the file again where a full disk kept it from being, and tells whether
+// reopenAfterFullDisk opens the file again if a full disk had prevented that, and reports whether
 // the database is open.
 func (db *DB) reopenAfterFullDisk(ctx context.Context) bool {
 	db.gate.Lock()
@@ -438,9 +439,8 @@ func (db *DB) report(err error, recovered bool) {
 	}
 }
 
-// Checkpoint writes the log into the database file, so that the next open has
-// nothing to replay. While the file is frozen it does
-// nothing: the log is taken in by the next one.
+// Checkpoint writes the log into the database file, so that the next open has nothing to replay.
+// While the file is frozen it does nothing: the next checkpoint includes the log.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	if err := db.CheckSpace(); err != nil {
 		db.diskFull.Store(true)
@@ -456,7 +456,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 	})
 }
 
-// Ping proves that the database answers.
+// Ping checks that the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.Read(Lean(ctx), func(conn *sql.Conn) error {
 		var one int
@@ -464,7 +464,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Size is the bytes of the database file and its log.
+// Size returns the bytes of the database file and its log.
 func (db *DB) Size() (int64, error) {
 	total := int64(0)
 	for _, path := range []string{db.opts.Dir.Database(), db.opts.Dir.wal()} {

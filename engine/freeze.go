@@ -46,7 +46,7 @@ type freezing struct {
 	held atomic.Bool   // changed only within Write, or after the transaction that holds checkpoints off
 
 	mu   sync.Mutex
-	thaw context.CancelCauseFunc // nil: nobody reads the file
+	thaw context.CancelCauseFunc // nil: the file is not being read
 	bans int                     // how many wait for the exclusive gate
 	file *os.File                // see databaseFile
 }

@@ -14,8 +14,8 @@ const (
 	leastGarbage = 15
 )
 
-// BoundGarbage makes the collector run often enough that Go holds no more than about so many bytes
-// of garbage; 0 restores Go's default. Without it a server that holds a venue in memory and adds a
+// BoundGarbage makes the collector run often enough that Go holds at most about this many bytes of
+// garbage; 0 restores Go's default. Without it a server that holds a venue in memory and adds a
 // little every second would hold as much garbage as live data. It does nothing if GOGC is set in
 // the environment.
 func BoundGarbage(most int64) {

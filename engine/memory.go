@@ -50,7 +50,8 @@ func ParseMemory(text string) (Memory, error) {
 	return divideMemory(int64(n)), nil
 }
 
-// divideMemory gives DuckDB and Go equal parts, with which a process begins. A Division follows the live heap from there.
+// divideMemory divides memory between DuckDB and Go in equal parts, with which a process begins. A
+// Division then follows the live heap.
 func divideMemory(total int64) Memory {
 	rest := uncountedMemory + total/uncountedShare
 	half := (total - rest) / 2
@@ -111,7 +112,8 @@ func machineMemory(root fs.FS) int64 {
 		default:
 			continue
 		}
-		// The limit of every group above holds as well. In a container the path is that of the machine, and only the top is there.
+		// The limits of all groups above apply too. In a container the path is that of the machine,
+		// and only the top is visible.
 		for dir := path.Join(top, path.Clean("/"+parts[2])); ; dir = path.Dir(dir) {
 			note(numberIn(root, path.Join(dir, name)))
 			if dir == top {

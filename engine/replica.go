@@ -73,10 +73,10 @@ func openState(ctx context.Context, opts Options, file string) (*DB, error) {
 	return db, nil
 }
 
-// Replace opens another file and calls prepare with it. Unless that fails, all reads that begin from then
-// on use the new file, and reads under way end on the old one. freed is called, by any goroutine, with
-// the old file once nobody has it open; if Replace fails, it is called with the new one before Replace
-// returns. One Replace runs at a time.
+// Replace opens another file and calls prepare with it. Unless that fails, all reads that begin
+// from then on use the new file, and running reads finish on the old one. freed is called, by any
+// goroutine, with the old file once no reader has it open. If Replace fails, freed is called with
+// the new one before Replace returns. One Replace runs at a time.
 func (db *DB) Replace(ctx context.Context, file string, prepare func(next *DB) error, freed func(file string)) error {
 	next, err := openState(ctx, db.reopening(), file)
 	if err != nil {

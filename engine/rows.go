@@ -49,8 +49,8 @@ func drain(rows driver.Rows, f func(row []driver.Value) error) error {
 	}
 }
 
-// AppendTemp adds n rows to a temporary table of conn, which is much quicker than
-// INSERT; row gives the values of the i-th.
+// AppendTemp adds n rows to a temporary table of conn, which is much faster than INSERT. row
+// returns the values of row i.
 func AppendTemp(conn *sql.Conn, table string, n int, row func(i int) []driver.Value) error {
 	return appendRows(conn, "temp", table, n, row)
 }
@@ -101,8 +101,8 @@ func Text(v driver.Value) string {
 	return s
 }
 
-// InTx runs f inside one transaction on conn and commits it if f gives no error. Whenever ctx ends,
-// conn is in no transaction afterwards: if it cannot be ended, conn is discarded.
+// InTx runs f in one transaction on conn and commits it if f returns no error. Whenever ctx ends,
+// conn is in no transaction afterwards: if the transaction cannot be ended, conn is discarded.
 func InTx(ctx context.Context, conn *sql.Conn, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -92,7 +92,7 @@ func (m *Manifest) Size() (total int64) {
 	return total
 }
 
-// File gives the file of a name; false if the backup has none.
+// File returns the file with a name; false if the backup has none.
 func (m *Manifest) File(name string) (File, bool) {
 	i := slices.IndexFunc(m.Files, func(f File) bool { return f.Name == name })
 	if i < 0 {
@@ -101,7 +101,7 @@ func (m *Manifest) File(name string) (File, bool) {
 	return m.Files[i], true
 }
 
-// count is how many blocks a file has.
+// count returns the number of blocks of a file.
 func (f *File) count() int {
 	n := (f.Size - f.Head + BlockSize - 1) / BlockSize
 	if f.Head > 0 {
@@ -110,7 +110,7 @@ func (f *File) count() int {
 	return int(n)
 }
 
-// span is where block i of a file is.
+// span returns where block i of a file is.
 func (f *File) span(i int) (offset int64, length int) {
 	if f.Head > 0 {
 		if i == 0 {
@@ -297,7 +297,7 @@ func (r *Repo) path(parts ...string) string {
 
 func (r *Repo) blockPath(sum string) string { return r.path(blocksName, sum[:2], sum) }
 
-// full says so where err comes from a full disk.
+// full says that the disk is full if that caused err.
 func (r *Repo) full(err error) error {
 	if err == nil || !data.IsNoSpace(err) {
 		return err

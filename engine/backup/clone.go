@@ -27,8 +27,8 @@ const cloneManifest = "manifest.json"
 // are lost.
 var ErrIncomplete = errors.New("is not complete")
 
-// Clone is a folder with copies of backups, each in a folder named by a number. The next copy is made from the oldest
-// one that nobody uses, by writing the blocks that differ.
+// Clone is a folder with copies of backups, each in a folder named by a number. The next copy is
+// made from the oldest one that is not in use, by writing the blocks that differ.
 type Clone struct {
 	dir  string
 	lock *os.File
@@ -163,8 +163,9 @@ func (c *Clone) Fetch(ctx context.Context, from *Repo, name string) (*Copy, erro
 	return at, nil
 }
 
-// take chooses the copy to turn into a backup: one of this very backup if there is one, else an old one that nobody uses.
-// The newest complete one stays and is returned as like; nil if there is none.
+// take chooses the copy to turn into a backup: one of this very backup if there is one, else an old
+// one that is not in use. The newest complete one is kept and returned as like; nil if there is
+// none.
 func (c *Clone) take(name string) (at, like *Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,7 +190,7 @@ func (c *Clone) take(name string) (at, like *Copy) {
 	return at, like
 }
 
-// Release says that nobody uses a copy any more.
+// Release ends the use of a copy.
 func (c *Clone) Release(at *Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

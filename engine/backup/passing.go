@@ -70,8 +70,8 @@ func CreatePassing(dir string) (*Repo, error) {
 	return r, r.removeUnreadable()
 }
 
-// removeUnreadable removes damaged manifests: nobody can use them, and they would keep all blocks from being
-// removed.
+// removeUnreadable removes damaged manifests: they cannot be used, and would keep all blocks from
+// being removed.
 func (r *Repo) removeUnreadable() error {
 	names, err := r.Manifests()
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Repo) removeUnreadable() error {
 	return nil
 }
 
-// Refresh lists the blocks that are there again, after Prune.
+// Refresh lists the blocks again that exist, after Prune.
 func (w *Writer) Refresh() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -72,7 +72,7 @@ func within(inner, outer string) bool {
 	}
 }
 
-// asFolder says so where err comes from a file in the place of a folder.
+// asFolder says that a file is in place of a folder if that caused err.
 func asFolder(path string, err error) error {
 	if !errors.Is(err, syscall.ENOTDIR) {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// stagingEnd is the suffix of the folder beside a target in which the target is prepared.
+	// stagingEnd is the suffix of the folder next to a target in which the target is prepared.
 	stagingEnd  = ".restoring"
 	stagedName  = "data"
 	stageLocked = "restore.lock"
@@ -21,7 +21,7 @@ const (
 // ErrOccupied is returned for a target that is not empty.
 var ErrOccupied = errors.New("is not empty: restore into a folder that does not exist, or move this one away first")
 
-// Staging prepares a folder under a temporary name beside its final one.
+// Staging prepares a folder under a temporary name next to its final one.
 type Staging struct {
 	target, dir string
 	lock        *os.File
@@ -29,9 +29,9 @@ type Staging struct {
 }
 
 // Stage begins to prepare the folder target, which must not exist or be empty: ErrOccupied. A
-// symbolic link to such a folder stays one. An empty folder is removed at once, so that one that
-// cannot be replaced, such as a mount point, is noticed before anything is written. What an earlier
-// Staging left behind when it was killed is removed.
+// symbolic link to such a folder is kept. An empty folder is removed at once, so that one that
+// cannot be replaced, such as a mount point, is noticed before anything is written. The files of an
+// earlier Staging that was killed are removed.
 func Stage(target string) (*Staging, error) {
 	target, err := resolve(target)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Staging) Publish() error {
 		return err
 	}
 	s.step("synced")
-	if err := makeRoom(s.target); err != nil { // somebody may have made it again
+	if err := makeRoom(s.target); err != nil { // somebody may have created it again
 		return err
 	}
 	s.step("made room")

@@ -25,12 +25,12 @@ import (
 	"pmx/data"
 )
 
-// workers is how many blocks are read, written or checked at once: most of that is waiting
-// for a disk.
+// workers is the number of blocks that are read, written or checked at once: most of that is
+// waiting for a disk.
 const workers = 8
 
-// sumSize is the size of the checksum that a block's file begins with: the SHA-256 of what
-// stands behind it, which is the block as zstd made it.
+// sumSize is the size of the checksum at the beginning of a block's file: the SHA-256 of what
+// follows, which is the block compressed with zstd.
 const sumSize = sha256.Size
 
 // Writer adds one backup.
@@ -39,20 +39,20 @@ type Writer struct {
 	zip  *zstd.Encoder
 
 	mu      sync.Mutex
-	have    map[string]proof // blocks that are there, or about to be
-	folders map[string]bool  // of blocks, that were made
+	have    map[string]proof // blocks that exist, or are about to
+	folders map[string]bool  // of blocks, that were created
 	ahead   map[string]bool  // blocks that AddAhead stored and no backup is known to need; true: in this backup
 	list    *os.File         // of ahead; nil: this backup added none
 
 	blocks, stored atomic.Int64
 }
 
-// proof is what is known of a block that is there.
+// proof is what is known about an existing block.
 type proof int
 
 const (
-	unread proof = iota + 1 // its file is there, and may be damaged by now
-	sure                    // it was read whole, or written, by this backup
+	unread proof = iota + 1 // its file exists, and may be damaged by now
+	sure                    // it was read completely, or written, by this backup
 )
 
 // Begin begins a backup.
@@ -75,10 +75,10 @@ func (r *Repo) Begin() (*Writer, error) {
 // Stored is how many blocks were written, and their bytes on the disk.
 func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stored.Load() }
 
-// Add stores the blocks of a file that are not there yet. All of it is read: that a block
-// looks as before is no proof that it is. So is the file of each block that is there, once: one that is
-// damaged is written again. done is told how many bytes were read, by several
-// goroutines at once. What is there stays when Add fails, and the next backup uses it.
+// Add stores the blocks of a file that do not exist yet. It reads all of the file: that a block
+// looks unchanged does not prove it. It also reads the file of each block that exists, once, and
+// writes a damaged one again. done is called with the number of bytes read, by several goroutines
+// at once. If Add fails, the blocks that it has stored are kept, and the next backup uses them.
 func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
 	return w.add(ctx, f, from, func(_ int, block []byte) (string, error) {
 		sum, err := w.put(block, nil)
@@ -89,7 +89,7 @@ func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(by
 	})
 }
 
-// add reads all of a file, several blocks at once, and has store give the SHA-256 of each.
+// add reads a file, several blocks at once, and calls store for the SHA-256 of each.
 func (w *Writer) add(ctx context.Context, f File, from io.ReaderAt, store func(i int, block []byte) (sum string, err error)) (File, error) {
 	f.Blocks = make([]string, f.count())
 	err := eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) (err error) {
@@ -106,7 +106,8 @@ func (w *Writer) add(ctx context.Context, f File, from io.ReaderAt, store func(i
 	return f, err
 }
 
-// put stores a block unless it is there, whole. fresh may be nil; else it is called before there is a block of a name of which there was none.
+// put stores a block unless it exists and is complete. fresh may be nil; otherwise it is called
+// before a block with a new name is created.
 func (w *Writer) put(block []byte, fresh func(sum string) error) (sum string, err error) {
 	hash := sha256.Sum256(block)
 	sum = hex.EncodeToString(hash[:])
@@ -153,8 +154,8 @@ func (w *Writer) put(block []byte, fresh func(sum string) error) (sum string, er
 	return sum, nil
 }
 
-// Publish completes the backup: what it needs is on the disk before its manifest is, and that
-// before CURRENT names it. It gives the backup's name. Tidy may follow.
+// Publish completes the backup: what it needs is on the disk before its manifest is, and the
+// manifest before CURRENT names it. It returns the backup's name. Tidy may follow.
 func (w *Writer) Publish(m Manifest) (string, error) {
 	name, err := w.publish(m)
 	if err == nil {
@@ -198,8 +199,8 @@ func (w *Writer) publish(m Manifest) (string, error) {
 	return name, w.repo.publish(currentName, []byte(name+"\n"))
 }
 
-// syncFolders brings the names of all blocks to the disk: those that an earlier backup made and was
-// killed before it could, as well.
+// syncFolders syncs the names of all blocks to the disk, including those of an earlier backup that
+// was killed before it could.
 func (w *Writer) syncFolders() error {
 	blocks := w.repo.path(blocksName)
 	list, err := os.ReadDir(blocks)
@@ -208,7 +209,7 @@ func (w *Writer) syncFolders() error {
 	}
 	for _, e := range list {
 		if !e.IsDir() {
-			continue // Verify tells of it
+			continue // Verify reports it
 		}
 		if err := data.SyncFolder(filepath.Join(blocks, e.Name())); err != nil {
 			return err
@@ -217,7 +218,7 @@ func (w *Writer) syncFolders() error {
 	return data.SyncFolder(blocks)
 }
 
-// eachBlock calls f with every block that is there, and the size of its file.
+// eachBlock calls f with every existing block and the size of its file.
 func (r *Repo) eachBlock(f func(sum string, size int64) error) error {
 	err := filepath.WalkDir(r.path(blocksName), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -225,7 +226,7 @@ func (r *Repo) eachBlock(f func(sum string, size int64) error) error {
 		}
 		name := e.Name()
 		if !blockForm.MatchString(name) || path != r.blockPath(name) || !e.Type().IsRegular() {
-			return nil // Verify tells of it
+			return nil // Verify reports it
 		}
 		info, err := e.Info()
 		if err != nil {
@@ -239,8 +240,8 @@ func (r *Repo) eachBlock(f func(sum string, size int64) error) error {
 	return err
 }
 
-// eachAtOnce calls f for 0 … n-1, several at once with a buffer each, on threads that give
-// way to others, until one fails or ctx ends.
+// eachAtOnce calls f for 0 … n-1, several at once with a buffer each, on threads of low priority,
+// until one fails or ctx ends.
 func eachAtOnce(ctx context.Context, n int, f func(buffer []byte, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -266,9 +267,9 @@ func eachAtOnce(ctx context.Context, n int, f func(buffer []byte, i int) error) 
 	return group.Wait()
 }
 
-// Prune removes all but the newest keep backups, and then the blocks that none of the rest
-// needs; CURRENT stays in any case. It gives how many backups and blocks went. Where a backup
-// that stays cannot be read nothing is removed.
+// Prune removes all but the newest keep backups, and then the blocks that none of the others needs;
+// CURRENT is kept in any case. It returns how many backups and blocks were removed. If a backup
+// that is kept cannot be read, nothing is removed.
 func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 	all, err := r.Manifests()
 	if err != nil {
@@ -302,7 +303,7 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 		backups++
 		r.step("removed manifest")
 	}
-	if err := data.SyncFolder(r.path(manifestsName)); err != nil { // before any block goes
+	if err := data.SyncFolder(r.path(manifestsName)); err != nil { // before any block is removed
 		return backups, 0, err
 	}
 	err = r.eachBlock(func(sum string, _ int64) error {
@@ -317,10 +318,10 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 	return backups, blocks, err
 }
 
-// remove removes a backup, and leaves its blocks.
+// remove removes a backup, but not its blocks.
 func (r *Repo) remove(name string) error { return os.Remove(r.manifestPath(name)) }
 
-// Find gives the name of the backup with a number, and of the newest for "".
+// Find returns the name of the backup with a number; "" is the newest.
 func (r *Repo) Find(number string) (string, error) {
 	all, err := r.Manifests()
 	if err != nil {

@@ -112,7 +112,7 @@ func (b *briefConn) Close() error {
 }
 
 // isFull reports whether err comes from a full disk. SQLite has an error code for the database file
-// itself; for the files beside it, it only reports a failure.
+// itself; for the files next to it, it only reports a failure.
 func isFull(err error, path string) bool {
 	var own *sqlite.Error
 	if !errors.As(err, &own) {

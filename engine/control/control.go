@@ -24,7 +24,7 @@ var migrations embed.FS
 var (
 	// ErrNotFound: no key or waitlist entry of that id.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: the thing is not in a state that allows this.
+	// ErrConflict: the key or request is not in a state that allows this.
 	ErrConflict = errors.New("conflict")
 	// ErrInvalid: a value that cannot be stored.
 	ErrInvalid = errors.New("invalid")
@@ -44,8 +44,8 @@ type DB struct {
 // may be migrating at the same moment.
 const openAttempts = 5
 
-// Open opens or makes the file at path, readable by its owner alone, and brings
-// its schema up to date. It fails with ErrNewer on a file of a later version.
+// Open opens or creates the file at path, readable only by its owner, and migrates its schema. It
+// fails with ErrNewer on a file of a later version.
 func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// damagedError is a file that SQLite cannot make sense of.
+// damagedError is the error of a file that SQLite cannot read.
 type damagedError struct {
 	path  string
 	cause error
@@ -20,7 +20,7 @@ func (e *damagedError) Error() string {
 		"then it begins empty, and keys must be issued again", e.path)
 }
 
-// Unwrap returns what SQLite said.
+// Unwrap returns SQLite's error.
 func (e *damagedError) Unwrap() error { return e.cause }
 
 // isDamaged reports whether err has one of SQLite's two codes for damage.

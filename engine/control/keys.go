@@ -38,9 +38,8 @@ func checkTier(tier string) error {
 	return nil
 }
 
-// IssueKey records the key whose SHA-256 is hash. ErrInvalid for a tier that
-// does not exist or an empty label, ErrConflict when the short id is taken
-// already: make another key then.
+// IssueKey records the key whose SHA-256 is hash. ErrInvalid for a tier that does not exist or an
+// empty label, ErrConflict if the short id is taken: make another key then.
 func (d *DB) IssueKey(ctx context.Context, hash [32]byte, tier, label string) (Key, error) {
 	return d.IssueKeyUntil(ctx, hash, tier, label, time.Time{})
 }
@@ -234,8 +233,8 @@ func (d *DB) SetTier(ctx context.Context, id, tier string) (Key, error) {
 // MaxRate is the largest limit of a key, in requests a minute.
 const MaxRate = 1_000_000
 
-// LimitKey gives a key a limit of its own, in requests a minute; 0: that of its tier. ErrNotFound
-// for an unknown id, ErrConflict for a revoked key, ErrInvalid for a limit out of range.
+// LimitKey sets a key's own limit, in requests a minute; 0: that of its tier. ErrNotFound for an
+// unknown id, ErrConflict for a revoked key, ErrInvalid for a limit out of range.
 func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
 	if rate < 0 || rate > MaxRate {
 		return Key{}, fmt.Errorf("set limit of key: %w limit %d: give 1 to %d requests a minute", ErrInvalid, rate, MaxRate)
@@ -246,8 +245,8 @@ func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
 	})
 }
 
-// RevokeKey ends a key for good. ErrNotFound for an unknown id, ErrConflict when
-// it is revoked already.
+// RevokeKey ends a key for good. ErrNotFound for an unknown id, ErrConflict if it is revoked
+// already.
 func (d *DB) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return d.change(ctx, "revoke key", id, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ?`, d.now().Unix(), id)
@@ -255,7 +254,7 @@ func (d *DB) RevokeKey(ctx context.Context, id string) (Key, error) {
 	})
 }
 
-// change runs update on a key that exists and is valid, and gives it as it is after.
+// change runs update on a key that exists and is valid, and returns the changed key.
 func (d *DB) change(ctx context.Context, what, id string, update func(tx *sql.Tx) error) (Key, error) {
 	var k Key
 	err := d.write(ctx, what, func(tx *sql.Tx) (err error) {
@@ -271,7 +270,7 @@ func (d *DB) change(ctx context.Context, what, id string, update func(tx *sql.Tx
 	return k, err
 }
 
-// Revision is a counter that moves with every change of a key by any process.
+// Revision is a counter that increases with every change of a key by any process.
 func (d *DB) Revision(ctx context.Context) (int64, error) {
 	var n int64
 	if err := d.sql.QueryRowContext(ctx, `SELECT revision FROM key_revision`).Scan(&n); err != nil {

@@ -24,9 +24,10 @@ type takenTable struct {
 	whole bool
 }
 
-// TakeKeys replaces the keys, secrets and the daily status history by those of the control.db at path, a copy that belongs
-// to the caller, in one transaction. "" stands for an empty file. A key that is not in it is revoked, not deleted, because
-// usage and jobs refer to its row. Usage, and when and by whom a key was last used here, stay.
+// TakeKeys replaces the keys, secrets and the daily status history by those of the control.db at
+// path, a copy that belongs to the caller, in one transaction. "" means an empty file. A key that
+// is not in it is revoked, not deleted, because usage and jobs refer to its row. Usage, and when
+// and by whom a key was last used here, are kept.
 func (d *DB) TakeKeys(ctx context.Context, path string) error {
 	if path == "" {
 		return d.revokeOthers(ctx)

@@ -10,7 +10,8 @@ import (
 	"pmx/engine/control/record"
 )
 
-// detailDays is for how many days usage is kept by endpoint. Older days are one sum each.
+// detailDays is the number of days for which usage is kept by endpoint. Older days have one sum
+// each.
 const detailDays = 90
 
 // AddUse adds requests to the keys' daily counters and moves their last use forward, in one

@@ -85,7 +85,7 @@ func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
 	})
 }
 
-// shown reports whether text is not empty, has at most so many characters, and all of them are
+// shown reports whether text is not empty, has at most this many characters, and all of them are
 // printable.
 func shown(text string, most int) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -27,8 +27,8 @@ var newest string
 // this program knows.
 var ErrNewer = errors.New("schema version is newer than this program supports")
 
-// Migrate applies the migrations a database lacks; changed tells whether there
-// were any. A database of a newer program is left as it is: ErrNewer.
+// Migrate applies the missing migrations to a database; changed reports whether there were any. A
+// database of a newer program is left unchanged: ErrNewer.
 func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -56,14 +56,14 @@ func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
 	return len(done) > 0, err
 }
 
-// isEmpty tells whether a database has no table yet, not even that of versions.
+// isEmpty reports whether a database has no table yet, not even that of versions.
 func isEmpty(ctx context.Context, db *sql.DB) (empty bool, err error) {
 	err = db.QueryRowContext(ctx, "SELECT count(*) = 0 FROM duckdb_tables() WHERE NOT internal AND NOT temporary").Scan(&empty)
 	return empty, err
 }
 
-// create makes an empty database what all migrations would, from the schema that they lead to, in one
-// transaction: to run them takes three times the processor time. The file is as it was if it fails.
+// create gives an empty database the schema that the migrations lead to, in one transaction:
+// running them takes three times the processor time. If it fails, the file is unchanged.
 func create(ctx context.Context, db *sql.DB, schema string, all []*goose.Source) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -90,8 +90,8 @@ func createIn(ctx context.Context, tx *sql.Tx, schema string, all []*goose.Sourc
 	return err
 }
 
-// Versions gives the version of a database, and the newest migration that this program
-// knows. It changes nothing.
+// Versions returns the version of a database, and the newest migration that this program knows. It
+// changes nothing.
 func Versions(ctx context.Context, db *sql.DB) (at, newest int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -128,13 +128,13 @@ func (store) Insert(ctx context.Context, db database.DBTxConn, req database.Inse
 	return err
 }
 
-// Delete forgets a version.
+// Delete removes a version.
 func (store) Delete(ctx context.Context, db database.DBTxConn, version int64) error {
 	_, err := db.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, version)
 	return err
 }
 
-// GetMigration tells when a version was applied.
+// GetMigration returns when a version was applied.
 func (store) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
 	res := &database.GetMigrationResult{IsApplied: true}
 	err := db.QueryRowContext(ctx, `SELECT applied_at FROM schema_version WHERE version = ?`, version).Scan(&res.Timestamp)

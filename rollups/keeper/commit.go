@@ -108,8 +108,8 @@ func (d *deferral) put(by string, now time.Time) {
 	d.last, d.by = now, by
 }
 
-// ends reports whether the rebuild is due after a batch of this name that no other follows: it is
-// the last one of the source that catches up. Batches of other sources do not count.
+// ends reports whether the rebuild is due after a batch with this name that is not followed by
+// another: it is the last one of the source that catches up. Batches of other sources do not count.
 func (d *deferral) ends(name string, now time.Time) bool {
 	return !d.since.IsZero() && (d.by == name || !d.waits(now))
 }
@@ -119,7 +119,7 @@ func (d *deferral) waits(now time.Time) bool {
 	return !d.since.IsZero() && now.Sub(d.last) < nextBatchIn && now.Sub(d.since) < max(lastBatchIn, 10*d.took)
 }
 
-// done notes the end of a rebuild that began at a time.
+// done records the end of a rebuild that began at a time.
 func (d *deferral) done(began, now time.Time) {
 	d.since, d.last, d.took = time.Time{}, time.Time{}, now.Sub(began)
 }

@@ -13,12 +13,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Step is called at the stages of long work: what is being done, and how many of
-// how many stages are behind it.
+// Step is called at the stages of long work: what is being done, and how many of how many stages
+// are done.
 type Step func(name string, done, of int)
 
-// Refresh brings the rollups up to date with the facts where an import left
-// that to a rebuild, and stores the index snapshots that are due.
+// Refresh brings the rollups up to date with the facts if an import left that to a rebuild, and
+// stores the index snapshots that are due.
 func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 	if err := k.work.Lock(ctx); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (k *Keeper) refresh(ctx context.Context, step Step) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.StoreIndex(ctx, conn) })
 }
 
-// SetWhale makes orders whale moves from so many dollars on; 0 changes nothing.
-// Another mark than before needs a rebuild, which the next refresh does.
+// SetWhale makes orders whale moves from this many dollars on; 0 changes nothing. A threshold that
+// differs from the one before needs a rebuild, which the next refresh does.
 func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	if least == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	}
 	k.deferred.done(began, k.cfg.Now())
 	k.updateFreshness(func(f *serving.Freshness) { f.Stale = false })
-	// It is committed: it is shown even if the caller leaves.
+	// It is committed, so it is published even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
 	engine.TrimMemory() // what follows is Go's
@@ -120,7 +120,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	if behind {
 		k.shownBehind(ctx, fills)
 	}
-	err = k.checkpoint(ctx) // nobody waits for it
+	err = k.checkpoint(ctx) // nobody waits for this
 	if behind {
 		k.checkpointedBehind(ctx, fills)
 	}
@@ -140,8 +140,8 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 	})
 }
 
-// Verify proves the whole database; it changes nothing but waits for, and holds
-// off, imports. What it finds is in the freshness from then on.
+// Verify verifies the whole database; it changes nothing, but waits for imports and makes later
+// ones wait. Freshness then has the result.
 func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	return k.cycleDone(errors.Join(inbox, err))
 }
 
-// rewarm loads what merging keeps in memory where an import had to drop it.
+// rewarm loads the memory of merging if an import had to drop it.
 func (k *Keeper) rewarm(ctx context.Context) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
 		if k.merger.Warmed() {
@@ -240,7 +240,7 @@ func (k *Keeper) rewarm(ctx context.Context) error {
 	})
 }
 
-// compact folds deltas in bounded steps, and checkpoints after any.
+// compact folds deltas in bounded steps, and makes a checkpoint if it folded any.
 func (k *Keeper) compact(ctx context.Context) error {
 	folded, began := false, time.Now()
 	deadline := began.Add(compactBudget)

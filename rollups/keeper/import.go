@@ -66,7 +66,7 @@ func (r *Result) Add(e Event) {
 	}
 }
 
-// ErrNothing is returned for an import of paths that hold no file.
+// ErrNothing is returned for an import of paths without any file.
 var ErrNothing = errors.New("no file to import")
 
 // Import imports files, each in its own transaction, those that others refer to first. A file that
@@ -115,7 +115,7 @@ func (k *Keeper) checkDiskSpace() error {
 	return nil
 }
 
-// nothingOf reports why a file that was read gave nothing, "" if it gave something.
+// nothingOf reports why a file that was read had no rows; "" if it had some.
 func nothingOf(r ingest.Receipt) string {
 	switch {
 	case r.Read == 0:

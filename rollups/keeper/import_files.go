@@ -20,8 +20,8 @@ type importWork struct {
 	apart   int  // how many of the last groups had to be imported file by file
 }
 
-// mostApart is how many groups in a row may fail to be imported together before no further one is
-// tried: each was read for nothing.
+// mostApart is the number of groups in a row that may fail to be imported together before no
+// further one is tried: each was read in vain.
 const mostApart = 2
 
 // all imports files, several together if the result is the same as one by one. The error is for
@@ -59,7 +59,7 @@ func (w *importWork) together(ctx context.Context, group []ingest.Plan, coming r
 	}
 	receipts, err := w.importer.ImportTogether(ctx, group, w.options(coming.Remaining))
 	if err != nil {
-		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // they may be in for all that
+		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be committed nevertheless
 		w.apart++
 		return false, ctx.Err()
 	}
@@ -77,7 +77,7 @@ func (w *importWork) one(ctx context.Context, p ingest.Plan, coming ingest.Remai
 	}
 	r, err := w.importer.Import(ctx, p, w.options(coming))
 	if err != nil {
-		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be in for all that
+		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be committed nevertheless
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

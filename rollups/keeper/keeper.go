@@ -41,16 +41,16 @@ type Keeper struct {
 	cfg            Config
 	db             *engine.DB
 	importer       *ingest.Importer
-	live           *rollups.Live // nil where nobody is served
-	segments       *segmentSet   // nil where nobody is served
+	live           *rollups.Live // nil if nothing is served
+	segments       *segmentSet   // nil if nothing is served
 	merger         rollups.Merger
 	factsOnly      bool
-	pulled         *rollups.Pulled            // where the rollups of a database without fills come from; nil: it has fills
+	pulled         *rollups.Pulled            // where the rollups of a database without fills are from; nil: it has fills
 	lake           atomic.Pointer[query.Lake] // where its fills are
 	replica        bool                       // serves another server's database: nothing is written to it
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
-	releasedAt     time.Time                  // when blocks were given back last
+	releasedAt     time.Time                  // when blocks were last released
 	division       *engine.Division           // of Config.Memory; nil: DuckDB's limit stays
 	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time
@@ -120,7 +120,8 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	return k, nil
 }
 
-// engineOptions are those of Config, with DuckDB's part of the memory for so many databases that are open at once.
+// engineOptions returns the options of Config, with DuckDB's part of the memory divided among this
+// many open databases.
 func (k *Keeper) engineOptions(databases int64) engine.Options {
 	opts := k.cfg.Engine
 	if k.cfg.Serve && k.cfg.Memory.Total > 0 {
@@ -186,14 +187,14 @@ func (k *Keeper) Close() error {
 	return errors.Join(k.closeSegments(), k.db.Close())
 }
 
-// Settle waits until background work is done: loading what merging keeps in memory, and writing the
-// files below segments/.
+// Settle waits until background work is done: loading the memory of merging, and writing the files
+// below segments/.
 func (k *Keeper) Settle() { k.background.Wait() }
 
 // DB is the open database.
 func (k *Keeper) DB() *engine.DB { return k.db }
 
-// Exporter writes what the database holds into files.
+// Exporter writes the contents of the database to files.
 func (k *Keeper) Exporter() *export.Exporter {
 	return &export.Exporter{DB: k.db, Venue: k.cfg.Venue, NoFills: k.pulled != nil}
 }

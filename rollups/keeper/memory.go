@@ -60,7 +60,7 @@ func (k *Keeper) boundMemory(ctx context.Context) {
 	}
 }
 
-// liveHeap is how many bytes are live in Go's heap.
+// liveHeap returns the number of live bytes in Go's heap.
 var liveHeap = engine.LiveHeap
 
 // followHeap takes a step towards the division of the memory that the live heap needs. It reports whether another one is due. The
@@ -93,7 +93,7 @@ func (k *Keeper) followRebuiltHeap(ctx context.Context) {
 	}
 }
 
-// Memory is how the memory of the process is divided now; zero where Config.Memory is.
+// Memory returns the current division of the process's memory; zero if Config.Memory is zero.
 func (k *Keeper) Memory() engine.Divided {
 	if k.division == nil {
 		return engine.Divided{}
@@ -101,7 +101,7 @@ func (k *Keeper) Memory() engine.Divided {
 	return k.division.Now()
 }
 
-// unboundGarbage restores Go's own bound of garbage, for importing files fast.
+// unboundGarbage restores Go's own bound of garbage, for fast imports of files.
 func (k *Keeper) unboundGarbage() {
 	if k.live != nil && !k.garbageAt.IsZero() {
 		k.garbageAt = time.Time{}
@@ -109,9 +109,10 @@ func (k *Keeper) unboundGarbage() {
 	}
 }
 
-// DuckDB's memory limits at the end of a catch-up: a number of bytes for each fill, and a minimum. DuckDB then keeps few
-// blocks, and writes to disk what does not fit. Of a checkpoint, which ends the instance if it lacks memory, it needs at once the
-// row groups that its threads write, some 30 MB each.
+// DuckDB's memory limits at the end of a catch-up: a number of bytes for each fill, and a minimum.
+// DuckDB then keeps few blocks, and writes to disk what does not fit. A checkpoint, which ends the
+// instance if it lacks memory, needs the row groups that its threads write at once, some 30 MB
+// each.
 var (
 	rebuildMemory    = share{least: 352 << 20, each: 88}
 	checkpointMemory = share{least: 256 << 20, each: 64}
@@ -143,7 +144,7 @@ func (k *Keeper) unbound(ctx context.Context) {
 func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err error) {
 	k.unboundGarbage()
 	k.releaseBlocks(ctx, 0)
-	engine.ReturnMemory() // the batches' memory: a rebuild allocates as much elsewhere
+	engine.ReturnMemory() // the batches' memory, which a rebuild would not reuse
 	var tight error
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		var err error
@@ -169,7 +170,7 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 	return fills, err
 }
 
-// shownBehind returns the memory that showing the figures needed, before the checkpoint.
+// shownBehind returns the memory that publishing the figures needed, before the checkpoint.
 func (k *Keeper) shownBehind(ctx context.Context, fills int64) {
 	k.bound(ctx, checkpointMemory.of(fills))
 	engine.ReturnMemory()

@@ -32,8 +32,9 @@ const (
 	publishedStates = 16
 )
 
-// Publish writes every state that is served into a repository, for servers that follow it, until ctx ends: as soon as something is
-// committed or a key changes. Only blocks that changed are written. It is no backup, see backup.CreatePassing.
+// Publish writes every state that is served into a repository, for servers that follow it, until
+// ctx ends: as soon as something is committed or a key changes. Only blocks that changed are
+// written. The result is not a backup, see backup.CreatePassing.
 func (k *Keeper) Publish(ctx context.Context, dir, version string, keys *control.DB) error {
 	said := "" // a repeated reason is logged once
 	for {
@@ -84,7 +85,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 			if err := p.publish(ctx, now); err != nil {
 				return err
 			}
-			rest = max(rest, min(time.Since(began), publishRest)) // else imports would wait for one checkpoint behind the other
+			rest = max(rest, min(time.Since(began), publishRest)) // else imports would wait for one checkpoint after the other
 		}
 		if err := guard.Sleep(ctx, rest); err != nil {
 			return err
@@ -155,7 +156,7 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 	if err := b.addSettings(ctx); err != nil {
 		return err
 	}
-	if reflect.DeepEqual(b.manifest.Files, p.files) { // what came after now was in the last one already
+	if reflect.DeepEqual(b.manifest.Files, p.files) { // imports after now were in the previous state already
 		p.at = now
 		return nil
 	}
@@ -175,7 +176,8 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 	return p.prune()
 }
 
-// addKeys adds the keys as they are now; those of a revision that is published already are not copied again.
+// addKeys adds the current keys; those of a revision that is already published are not copied
+// again.
 func (p *publisher) addKeys(ctx context.Context, b *backingUp, revision int64) error {
 	if p.keysFile.Name == "" || revision != p.at.revision {
 		dir, err := os.MkdirTemp(p.k.db.Dir().Tmp(), "publish-*")

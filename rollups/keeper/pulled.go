@@ -121,7 +121,7 @@ func (k *Keeper) Pull(ctx context.Context, out, lake string, before *rollups.Pul
 			if step != nil {
 				step("checking the files of "+dir.name, i, len(dir.files))
 			}
-			// Most fills are not read now: it is enough that they are there.
+			// Most fills are not read now: it is enough that their files exist.
 			if err := errors.Join(ctx.Err(), cluster.CheckFile(dir.name, f, needed(f, m.AsOf))); err != nil {
 				return nil, err
 			}
@@ -209,8 +209,8 @@ func needed(f export.LakeFile, asOf int64) bool {
 	return err == nil && rollups.NeedsFills(date.Unix()/86_400, asOf)
 }
 
-// bringIn makes files of a folder appear below the data directory, and returns, by dataset, what DuckDB is
-// to read.
+// bringIn makes files of a folder appear below the data directory, and returns, by dataset, the
+// files that DuckDB is to read.
 func bringIn(inside, prefix, dir string, files []export.LakeFile) (map[string]string, error) {
 	lists := map[string]string{}
 	for i, f := range files {

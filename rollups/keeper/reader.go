@@ -9,7 +9,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Reader reads what the snapshot does not hold: data of one wallet or market from segments, if they
+// Reader reads what the snapshot does not have: data of one wallet or market from segments, if they
 // have it, and everything else from the database.
 type Reader struct {
 	*query.Reader

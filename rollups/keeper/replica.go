@@ -80,9 +80,10 @@ func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, s
 	}, nil
 }
 
-// Take serves another state from now on. It is loaded while the current one is served, which stays if loading fails;
-// requests under way finish on the one they began with. freed is called with the old file once nobody reads it, by any
-// goroutine; if Take fails, with the new one and before it returns.
+// Take serves another state from now on. It is loaded while the current one is served, which is
+// kept if loading fails. Running requests finish on the state that they began with. freed is
+// called, by any goroutine, with the old file once no reader has it open; if Take fails, with the
+// new one and before it returns.
 func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file string)) error {
 	if err := k.work.Lock(ctx); err != nil {
 		freed(s.File)

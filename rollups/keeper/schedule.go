@@ -25,7 +25,7 @@ type Chore struct {
 	Do   func(context.Context) error
 }
 
-// Check reports whether every entry can be understood.
+// Check reports whether every entry is valid.
 func (s Schedule) Check() error {
 	all := append([]Chore{{When: s.Refresh}, {When: s.Verify}}, s.Chores...)
 	for _, chore := range all {
@@ -40,7 +40,7 @@ func (s Schedule) Check() error {
 }
 
 func (k *Keeper) logged(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteDiskSpace said that one
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteDiskSpace has logged that one
 		k.cfg.Log.Error().Err(err).Str("job", what).Msg("background work failed")
 	}
 }
@@ -53,7 +53,7 @@ func (k *Keeper) verifyNightly(ctx context.Context) error {
 	return refutedBy(checks)
 }
 
-// refutedBy says which checks do not hold, nil for none.
+// refutedBy lists the checks that failed; nil if none did.
 func refutedBy(checks []rollups.Check) (failed error) {
 	for _, c := range checks {
 		if !c.OK {

@@ -92,7 +92,7 @@ func (r *segmentSet) open(ctx context.Context, conn *sql.Conn) error {
 	return errors.Join(append(errs, r.catchUp(ctx, conn))...)
 }
 
-// restart drops the files: the next ones are made from the whole database.
+// restart drops the files: the next ones are built from the whole database.
 func (r *segmentSet) restart(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
@@ -158,7 +158,7 @@ type missedBatches struct {
 	batches []fillseg.Batch
 }
 
-// addTo adds to a store what it missed.
+// addTo adds to a store the imports that it missed.
 func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 	through := s.Through()
 	last, err := rollups.LastBatch(ctx, conn, -1)

@@ -8,7 +8,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// OnPublish makes f be called with every snapshot from now on, before it is served.
+// OnPublish makes f be called with every later snapshot, before it is served.
 func (k *Keeper) OnPublish(f func(*serving.Snapshot)) { k.onPublish.Store(&f) }
 
 func (k *Keeper) published(s *serving.Snapshot) {
@@ -21,7 +21,7 @@ func (k *Keeper) published(s *serving.Snapshot) {
 // that came after one left to a rebuild was not merged either, and is added after the rebuild:
 // adding it now would leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
-	k.snapshotBehind = true // until it is added: after a panic on the way, the next cycle reads everything
+	k.snapshotBehind = true // until it is added: after a panic before that, the next cycle reads everything
 	stale, err := rollups.Stale(ctx, conn)
 	if stale {
 		return nil
@@ -64,7 +64,7 @@ func (k *Keeper) load(ctx context.Context) error {
 	})
 }
 
-// reload is load after a rebuild, with what merging keeps in memory.
+// reload is load after a rebuild, including the memory of merging.
 func (k *Keeper) reload(ctx context.Context) error {
 	if err := k.show(ctx); err != nil {
 		return err

@@ -28,7 +28,7 @@ type FeedTally struct {
 	Rows     int64     `json:"rows"`     // rows that they had
 	Inserted int64     `json:"inserted"` // fills added
 	Rejected int64     `json:"rejected"` // rows that could not be used
-	Last     time.Time `json:"last"`     // when the last batch was in
+	Last     time.Time `json:"last"`     // when the last batch was committed
 }
 
 // WorkTally is how one kind of work ended since the start.
@@ -37,7 +37,7 @@ type WorkTally struct {
 	Failed     int64         `json:"failed"`
 	LastOK     time.Time     `json:"last_ok"` // zero: never
 	LastFailed time.Time     `json:"last_failed"`
-	Took       time.Duration `json:"took_ns"` // the last one, whichever way it ended
+	Took       time.Duration `json:"took_ns"` // the last one, successful or not
 }
 
 // Tally counts what a keeper did since it was opened.

@@ -148,7 +148,7 @@ func (k *Keeper) runTurns(ctx context.Context, turns []*turn, planned func(*turn
 				wait = left
 			}
 		}
-		_ = guard.Sleep(ctx, max(wait, 0)) // the loop tells
+		_ = guard.Sleep(ctx, max(wait, 0)) // the loop logs it
 	}
 }
 
@@ -166,9 +166,9 @@ func (k *Keeper) runTurn(ctx context.Context, t *turn, c *clocks) {
 	t.due = c.mono() + k.cfg.Watch.Pause(t.bad)
 }
 
-// Run does the background work until ctx ends: the keeper's own one piece at a time, chores
-// concurrently. A cycle that fails is logged and shown in the health, and the previous snapshot
-// stays.
+// Run does the background work until ctx ends: the keeper's own one task at a time, chores
+// concurrently. A cycle that fails is logged and reported in the status, and the previous snapshot
+// is kept.
 func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	var own []*turn
 	var all [][]*turn
@@ -210,7 +210,7 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	return nil
 }
 
-// planned notes when the next refresh is, also by the monotonic clock: responses may be cached
+// planned records when the next refresh is, also by the monotonic clock: responses may be cached
 // until then.
 func (k *Keeper) planned(t *turn, left time.Duration) {
 	if t.name != "refresh" {

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// MaxFiles is the most files that a store is read from: more are not opened.
+// MaxFiles is the maximum number of files that a store is read from: further ones are not opened.
 const MaxFiles = 16
 
 // Files are the files that a store has at some time, each of which continues the one before it. They
@@ -126,8 +126,9 @@ func (s *Store[M]) RemoveOthers() error {
 	return err
 }
 
-// openChain returns the files to serve from, of those there are: of all ways from the first file
-// along files that continue each other, the one that covers most and fits; nil if there is none.
+// openChain returns the files to serve from, among those that exist: of all chains from the first
+// file along files that continue each other, the one that covers most and fits; nil if there is
+// none.
 func (s *Store[M]) openChain(fits func(Coverage) (bool, error)) ([]*File, error) {
 	found, unread := s.openAll()
 	best, err := bestChain(chains(s.Path, found), fits)

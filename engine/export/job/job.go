@@ -86,9 +86,9 @@ type Job struct {
 
 // Store keeps jobs across restarts. Its methods may be called concurrently.
 type Store interface {
-	// AddJob adds a queued job, or one that is done at once where a file of the same request and
-	// version is kept. A repeat of an idempotency key ("": none) gives the job it made. ErrTooMany
-	// if the owner has limit jobs waiting or running, ErrReused.
+	// AddJob adds a queued job, or one that is done at once if a file of the same request and
+	// version is kept. A repeated idempotency key ("": none) returns the job that it made.
+	// ErrTooMany if the owner has limit jobs waiting or running, ErrReused.
 	AddJob(ctx context.Context, j Job, idempotencyKey, version string, limit int) (Job, error)
 	// Job returns a job of the owner; ErrNotFound.
 	Job(ctx context.Context, owner, id string) (Job, error)
@@ -106,13 +106,13 @@ type Store interface {
 	// Requeue queues every running job again, and fails those that were started too often.
 	Requeue(ctx context.Context, attempts int, why Failure) error
 	// ExpireJobs marks done jobs as expired whose time is over or, oldest first, whose files take
-	// more than quota bytes together. It forgets jobs that ended before forget.
+	// more than quota bytes together. It deletes jobs that ended before forget.
 	ExpireJobs(ctx context.Context, quota int64, forget time.Time) error
 	// KeptFiles lists the files of jobs that are done.
 	KeptFiles(ctx context.Context) ([]string, error)
 }
 
-// Work does what a job asks for.
+// Work does what a job requests.
 type Work interface {
 	// Version identifies the state of the data: equal versions give equal files.
 	Version(ctx context.Context) (string, error)

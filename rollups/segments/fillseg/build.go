@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Plan says what a Build has to put into the file.
+// Plan says what a Build has to write to the file.
 type Plan struct {
 	Batch         int64  // the last import of it
 	After         int64  // only facts of later imports are to be read; the files have the others. −1: all facts
@@ -78,7 +78,7 @@ func (p *Plan) wants(batch int64, f *serving.Fill) bool {
 // maxReread is the largest number of keys that are read again one by one.
 const maxReread = 1000
 
-// Plan says what a Build has to do now.
+// Plan returns what a Build has to do now.
 func (s *Store) Plan() Plan {
 	p := Plan{Batch: s.Through(), After: -1}
 	s.Change(func(st *segments.Contents[*memtable]) {
@@ -224,7 +224,7 @@ func (b *build) output(path string, kept []*segments.File) output {
 	return out
 }
 
-// count notes that a file was written.
+// count counts a file that was written.
 func (s *Store) count(size uint64) { s.written.Add(int64(size)) }
 
 // reuse takes files as inputs, except for the keys that are read again, or that a later one has all of.

@@ -2,14 +2,15 @@ package fillseg
 
 import "pmx/rollups/segments"
 
-// maxLevels is the most files that a Build leaves. More would be written less often and read more slowly:
-// with 12, what comes in is written 3.6 times on the way to a thousand million fills.
+// maxLevels is the maximum number of files that a Build leaves. More would be written less often
+// and read more slowly: with 12, each fill is written 3.6 times while a venue grows to a thousand
+// million fills.
 const maxLevels = 12
 
-// mergeFrom returns how many files, of these sizes and the first one first, a new one of so many bytes
-// leaves as they are: it takes in the others. As long as there may be one file more, it takes in none.
-// Then it takes in those from the file on that is the smallest compared with all that is newer: the
-// least is written again for what comes in.
+// mergeFrom returns how many files, of these sizes and the first one first, a new one of this many
+// bytes leaves as they are: it takes in the others. As long as there may be one more file, it takes
+// in none. Then it takes in the files from the one on that is the smallest compared with all newer
+// ones together: so the least is written again for each new fill.
 func mergeFrom(sizes []uint64, added uint64, most int) (kept int) {
 	if len(sizes) < most {
 		return len(sizes)

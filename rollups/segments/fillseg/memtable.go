@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// memtable is what came in since the segment was written, by key. One goroutine
+// memtable has the fills that were imported since the segment was written, by key. One goroutine
 // adds, any number read.
 type memtable struct {
 	kind
@@ -156,7 +156,7 @@ func (t *memtable) merged(list []recent, batch int64, fills []serving.Fill) []re
 	return append(list, later...)
 }
 
-// mark notes that a batch replaced a fill of the key.
+// mark records that a batch replaced a fill of the key.
 func (t *memtable) mark(key int32, batch int64) {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -183,7 +183,7 @@ func (t *memtable) marked(batch int64) []int32 {
 	return out
 }
 
-// since are the fills that came in after a batch.
+// since are the fills of later imports than a batch.
 func (w *recentFills) since(batch int64) recentFills {
 	kept := recentFills{from: w.from}
 	for _, r := range w.fills {
@@ -199,7 +199,7 @@ func (w *recentFills) since(batch int64) recentFills {
 	return kept
 }
 
-// Since returns a memtable of what came in after a batch.
+// Since returns a memtable with the fills of later imports than a batch.
 func (t *memtable) Since(batch int64) *memtable {
 	out := newMemtable(t.kind, batch, max(batch, t.through.Load()))
 	for _, f := range t.facts {
