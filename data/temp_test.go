@@ -39,7 +39,7 @@ func TestTempKeepsWhatWasRead(t *testing.T) {
 	}
 	for _, bad := range []string{"", "M", "nan", "Inf", "-9999", "1e300", "70.1", "-100.01", "12,5", "0x10"} {
 		if v, err := data.ParseTemp(bad, data.Celsius); err == nil {
-			t.Errorf("%q was taken for %d", bad, v)
+			t.Errorf("%q was read as %d", bad, v)
 		}
 	}
 }

@@ -19,10 +19,10 @@ func TestCondition(t *testing.T) {
 	}
 	for _, s := range []string{"", "0x", "0x" + long[1:], "0x" + long + "0", "0x" + long + "0000", "0x" + long[:60], long[:61] + "g"} {
 		if h, err := data.ParseCondition(s); err == nil {
-			t.Errorf("%q is taken for %s", s, h)
+			t.Errorf("%q is read as %s", s, h)
 		}
 	}
 	if h, err := data.ParseHash("0x" + long); err == nil {
-		t.Errorf("a transaction hash of 62 digits is taken for %s", h)
+		t.Errorf("a transaction hash of 62 digits is read as %s", h)
 	}
 }

@@ -20,7 +20,7 @@ func TestPlacesOfAStatementAreFilledOnce(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("an old without a new is taken")
+			t.Error("an old name without a new one is accepted")
 		}
 	}()
 	s.Get("One", "@x")

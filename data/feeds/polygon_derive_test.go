@@ -112,7 +112,7 @@ func TestPayoutsThatFollow(t *testing.T) {
 	b := polygon.NewBatch(chain.Contracts())
 	b.Add([]byte(ofModule(1, 2, decides(e))))
 	if got := b.Resolved(); !slices.Equal(got, []data.Hash{memberOf(e, 0), memberOf(e, 1), memberOf(e, 2), memberOf(e, 3)}) {
-		t.Errorf("asked for: %v", got)
+		t.Errorf("requested: %v", got)
 	}
 }
 

@@ -325,7 +325,7 @@ func TestOneBackupAtATimeAndOnlyInItsOwnFolder(t *testing.T) {
 		t.Errorf("a folder with other things in it: %v", err)
 	}
 	if got := files(t, strange); len(got) != 1 {
-		t.Errorf("something was put into it: got %q", got)
+		t.Errorf("files were put into it: %q", got)
 	}
 	if _, err := Open(strange); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("reading from it: %v", err)
@@ -348,7 +348,7 @@ func TestAnImpossibleManifestIsRefused(t *testing.T) {
 			m.Format = format
 		}
 		if err := m.check(); err == nil {
-			t.Errorf("%+v is taken", m)
+			t.Errorf("%+v is accepted", m)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestReadsNeedTheLock(t *testing.T) {
 	}
 	folder(t, lock) // which cannot be opened as a file, by any user
 	if _, err := Open(dir); err == nil {
-		t.Error("a lock that cannot be taken was passed by")
+		t.Error("a lock that cannot be taken was ignored")
 	}
 	if os.Geteuid() == 0 {
 		return // may take every lock

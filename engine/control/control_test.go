@@ -132,7 +132,7 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 	}
 	before = revision()
 	if _, _, err := db.RotateKey(ctx, k.ID, hash(5), 0, time.Time{}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), next.ID) || revision() != before {
-		t.Errorf("replaced twice, by a key that lives for nobody knows how long: %v", err)
+		t.Errorf("replaced twice, by a key whose lifetime is unknown: %v", err)
 	}
 	if again, _, err := db.RotateKey(ctx, k.ID, hash(5), 7*24*time.Hour, day.AddDate(1, 0, 0)); err != nil || !again.ExpiresAt.Equal(day.AddDate(1, 0, 0)) {
 		t.Errorf("replaced twice: again = %+v, err = %v", again, err)
@@ -201,7 +201,7 @@ func TestKeyErrors(t *testing.T) {
 		}
 	}
 	if keys, err := db.ListKeys(ctx); err != nil || len(keys) != 2 {
-		t.Errorf("a failure left something behind: keys = %+v, err = %v", keys, err)
+		t.Errorf("a failed call left keys: keys = %+v, err = %v", keys, err)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestWaitlist(t *testing.T) {
 		t.Errorf("a key id that is taken: %v", err)
 	}
 	if _, err := db.Decline(ctx, 9); !errors.Is(err, control.ErrNotFound) {
-		t.Errorf("decline nobody: %v", err)
+		t.Errorf("decline an unknown request: %v", err)
 	}
 	waiting, err := db.ListRequests(ctx, control.Waiting)
 	if err != nil || len(waiting) != 1 || waiting[0].ID != 3 {

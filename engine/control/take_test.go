@@ -69,7 +69,7 @@ func TestTakenKeysAreThoseOfTheOtherFile(t *testing.T) {
 	}
 	takeFrom(t, here, writer)
 	if got, err := here.Secret(ctx, "cursor"); err != nil || !slices.Equal(got, secret) {
-		t.Errorf("the secret was not taken: %v", err)
+		t.Errorf("the secret was not used: %v", err)
 	}
 	use := []record.Use{{Hash: [32]byte{1}, LastUsed: time.Now(), Endpoint: "GET /x", Requests: 7}}
 	if err := here.AddUse(ctx, use); err != nil {
@@ -81,7 +81,7 @@ func TestTakenKeysAreThoseOfTheOtherFile(t *testing.T) {
 	}
 	takeFrom(t, here, writer)
 	if after, err := here.Revision(ctx); err != nil || after != before {
-		t.Errorf("the same keys were taken and the revision went from %d to %d: %v", before, after, err)
+		t.Errorf("the same keys were taken over, but the revision went from %d to %d: %v", before, after, err)
 	}
 	if _, err := writer.RevokeKey(ctx, a.ID); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestTakenKeysAreThoseOfTheOtherFile(t *testing.T) {
 	}
 	account, err := here.Account(ctx, [32]byte{1}, "2000-01-01")
 	if err != nil || len(account.Usage) != 1 || account.Usage[0].Requests != 7 {
-		t.Errorf("what the key was used for here is gone: account = %+v, err = %v", account, err)
+		t.Errorf("the usage of the key on this server is lost: account = %+v, err = %v", account, err)
 	}
 	if err := here.TakeKeys(ctx, ""); err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func TestSecretsHave256BitsAndTheirForm(t *testing.T) {
 		t.Error("the hash of a secret is not the one it was made with")
 	}
 	if _, ok := access.HashOf([]byte(secret[1:] + "x")); ok {
-		t.Error("a key without its prefix was taken")
+		t.Error("a key without its prefix was accepted")
 	}
 }
 

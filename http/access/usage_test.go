@@ -72,6 +72,6 @@ func TestAnAccountShowsThirtyDays(t *testing.T) {
 
 func TestTooManyEndpointsAreRefused(t *testing.T) {
 	if newGate(t, &apitest.Store{}).Name(make([]string, 128)) == nil {
-		t.Error("128 endpoints were taken")
+		t.Error("128 endpoints were accepted")
 	}
 }

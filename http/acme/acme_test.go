@@ -25,7 +25,7 @@ func TestWhatCannotBeOrdered(t *testing.T) {
 	}
 	for _, cfg := range []Config{{Directory: "http://ca.example/dir"}, {Directory: "ca.example"}, {Email: "me"}} {
 		if err := cfg.Check(); err == nil {
-			t.Errorf("%+v is taken", cfg)
+			t.Errorf("%+v is accepted", cfg)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestPausesAfterFailures(t *testing.T) {
 		now = now.Add(pause - time.Second)
 		c.look()
 		if asked != before+1 {
-			t.Errorf("asked for %d times within %v", asked-before, pause)
+			t.Errorf("requested %d times within %v", asked-before, pause)
 		}
 		now = now.Add(time.Second)
 	}

@@ -228,7 +228,7 @@ func TestTraderExportJob(t *testing.T) {
 		t.Errorf("by the other path: %d %s", r.status, r.Body())
 	}
 	if r := v.ask(access.Trader, "POST", "/trader/"+apitest.Wallet(99).String()+"/export-jobs", ""); r.status != 404 || r.text("code") != `"trader_not_found"` {
-		t.Errorf("of nobody: %d %s", r.status, r.Body())
+		t.Errorf("of an unknown wallet: %d %s", r.status, r.Body())
 	}
 }
 

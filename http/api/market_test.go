@@ -146,7 +146,7 @@ func TestWhatIsNotKnownOfAMarketIsNull(t *testing.T) {
 	}
 	r := v.get(access.Free, "/market/"+data.Hash{99}.String()+"/overview")
 	if r.status != 404 || r.text("code") != `"market_not_found"` {
-		t.Errorf("a market nobody saw: %d %s", r.status, r.Body())
+		t.Errorf("an unknown market: %d %s", r.status, r.Body())
 	}
 	if r := v.get(access.Free, "/market/0x12/overview"); r.status != 400 || r.text("param") != `"condition_id"` {
 		t.Errorf("no condition id: %d %s", r.status, r.Body())

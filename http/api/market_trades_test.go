@@ -84,6 +84,6 @@ func TestTradesOfAMarketReachAsFarAsThePlan(t *testing.T) {
 		}
 	}
 	if r := v.get(access.Alpha, "/market/"+data.Hash{99}.String()+"/trades"); r.status != 404 || r.text("code") != `"market_not_found"` {
-		t.Errorf("a market nobody saw: %d %s", r.status, r.Body())
+		t.Errorf("an unknown market: %d %s", r.status, r.Body())
 	}
 }

@@ -31,7 +31,7 @@ func TestDaysOfComparedWallets(t *testing.T) {
 		}
 	}
 	if none := exact[wire.Series[wire.TraderComparison]](t, v.get(access.Alpha, paths).Body()); none.Data[0].Days != nil {
-		t.Errorf("not asked for: %+v", none.Data[0].Days)
+		t.Errorf("not requested: %+v", none.Data[0].Days)
 	}
 	day := func(d int) serving.Fill {
 		return serving.Fill{TS: ago(time.Duration(d) * 24 * hour), LogIndex: data.NoIndex, Token: 4, Repeat: 1, Side: data.Buy, Shares: 1, USD: 1}

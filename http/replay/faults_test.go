@@ -370,7 +370,7 @@ func TestRandomFaultsAreTheSeeds(t *testing.T) {
 	}
 	for _, bad := range []Faults{{Names: []string{"nothing"}}, {Names: []string{"slow:x"}}, {Rate: 2}} {
 		if _, err := newPlans(0, map[string]Faults{"rpc": bad}); err == nil {
-			t.Errorf("%+v is taken", bad)
+			t.Errorf("%+v is accepted", bad)
 		}
 	}
 }

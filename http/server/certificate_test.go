@@ -167,7 +167,7 @@ func TestACertificateThatIsNotValidNow(t *testing.T) {
 	f.write(older.cert, older.key)
 	cert.look()
 	if nameOf(cert) != "older.example" {
-		t.Error("the operator's newest is not taken")
+		t.Error("the operator's newest files are not used")
 	}
 	f = newCertFiles(t, issue(t, "old.example", -1, 30))
 	cert = f.open()
@@ -177,7 +177,7 @@ func TestACertificateThatIsNotValidNow(t *testing.T) {
 	cert.look()
 	cert.now = func() time.Time { return time.Now().AddDate(0, 0, 6) }
 	if nameOf(cert) != "old.example" {
-		t.Fatal("taken before its time")
+		t.Fatal("the certificate is used before its time")
 	}
 	cert.look()
 	if nameOf(cert) != "future.example" || cert.failing.Load() {

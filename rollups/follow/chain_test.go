@@ -348,7 +348,7 @@ func TestTheBlockBeforeIsAskedFor(t *testing.T) {
 		n.head = o.FromBlock + blocks - 1
 		s := once(t, o)
 		if s.Committed != n.head || n.headers != int(blocks-1) {
-			t.Errorf("%d blocks: headers were asked for %d times, %+v", blocks, n.headers, s)
+			t.Errorf("%d blocks: headers were requested %d times, %+v", blocks, n.headers, s)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (c *catalogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		_, _ = fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(rows, ","))
 	default:
-		c.t.Errorf("asked for %s", r.URL)
+		c.t.Errorf("requested %s", r.URL)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestAnUnknownModel(t *testing.T) {
 	w := s.follow(s.options(k, skyOpenMeteo), 13*time.Hour)
 	st := statusOf(t, w, "openmeteo forecast")
 	if !slices.Equal(hours(s.asked["forecast"]), []string{"00:00", "12:07"}) || st.Unknown["no_model dwd_icon"] < 13 || st.Unknown["no_new_run"] != 1 || st.Errors > 0 {
-		t.Errorf("asked for at %v, %+v", hours(s.asked["forecast"]), st)
+		t.Errorf("requested at %v, %+v", hours(s.asked["forecast"]), st)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAnswersOfNulls(t *testing.T) {
 	} {
 		st := statusOf(t, w, "openmeteo "+source)
 		if got := hours(s.asked[source]); !slices.Equal(got, want.asked) || st.Errors != want.errors || st.Unknown["no_values"] != want.noValues || st.Phase != follow.Idle {
-			t.Errorf("%s asked for at %v: st = %+v", source, got, st)
+			t.Errorf("%s requested at %v: st = %+v", source, got, st)
 		}
 	}
 	if got := rowsOf(t, k, "SELECT min(issued_at) AS at, count(DISTINCT city) AS n FROM weather_issue WHERE source = 'best_match'"); !slices.Equal(got,

@@ -352,7 +352,7 @@ func TestADayOfForecasts(t *testing.T) {
 		}
 		for what, times := range want {
 			if got := hours(s.asked[what]); !cmp.Equal(got, times) {
-				t.Errorf("day %d: %s asked for at %v, want %v", day, what, got, times)
+				t.Errorf("day %d: %s requested at %v, want %v", day, what, got, times)
 			}
 		}
 		for _, st := range w.Status() {
@@ -361,7 +361,7 @@ func TestADayOfForecasts(t *testing.T) {
 			}
 		}
 		if n := len(s.asked["meta"]); n < 24*4 || n > 25*4 {
-			t.Errorf("day %d: runs asked for %d times", day, n)
+			t.Errorf("day %d: runs requested %d times", day, n)
 		}
 	}
 	if got := s.query["archive"]; got.Get("start_date") != "2026-11-08" || got.Get("end_date") != "2026-11-16" {
@@ -399,7 +399,7 @@ func TestTheDaysWeightIsEnough(t *testing.T) {
 		}
 	}
 	if len(s.asked["ensemble"]) != 5 || len(s.asked["archive"]) != 2 || len(s.asked["previous"]) != 2 || len(s.asked["forecast"]) < 4 || len(s.asked["forecast"]) > 12 {
-		t.Errorf("asked for %d ensembles, %d times for the archive, %d for previous runs, %d for forecasts", len(s.asked["ensemble"]), len(s.asked["archive"]),
+		t.Errorf("requested %d ensembles, %d times for the archive, %d for previous runs, %d for forecasts", len(s.asked["ensemble"]), len(s.asked["archive"]),
 			len(s.asked["previous"]), len(s.asked["forecast"]))
 	}
 	weight := len(s.asked["meta"])

@@ -68,7 +68,7 @@ func TestLadderRefusesGapsAndOverlaps(t *testing.T) {
 		}
 	}
 	if _, err := Ladder([]Bracket{bare(cLow(1)), bare(c(2, 2)), bare(cHigh(3))}, 0); err == nil {
-		t.Error("a ladder without a scale was taken")
+		t.Error("a ladder without a scale was accepted")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestResolutions(t *testing.T) {
 	answer := `{"data":[{"condition_id":"` + condition(1).String() + `","status":"resolved","payouts":[1000000,0]},{"condition_id":"` + condition(2).String()[:64] + `","status":"Posed"}]}`
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v2/resolutions" || !strings.HasPrefix(r.URL.Query().Get("condition"), condition(1).String()) {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("requested %s", r.URL)
 		}
 		upstreamtest.Say(w, answer)
 	})
@@ -128,7 +128,7 @@ func TestStatusAndVolumes(t *testing.T) {
 	answer := ""
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v2/live-volume" && r.URL.Query().Get("id") != "77" {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("requested %s", r.URL)
 		}
 		upstreamtest.Say(w, answer)
 	})

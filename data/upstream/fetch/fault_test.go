@@ -342,7 +342,7 @@ func TestErrorsThatAreAnswers(t *testing.T) {
 		t.Errorf("%+v %v", a, err)
 	}
 	if _, err := h.Do(t.Context(), fetch.Request{Take: func(int, []byte) bool { return false }, NoRetry: true}); err == nil {
-		t.Error("an error was taken for an answer")
+		t.Error("an error was read as a response")
 	}
 }
 

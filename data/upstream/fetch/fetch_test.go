@@ -60,7 +60,7 @@ func TestRequestSaysWhoAsksAndForWhat(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := h.Do(t.Context(), fetch.Request{Accept: []string{"text/csv", "text/*"}}); err == nil {
-		t.Error("JSON was taken for CSV")
+		t.Error("JSON was read as CSV")
 	}
 	if seen.Method != "GET" || seen.RequestURI != "/v2/key?auth=abcdef" || seen.Header.Get("Accept") != "text/csv, text/*" || seen.Header.Get("Content-Type") != "" {
 		t.Errorf("%s %s %v", seen.Method, seen.RequestURI, seen.Header)

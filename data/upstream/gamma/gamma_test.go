@@ -39,7 +39,7 @@ func catalogue(t *testing.T, of int) http.HandlerFunc {
 		q := r.URL.Query()
 		limit, err := strconv.Atoi(q.Get("limit"))
 		if err != nil || limit < 1 || limit > 100 || r.URL.Path != "/markets/keyset" || q.Has("offset") {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("requested %s", r.URL)
 		}
 		if ids := len(q["clob_token_ids"]) + len(q["condition_ids"]); ids > 40 {
 			http.Error(w, "URI too long", http.StatusRequestURITooLong)
@@ -194,7 +194,7 @@ func TestEventsHaveTheirMarkets(t *testing.T) {
 	answer := `{"events":[` + event("7", "false", row(1, false), row(2, true)) + `],"next_cursor":""}`
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/events/keyset" {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("requested %s", r.URL)
 		}
 		upstreamtest.Say(w, answer)
 	})

@@ -69,7 +69,7 @@ func TestAllPages(t *testing.T) {
 			asked++
 			q := r.URL.Query()
 			if r.URL.Path != "/stations/KLGA/observations" || q.Get("limit") != "500" || q.Get("start") != "2026-11-20T09:00:00Z" {
-				t.Errorf("asked for %s", r.URL)
+				t.Errorf("requested %s", r.URL)
 			}
 			at, _ := strconv.Atoi(q.Get("cursor"))
 			next := leadsTo(fmt.Sprintf("%s%s?start=%s&limit=500&cursor=%d", base, r.URL.Path, q.Get("start"), at+2))

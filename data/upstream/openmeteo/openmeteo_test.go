@@ -164,7 +164,7 @@ func TestOneRequestForAllCities(t *testing.T) {
 				}
 			}
 			if lats := strings.Split(q.Get("latitude"), ","); r.URL.Path != c.path || len(lats) != len(c.query.Cities) {
-				t.Errorf("%s asked for %s", c.query.Service, r.URL)
+				t.Errorf("%s requested %s", c.query.Service, r.URL)
 			}
 			list := make([]any, len(c.query.Cities))
 			for i, city := range c.query.Cities {

@@ -76,7 +76,7 @@ func TestRangesThatAreTooWide(t *testing.T) {
 					t.Errorf("%+v, asked %d times", w, len(n.asked))
 				}
 				if whole && cl.Stats().Batch != 100 {
-					t.Error("taken for a limit of batches")
+					t.Error("it is read as a limit of batches")
 				}
 			}
 		})
