@@ -22,6 +22,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	for _, one := range oneThread() { // of commands in this process too
+		name, value, _ := strings.Cut(one, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){"pmx": main, "pmx-dies": mainThatDies})
 }
 
