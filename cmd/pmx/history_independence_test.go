@@ -360,11 +360,11 @@ var unasked = []string{"/health", "/status", "/status/public", "/status/history"
 func (in *installation) everything() (paths []string) {
 	in.t.Helper()
 	cities := in.values("/weather/cities", "city", 100)
-	some := cities[:min(len(cities), testfiles.Cases(7, 100))]
+	some := cities[:min(len(cities), testfiles.Cases(3, 100))]
 	known := map[string][]string{
-		"address":      append(in.values("/leaderboard/traders?period=30d&limit=1000", "address", testfiles.Cases(6, 40)), in.values("/weather/traders?limit=200", "address", testfiles.Cases(4, 10))...),
-		"condition_id": append(in.values("/leaderboard/markets?period=30d&limit=200", "condition_id", testfiles.Cases(6, 15)), in.values("/screener?limit=200", "condition_id", testfiles.Cases(6, 15))...),
-		"event_id":     in.values("/leaderboard/markets?period=30d&limit=200", "event_slug", testfiles.Cases(6, 15)),
+		"address":      append(in.values("/leaderboard/traders?period=30d&limit=1000", "address", testfiles.Cases(3, 40)), in.values("/weather/traders?limit=200", "address", testfiles.Cases(2, 10))...),
+		"condition_id": append(in.values("/leaderboard/markets?period=30d&limit=200", "condition_id", testfiles.Cases(3, 15)), in.values("/screener?limit=200", "condition_id", testfiles.Cases(3, 15))...),
+		"event_id":     in.values("/leaderboard/markets?period=30d&limit=200", "event_slug", testfiles.Cases(3, 15)),
 		"city":         some,
 		"q":            {"temperature", "london 2026", "will", "election"},
 		"name":         {"PMX-Volume", "PMX-Whale", "PMX-Politics", "PMX-Crypto", "PMX-Sentiment", "PMX-Composite"},
@@ -424,7 +424,7 @@ func requests(route *api.Route, known map[string][]string) (paths []string) {
 		}
 		return filled
 	}
-	for _, path := range slices.Clone(paths[:min(len(paths), 3)]) {
+	for _, path := range slices.Clone(paths[:min(len(paths), testfiles.Cases(1, 3))]) {
 		for _, p := range route.Params {
 			for _, choice := range p.Choices {
 				paths = append(paths, path+"?"+url.Values{p.Name: {choice}}.Encode())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pmx/data/testfiles"
 	"pmx/http/wire"
 )
 
@@ -73,7 +74,7 @@ func TestForecastsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 			t.Errorf("from %d (-facts +API):\n%s", atLeast, diff)
 		}
 		for i, r := range leaderboard.Data {
-			if i%10 == 0 {
+			if i%testfiles.Cases(40, 10) == 0 {
 				checkForecaster(v, &r, atLeast)
 			}
 		}
