@@ -24,9 +24,9 @@ type marketReader interface {
 	// intervals of so many hours; if after is given, those that follow it. They are as of batch or
 	// later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
-	// Holders returns who holds tokens of one market according to the fills of imports up to batch,
-	// or is short of them, in no order; without some wallets.
-	Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error)
+	// Holders lists who holds tokens of one market, or is short of them, by the fills of imports of the snapshot, without
+	// the venue's own wallets.
+	Holders(ctx context.Context, s *serving.Snapshot, market int32, q serving.HolderQuery) (serving.HolderList, error)
 	// MarketInMemory reports whether these reads are so cheap that keeping their results would cost
 	// more.
 	MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool

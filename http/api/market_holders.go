@@ -12,8 +12,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// holderRows is the maximum number of holders in a response.
-const holderRows = 200
+const (
+	holderRows   = 200 // the maximum number of holders in a response
+	firstHolders = 250 // that are kept of a market if no more are requested
+)
 
 // The parameters of GET /market/{condition_id}/holders.
 var (
@@ -42,18 +44,20 @@ func (a *API) holders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	outcome, short := -1, call.value(holdersSide).n == 1
+	q := serving.HolderQuery{Outcome: -1, Short: call.value(holdersSide).n == 1, N: firstHolders}
 	if only := call.value(holdersOutcome); only.given {
-		outcome = int(only.n)
+		q.Outcome = int(only.n)
 	}
-	list, err := cachedRead(a, v, fmt.Sprint("holders ", m.ID, " ", outcome, " ", short), func(ctx context.Context) (serving.HolderList, error) {
-		all, err := a.reader.Holders(ctx, v.snap.Catalog.TokenPayouts([]int32{m.ID}), v.snap.Batch, v.snap.Venue)
-		return all.List(v.snap, outcome, short, maxOffset+holderRows), err
+	offset := call.number(holdersOffset)
+	if offset+call.number(holdersLimit) > q.N {
+		q.N = maxOffset + holderRows
+	}
+	list, err := cachedRead(a, v, fmt.Sprint("holders ", m.ID, " ", q), func(ctx context.Context) (serving.HolderList, error) {
+		return a.reader.Holders(ctx, v.snap, m.ID, q)
 	})
 	if err != nil {
 		return err
 	}
-	offset := call.number(holdersOffset)
 	e, n := call.listEnvelope(call.number(holdersLimit), max(list.Total-offset, 0))
 	mark, start := a.beginReply(call, v.asOf, e)
 	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(list.Total), 10)

@@ -309,11 +309,11 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := k.Reader().Holders(context.Background(), snap.Catalog.TokenPayouts([]int32{id}), snap.Batch, nil)
+			all, err := k.Reader().Holders(context.Background(), snap, id, serving.HolderQuery{Outcome: -1, N: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
-			traders, holders, fills = append(traders, held), append(holders, all.List(snap, -1, false, 50)), append(fills, list)
+			traders, holders, fills = append(traders, held), append(holders, all), append(fills, list)
 		}
 		return traders, holders, fills
 	}

@@ -81,7 +81,7 @@ func checkPages(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot
 // fills.
 func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
 	t.Helper()
-	ctx, tokens, payouts := context.Background(), snap.Catalog.Tokens(id), snap.Catalog.TokenPayouts([]int32{id})
+	ctx, tokens := context.Background(), snap.Catalog.Tokens(id)
 	outcomes := make([]serving.OutcomeToken, len(tokens))
 	for i, token := range tokens {
 		outcomes[i] = serving.OutcomeToken{Token: token, Outcome: snap.Catalog.Token(token).Outcome}
@@ -100,14 +100,7 @@ func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapsh
 			after = &want[len(want)/2]
 		}
 	}
-	want, err := r.Reader.Holders(ctx, payouts, snap.Batch, snap.Venue)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := r.Holders(ctx, payouts, snap.Batch, snap.Venue)
-	if diff := godiff.Diff(want, got); diff != "" || err != nil {
-		t.Fatalf("holders of market %d (-database +reader): %v\n%s", id, err, diff)
-	}
+	checkHolders(t, r, id, snap)
 	checkEventTraders(t, r, id, snap)
 	pages, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), nil, 33)
 	if err != nil || len(pages) == 0 {
@@ -121,6 +114,30 @@ func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapsh
 	fills, err := r.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), behind, 33)
 	if diff := godiff.Diff(wanted, fills); diff != "" || err != nil {
 		t.Fatalf("fills of market %d after one of them (-database +reader): %v\n%s", id, err, diff)
+	}
+}
+
+// checkHolders compares the holders of a market, all and some, and those without some wallets.
+func checkHolders(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
+	t.Helper()
+	some := *snap
+	some.Venue = nil
+	for wallet := data.WalletID(1); int(wallet) < snap.Wallets(); wallet += 3 {
+		some.Venue = append(some.Venue, wallet)
+	}
+	for i, q := range []serving.HolderQuery{{Outcome: -1, N: 1 << 20}, {Outcome: -1, Short: true, N: 3}, {Outcome: 0, N: 2}, {Outcome: 1, Short: true, N: 1 << 20}} {
+		s := snap
+		if i%2 == 1 {
+			s = &some
+		}
+		want, err := r.Reader.Holders(context.Background(), s, id, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Holders(context.Background(), s, id, q)
+		if diff := godiff.Diff(want, got); diff != "" || err != nil {
+			t.Fatalf("holders %+v of market %d (-database +reader): %v\n%s", q, id, err, diff)
+		}
 	}
 }
 

@@ -76,52 +76,38 @@ func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n
 	return fills[:n], true
 }
 
-// Candles is query.Reader's; tokens in the file are read from there, as of the batch.
+// Candles is query.Reader's; if all tokens are in the file, they are read from there, as of the batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
-	tally := serving.NewCandleTally(tokens, hours, after)
-	var partials []serving.PartialCandle
-	var others []data.TokenID
-	for i := range tokens {
-		var ok bool
-		if r.segments != nil {
-			partials, ok = r.segments.tokens.Hours(partials[:0], tokens[i].Token, batch)
-		}
-		if !ok {
-			others = append(others, tokens[i].Token)
-			continue
-		}
-		for k := range partials {
-			tally.Add(&partials[k])
-		}
+	buffer := freeHours.Get().(*tokenHours)
+	defer freeHours.Put(buffer)
+	if !r.hours(buffer, tokens, batch) {
+		return r.Reader.Candles(ctx, tokens, batch, hours, after, n)
 	}
-	err := r.AddCandles(ctx, tally, others)
-	return tally.Newest(n), err
+	all := make([]serving.TokenHours, len(tokens))
+	for i := range tokens {
+		all[i] = serving.TokenHours{OutcomeToken: tokens[i], Hours: buffer.cut(i)}
+	}
+	return serving.NewestCandles(all, hours, after, n), nil
 }
 
-// Holders is query.Reader's; tokens in the file are read from there.
-func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	tally := serving.NewEventTally(tokens, without)
-	buffer := freeSums.Get().(*walletSums)
+// Holders is query.Reader's; if all tokens are in the file, they are read from there.
+func (r *Reader) Holders(ctx context.Context, s *serving.Snapshot, market int32, q serving.HolderQuery) (serving.HolderList, error) {
+	buffer, tokens := freeSums.Get().(*walletSums), s.Catalog.TokenPayouts([]int32{market})
 	defer freeSums.Put(buffer)
-	var others []serving.TokenPayout
-	for i := range tokens {
-		if !r.sums(buffer, tokens[i:i+1], batch) {
-			others = append(others, tokens[i])
-			continue
-		}
-		for _, s := range buffer.list {
-			tally.Add(tokens[i].Token, s.Wallet, s.EventSum)
-		}
+	if !r.sums(buffer, tokens, s.Batch) {
+		return r.Reader.Holders(ctx, s, market, q)
 	}
-	err := r.AddPositions(ctx, tally, others, batch)
-	return tally.Holders(), err
+	return serving.ListHolders(s, buffer.of(tokens), s.Venue, q), nil
 }
 
 // EventTraders is query.Reader's; markets whose tokens are all in the file are read from there.
 func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error) {
-	all := serving.NewTraderTally(s.Venue)
 	buffer := freeSums.Get().(*walletSums)
 	defer freeSums.Put(buffer)
+	if tokens := s.Catalog.TokenPayouts(markets); r.sums(buffer, tokens, s.Batch) {
+		return serving.RankTraders(s, buffer.of(tokens), s.Venue, n), nil
+	}
+	all := serving.NewTraderTally(s.Venue)
 	var others []serving.TokenPayout
 	for i := range markets {
 		tokens := s.Catalog.TokenPayouts(markets[i : i+1])
@@ -130,12 +116,9 @@ func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets 
 			continue
 		}
 		all.NextMarket()
-		for k, t := range tokens {
-			all.Add(t.Payout, buffer.of(k))
+		for _, t := range buffer.of(tokens) {
+			all.Add(t.Payout, t.Sums)
 		}
-	}
-	if len(others) == 0 {
-		return all.First(s, n), nil
 	}
 	tally := serving.NewEventTally(others, s.Venue)
 	err := r.AddPositions(ctx, tally, others, s.Batch)
@@ -143,21 +126,40 @@ func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets 
 	return all.First(s, n), err
 }
 
-// walletSums is a reusable buffer of what wallets did with some tokens, one after another.
-type walletSums struct {
-	list []serving.WalletSum
+// tokenLists is a reusable buffer of the sums of some tokens, one after another.
+type tokenLists[T any] struct {
+	list []T
 	ends []int // by token: where its sums end in list
 }
 
+// cut returns the sums of token i.
+func (l *tokenLists[T]) cut(i int) []T {
+	if i == 0 {
+		return l.list[:l.ends[0]]
+	}
+	return l.list[l.ends[i-1]:l.ends[i]]
+}
+
+// walletSums is what wallets did with some tokens.
+type walletSums struct{ tokenLists[serving.WalletSum] }
+
 var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
 
-// of returns the sums of token k.
-func (w *walletSums) of(k int) []serving.WalletSum {
-	if k == 0 {
-		return w.list[:w.ends[0]]
+// of returns the sums of the tokens that were read.
+func (w *walletSums) of(tokens []serving.TokenPayout) []serving.TokenSums {
+	out := make([]serving.TokenSums, len(tokens))
+	for i := range tokens {
+		out[i] = serving.TokenSums{TokenPayout: tokens[i], Sums: w.cut(i)}
 	}
-	return w.list[w.ends[k-1]:w.ends[k]]
+	return out
 }
+
+// tokenHours is what takers traded of some tokens.
+type tokenHours struct {
+	tokenLists[serving.PartialCandle]
+}
+
+var freeHours = sync.Pool{New: func() any { return new(tokenHours) }}
 
 // sums reads what wallets did with tokens in imports up to batch; false if a token is not in the file.
 func (r *Reader) sums(into *walletSums, tokens []serving.TokenPayout, batch int64) (ok bool) {
@@ -167,6 +169,21 @@ func (r *Reader) sums(into *walletSums, tokens []serving.TokenPayout, batch int6
 	}
 	for i := range tokens {
 		if into.list, ok = r.segments.tokens.Wallets(into.list, tokens[i].Token, batch); !ok {
+			return false
+		}
+		into.ends = append(into.ends, len(into.list))
+	}
+	return true
+}
+
+// hours reads what takers traded of tokens in imports up to batch; false if a token is not in the file.
+func (r *Reader) hours(into *tokenHours, tokens []serving.OutcomeToken, batch int64) (ok bool) {
+	into.list, into.ends = into.list[:0], into.ends[:0]
+	if r.segments == nil {
+		return false
+	}
+	for i := range tokens {
+		if into.list, ok = r.segments.tokens.Hours(into.list, tokens[i].Token, batch); !ok {
 			return false
 		}
 		into.ends = append(into.ends, len(into.list))

@@ -150,12 +150,13 @@ func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets 
 	return tally.First(s, n), err
 }
 
-// Holders returns the wallets that hold tokens of one market, or are short of them, by the market's
-// fills up to batch; without some wallets.
-func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	tally := serving.NewEventTally(tokens, without)
-	err := r.AddPositions(ctx, tally, tokens, batch)
-	return tally.Holders(), err
+// Holders lists wallets that hold tokens of one market, or are short of them, by the market's fills of imports of the
+// snapshot, without the venue's own wallets.
+func (r *Reader) Holders(ctx context.Context, s *serving.Snapshot, market int32, q serving.HolderQuery) (serving.HolderList, error) {
+	tokens := s.Catalog.TokenPayouts([]int32{market})
+	tally := serving.NewEventTally(tokens, s.Venue)
+	err := r.AddPositions(ctx, tally, tokens, s.Batch)
+	return tally.Holders().List(s, q), err
 }
 
 // AddPositions adds what wallets did with tokens in imports up to batch to a tally.

@@ -148,21 +148,7 @@ func (p *PartialCandle) Merge(o *PartialCandle) {
 
 // SettleHours merges the partial candles of one token by hour, and sorts them.
 func SettleHours(partials []PartialCandle) []PartialCandle {
-	return settle(partials, func(x, y PartialCandle) int { return cmp.Compare(x.Hour, y.Hour) }, (*PartialCandle).Merge)
-}
-
-// settle sorts list and merges those that compare as equal, in place.
-func settle[T any](list []T, compare func(x, y T) int, merge func(into, other *T)) []T {
-	slices.SortStableFunc(list, compare)
-	settled := list[:0]
-	for i := range list {
-		if n := len(settled) - 1; n >= 0 && compare(settled[n], list[i]) == 0 {
-			merge(&settled[n], &list[i])
-		} else {
-			settled = append(settled, list[i])
-		}
-	}
-	return settled
+	return settle(partials, func(x, y *PartialCandle) int { return cmp.Compare(x.Hour, y.Hour) }, (*PartialCandle).Merge)
 }
 
 // Newest returns the n newest candles, newest first and then by outcome.
@@ -173,14 +159,18 @@ func (t *CandleTally) Newest(n int) []Candle {
 		if c.Fills == 0 {
 			continue
 		}
-		candle := Candle{Start: c.start, Outcome: c.outcome, Fills: c.Fills, USD: c.USD, Shares: c.Shares, Open: NoValue, High: NoValue, Low: NoValue, Close: NoValue}
-		if c.First.TS >= 0 {
-			candle.Open, candle.High, candle.Low, candle.Close = c.First.Price(), c.High, c.Low, c.Last.Price()
-		}
-		out = append(out, candle)
+		out = append(out, c.candle())
 	}
 	slices.SortFunc(out, func(x, y Candle) int { return compareCandles(&x, &y) })
 	return slices.Clip(out[:min(len(out), n)])
+}
+
+func (c *talliedCandle) candle() Candle {
+	candle := Candle{Start: c.start, Outcome: c.outcome, Fills: c.Fills, USD: c.USD, Shares: c.Shares, Open: NoValue, High: NoValue, Low: NoValue, Close: NoValue}
+	if c.First.TS >= 0 {
+		candle.Open, candle.High, candle.Low, candle.Close = c.First.Price(), c.High, c.Low, c.Last.Price()
+	}
+	return candle
 }
 
 // compareCandles orders the newest first, then by outcome.

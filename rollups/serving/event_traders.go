@@ -151,7 +151,7 @@ type WalletSum struct {
 
 // SettleWallets merges the sums of one token to one for each wallet, in order.
 func SettleWallets(sums []WalletSum) []WalletSum {
-	return settle(sums, func(x, y WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) }, func(into, other *WalletSum) { into.Merge(&other.EventSum) })
+	return settle(sums, func(x, y *WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) }, func(into, other *WalletSum) { into.Merge(&other.EventSum) })
 }
 
 // First returns the first n wallets with a fill. The tally cannot be used any more.

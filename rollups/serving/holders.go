@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sync"
@@ -33,7 +32,7 @@ type OutcomeHolders struct {
 // HolderList is a part of Holders in order, with the sums of all.
 type HolderList struct {
 	Outcomes []OutcomeHolders // outcomes that anybody holds or is short of, ascending
-	Total    int              // number of rows; Rows has the first ones
+	Total    int              // number of rows that were asked for; Rows has the first ones
 	Rows     []Holder
 }
 
@@ -101,48 +100,77 @@ func (h *Holder) add(s *EventSum) {
 	h.NetCash += s.SellUSD - s.BuyUSD - s.FeeUSD
 }
 
-// List sums up all holders, and returns the first n of those who hold an outcome, or with short,
-// those who are short of it; a negative outcome means every outcome. They are ordered by shares,
-// most first, then address, then outcome.
-func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList {
-	var list HolderList
-	var sums [128]OutcomeHolders
-	type place struct {
-		shares data.Micro
-		at     int
-	}
-	order := make([]place, 0, len(all))
+// HolderQuery says which holders are listed: the first N of those who hold an outcome, or with Short, of those who are
+// short of it; a negative outcome means every outcome. They are ordered by shares, most first, then address, then
+// outcome.
+type HolderQuery struct {
+	Outcome int
+	Short   bool
+	N       int
+}
+
+// List sums up all holders, and returns those that q asks for.
+func (all Holders) List(s *Snapshot, q HolderQuery) HolderList {
+	b := newHolderLister(s, q)
 	for i := range all {
-		h := &all[i]
-		sum := &sums[uint8(h.Outcome)&127]
-		sum.Outcome = h.Outcome
-		if h.Net > 0 {
-			sum.Holders++
-			sum.LongShares += h.Net
-		} else {
-			sum.Shorts++
-			sum.ShortShares -= h.Net
-		}
-		if (h.Net < 0) == short && (outcome < 0 || int(h.Outcome) == outcome) {
-			order = append(order, place{max(h.Net, -h.Net), i})
-		}
+		b.add(&all[i])
 	}
-	for _, sum := range sums {
+	return b.list()
+}
+
+// holderLister makes a HolderList of holders that are added in any order, and keeps few of them.
+type holderLister struct {
+	HolderQuery
+	sums  [128]OutcomeHolders
+	rows  []Holder // those that were among the first when they were added
+	first firstRows
+	total int
+}
+
+func newHolderLister(s *Snapshot, q HolderQuery) *holderLister {
+	b := &holderLister{HolderQuery: q}
+	b.first = firstRows{n: q.N, tie: func(x, y int32) int {
+		h, o := &b.rows[x], &b.rows[y]
+		return cmp.Or(compareAddresses(s, h.Wallet, o.Wallet), cmp.Compare(h.Outcome, o.Outcome))
+	}}
+	return b
+}
+
+// add adds a holder. It returns the copy that is kept, until the next call; nil: there are enough before it.
+func (b *holderLister) add(h *Holder) *Holder {
+	sum := &b.sums[uint8(h.Outcome)&127]
+	sum.Outcome = h.Outcome
+	if h.Net > 0 {
+		sum.Holders++
+		sum.LongShares += h.Net
+	} else {
+		sum.Shorts++
+		sum.ShortShares -= h.Net
+	}
+	if (h.Net < 0) != b.Short || b.Outcome >= 0 && int(h.Outcome) != b.Outcome {
+		return nil
+	}
+	b.total++
+	shares := max(h.Net, -h.Net)
+	if b.first.below(shares) {
+		return nil
+	}
+	b.rows = append(b.rows, *h)
+	b.first.add(rankedRow{first: shares, row: int32(len(b.rows) - 1)})
+	return &b.rows[len(b.rows)-1]
+}
+
+func (b *holderLister) list() HolderList {
+	list := HolderList{Total: b.total}
+	for _, sum := range b.sums {
 		if sum.Holders+sum.Shorts > 0 {
 			list.Outcomes = append(list.Outcomes, sum)
 		}
 	}
-	slices.SortFunc(order, func(x, y place) int {
-		if c := cmp.Compare(y.shares, x.shares); c != 0 {
-			return c
-		}
-		a, b := s.WalletAt(all[x.at].Wallet), s.WalletAt(all[y.at].Wallet)
-		return cmp.Or(bytes.Compare(a[:], b[:]), cmp.Compare(all[x.at].Outcome, all[y.at].Outcome))
-	})
-	list.Total = len(order)
-	list.Rows = make([]Holder, min(list.Total, n)) // a copy, which does not keep the other rows in memory
-	for i := range list.Rows {
-		list.Rows[i] = all[order[i].at]
+	first := b.first.sorted()
+	list.Rows = make([]Holder, len(first)) // a copy, which does not keep other rows in memory
+	for i := range first {
+		list.Rows[i] = b.rows[first[i].row]
 	}
 	return list
 }

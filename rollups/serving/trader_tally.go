@@ -2,7 +2,6 @@ package serving
 
 import (
 	"bytes"
-	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -15,6 +14,7 @@ import (
 type TraderTally struct {
 	places walletPlaces
 	all    []tallied
+	first  []rankedRow
 	market int32 // counts them
 }
 
@@ -52,6 +52,9 @@ func (t *TraderTally) NextMarket() { t.market++ }
 // Add adds what wallets did with a token of the market that pays payout, which may be NoValue. There may be several sums
 // of one wallet and token, in any order.
 func (t *TraderTally) Add(payout data.Micro, sums []WalletSum) {
+	if len(t.all) == 0 {
+		t.all = slices.Grow(t.all, len(sums))
+	}
 	for i := range sums {
 		s := &sums[i]
 		place := t.places.of(s.Wallet)
@@ -75,15 +78,30 @@ func (t *TraderTally) Add(payout data.Micro, sums []WalletSum) {
 func (t *TraderTally) First(s *Snapshot, n int) EventTraders {
 	defer freeTallies.Put(t)
 	var out EventTraders
-	first := firstTraders{snapshot: s, n: n}
+	first := firstRows{n: n, kept: t.first[:0], tie: func(x, y int32) int { return compareAddresses(s, t.all[x].Wallet, t.all[y].Wallet) }}
 	for i := range t.all {
 		if t.all[i].leave(); t.all[i].Fills != 0 {
 			out.Total++
-			first.add(&t.all[i].EventTrader)
+			first.add(t.all[i].ranked(i))
 		}
 	}
-	out.Rows = first.rows()
+	places := first.sorted()
+	t.first = first.kept
+	out.Rows = make([]EventTrader, len(places))
+	for i := range places {
+		out.Rows[i] = t.all[places[i].row].EventTrader
+	}
 	return out
+}
+
+// ranked is what the trader is ranked by.
+func (t *EventTrader) ranked(row int) rankedRow {
+	return rankedRow{t.RealPnL(), t.Volume(), int32(row)}
+}
+
+func compareAddresses(s *Snapshot, x, y data.WalletID) int {
+	a, b := s.WalletAt(x), s.WalletAt(y)
+	return bytes.Compare(a[:], b[:])
 }
 
 // add adds what the wallet did with a token of the market that pays payout, which may be NoValue.
@@ -120,50 +138,18 @@ func (t *tallied) leave() {
 	}
 }
 
-// firstTraders keeps the first n of the traders that are added, in the order of EventTraders. Sorting all of them for a
-// few takes several times as long.
-type firstTraders struct {
-	snapshot *Snapshot // has their addresses
-	n        int
-	kept     []EventTrader
-	full     bool // only traders before the n-th of kept matter
-}
-
-func (f *firstTraders) compare(x, y *EventTrader) int {
-	if c := cmp.Or(cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
-		return c
-	}
-	a, b := f.snapshot.WalletAt(x.Wallet), f.snapshot.WalletAt(y.Wallet)
-	return bytes.Compare(a[:], b[:])
-}
-
-func (f *firstTraders) add(t *EventTrader) {
-	if f.full && f.compare(t, &f.kept[f.n-1]) >= 0 {
-		return
-	}
-	if f.kept = append(f.kept, *t); f.n > 0 && len(f.kept) == 2*f.n {
-		f.sort()
-		f.kept, f.full = f.kept[:f.n], true
-	}
-}
-
-func (f *firstTraders) sort() {
-	slices.SortFunc(f.kept, func(x, y EventTrader) int { return f.compare(&x, &y) })
-}
-
-// rows returns the first n in order, in a list that keeps nothing else in memory.
-func (f *firstTraders) rows() []EventTrader {
-	f.sort()
-	return slices.Clone(f.kept[:min(f.n, len(f.kept))])
-}
-
 // Sort keeps the first n rows, in order.
 func (t *EventTraders) Sort(s *Snapshot, n int) {
-	first := firstTraders{snapshot: s, n: n}
+	first := firstRows{n: n, tie: func(x, y int32) int { return compareAddresses(s, t.Rows[x].Wallet, t.Rows[y].Wallet) }}
 	for i := range t.Rows {
-		first.add(&t.Rows[i])
+		first.add(t.Rows[i].ranked(i))
 	}
-	t.Rows = first.rows()
+	places := first.sorted()
+	rows := make([]EventTrader, len(places))
+	for i := range places {
+		rows[i] = t.Rows[places[i].row]
+	}
+	t.Rows = rows
 }
 
 // walletPlaces finds a number by wallet, which is 0 until it is set: a hash table that is used again and again.

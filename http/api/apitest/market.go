@@ -54,11 +54,11 @@ func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, _, h
 	return list, nil
 }
 
-// Holders returns Held.
-func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.Holders, error) {
+// Holders lists those of Held.
+func (m *Markets) Holders(_ context.Context, s *serving.Snapshot, _ int32, q serving.HolderQuery) (serving.HolderList, error) {
 	m.Asked++
-	m.Excluded = without
-	return slices.Clone(m.Held), nil
+	m.Excluded = s.Venue
+	return m.Held.List(s, q), nil
 }
 
 // MarketInMemory is InMemory.

@@ -3,6 +3,7 @@ package fillseg
 import (
 	"encoding/binary"
 	"runtime/debug"
+	"slices"
 
 	"pmx/data"
 	"pmx/rollups/segments"
@@ -92,49 +93,38 @@ func appendHours(b []byte, partials []serving.PartialCandle) []byte {
 // hourLength is an hour in µs.
 const hourLength = 3_600_000_000
 
-// sumReader decodes numbers from the bytes of sums.
-type sumReader struct {
-	segment
-	b []byte
-}
-
-func (r *sumReader) unsigned() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		panic(r.Damaged("sums end within a number"))
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *sumReader) amount() data.Micro {
-	v := r.unsigned()
-	return data.Micro(v>>1) ^ -data.Micro(v&1)
-}
-
 // readWallets adds what appendWallets wrote to dst.
 func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
-	in, wallet := sumReader{r, b}, data.WalletID(0)
-	for len(in.b) > 0 {
-		wallet += data.WalletID(in.unsigned())
-		s := serving.WalletSum{Wallet: wallet}
+	in, wallet := sumReader{r, b}, uint64(0)
+	dst = slices.Grow(dst, len(b)/walletBytes)
+	for from := len(dst); len(in.b) > 0; {
+		wallet += in.ascent(len(dst) > from)
+		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(wallet)})
+		s := &dst[len(dst)-1]
 		s.Fills, s.BuyShares = int64(in.unsigned()), in.amount()
 		s.Net = s.BuyShares + in.amount()
 		s.BuyUSD, s.SellUSD, s.FeeUSD = in.amount(), in.amount(), in.amount()
-		dst = append(dst, s)
+		if wallet > maxID {
+			panic(r.Damaged("sums of wallet %d", wallet))
+		}
 	}
 	return dst
 }
 
 // readHours adds what appendHours wrote to dst.
 func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
-	in, hour := sumReader{r, b}, int64(0)
-	for len(in.b) > 0 {
-		hour += int64(in.unsigned())
-		p := serving.PartialCandle{Token: token, Hour: hour, First: serving.NoPlace, Last: serving.NoPlace}
+	in, hour := sumReader{r, b}, uint64(0)
+	dst = slices.Grow(dst, len(b)/hourBytes)
+	for from := len(dst); len(in.b) > 0; {
+		hour += in.ascent(len(dst) > from)
+		if hour > maxTime {
+			panic(r.Damaged("sums of hour %d", hour))
+		}
+		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(hour), First: serving.NoPlace, Last: serving.NoPlace})
+		p := &dst[len(dst)-1]
 		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.amount(), in.amount()
 		if at := in.unsigned(); at > 0 {
-			p.First = serving.CandlePlace{TS: hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
+			p.First = serving.CandlePlace{TS: p.Hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
 			if p.Fills == 1 {
 				p.Last, p.High, p.Low = p.First, p.First.Price(), p.First.Price()
 			} else {
@@ -142,7 +132,6 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 				p.High, p.Low = data.Micro(in.unsigned()), data.Micro(in.unsigned())
 			}
 		}
-		dst = append(dst, p)
 	}
 	return dst
 }
@@ -204,8 +193,8 @@ func (v *lookup) eachRecent(add func(f *serving.Fill)) {
 	}
 }
 
-// Wallets adds what wallets did with a token in imports up to batch to dst. A wallet may be there several times.
-// False where the token is not in the store.
+// Wallets adds what wallets did with a token in imports up to batch to dst, in order of wallet, one sum for each. False
+// where the token is not in the store.
 func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch int64) (out []serving.WalletSum, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(int32(token), batch)
@@ -214,14 +203,15 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	}
 	defer st.Release()
 	v.find()
-	others, most := len(dst), settledAt
+	known, most := len(dst), settledAt
 	add := func(f *serving.Fill) {
 		dst = append(dst, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
-		if len(dst)-others > most {
-			dst = dst[:others+len(serving.SettleWallets(dst[others:]))]
-			most = max(settledAt, 2*(len(dst)-others))
+		if len(dst)-known > most {
+			dst = dst[:known+len(serving.SettleWallets(dst[known:]))]
+			most = max(settledAt, 2*(len(dst)-known))
 		}
 	}
+	v.eachRecent(add)
 	for i := range v.parts[:v.n] {
 		p := &v.parts[i]
 		if kept, _, ok := p.sumBytes(v.key); ok {
@@ -230,12 +220,11 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 		}
 		p.each(v.kind, v.key, add)
 	}
-	v.eachRecent(add)
-	return dst, true
+	return dst[:known+len(serving.SettleWallets(dst[known:]))], true
 }
 
-// Hours adds what takers traded of a token in imports up to batch to dst. An hour may be there several times. False
-// where the token is not in the store.
+// Hours adds what takers traded of a token in imports up to batch to dst, in order of hour, one partial candle for each.
+// False where the token is not in the store.
 func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch int64) (out []serving.PartialCandle, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(int32(token), batch)
@@ -244,7 +233,9 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	}
 	defer st.Release()
 	v.find()
-	add := func(f *serving.Fill) { dst = addHour(dst, f) }
+	known := len(dst)
+	var others []serving.PartialCandle
+	add := func(f *serving.Fill) { others = addHour(others, f) }
 	for i := range v.parts[:v.n] {
 		p := &v.parts[i]
 		if _, kept, ok := p.sumBytes(v.key); ok {
@@ -254,5 +245,6 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 		p.each(v.kind, v.key, add)
 	}
 	v.eachRecent(add)
-	return dst, true
+	dst = append(dst, others...)
+	return dst[:known+len(serving.SettleHours(dst[known:]))], true
 }
