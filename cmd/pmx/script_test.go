@@ -22,10 +22,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	for _, one := range oneThread() { // of commands in this process too
+	for _, one := range oneThread() { // for commands in this process too; a script's command has an environment of its own
 		name, value, _ := strings.Cut(one, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
+		if _, given := os.LookupEnv(name); !given {
+			if err := os.Setenv(name, value); err != nil {
+				panic(err)
+			}
 		}
 	}
 	testscript.Main(m, map[string]func(){"pmx": main, "pmx-dies": mainThatDies})
