@@ -357,7 +357,7 @@ func TestSearchRanksByMatchThenActivity(t *testing.T) {
 	}
 }
 
-// A decimal is plain digits with at most six of them behind a point.
+// A decimal has only digits, with at most six after the point.
 func TestDecimalsAreNeverRounded(t *testing.T) {
 	v := newVenue(t, few().snapshot())
 	for text, ok := range map[string]bool{
