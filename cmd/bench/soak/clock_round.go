@@ -198,9 +198,9 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 	}
 	for path, text := range before {
 		if after[path] != text {
-			t.fail("the clock was set, and %s is answered otherwise:\n%s\n%s", path, tail(text), tail(after[path]))
+			t.fail("the clock was set, and the response to %s differs:\n%s\n%s", path, tail(text), tail(after[path]))
 		}
-		t.count("answers compared before and behind a jump", 1)
+		t.count("responses compared before and after a jump", 1)
 	}
 	t.awaited(ctx, "a key that was at its limit", func() bool {
 		code, _, err := t.server.get(ctx, "/stats", t.few.Key)
@@ -294,9 +294,9 @@ func grows[T cmp.Ordered](ctx context.Context, figure func(context.Context) (T, 
 // awaited waits until something continues after a jump.
 func (t *clocked) awaited(ctx context.Context, what string, done func() bool) {
 	if !within(ctx, startWithin, done) {
-		t.fail("%s does not go on: the clock is %s ahead of that of the machine", what, time.Duration(t.clock.ahead)*time.Second)
+		t.fail("%s does not continue: the clock is %s ahead of the machine's", what, time.Duration(t.clock.ahead)*time.Second)
 	}
-	t.count("schedules, sources and limits that went on behind a jump", 1)
+	t.count("schedules, sources and limits that continued after a jump", 1)
 }
 
 // expiry checks that the key that expires is accepted before its end and not afterwards.
@@ -306,7 +306,7 @@ func (t *clocked) expiry(ctx context.Context) error {
 		return err
 	}
 	if left := t.expires.Sub(t.clock.now()); left > 0 && code != http.StatusOK || left < 0 && (code != http.StatusUnauthorized || !strings.Contains(text, "expired_api_key")) {
-		t.fail("a key that is valid for %s more: status %d: %s", left, code, tail(text))
+		t.fail("a key that is valid for another %s: status %d: %s", left, code, tail(text))
 	}
 	t.count("uses of a key that expires", 1)
 	return nil

@@ -169,7 +169,7 @@ func (c *runCmd) descriptors(ctx context.Context, h *harness, r *rand.Rand) erro
 		h.count("connections that took a server's last descriptors", int64(len(open)))
 		// It may be refused, but not lost: acknowledged imports are checked below.
 		if err := v.importNext(ctx); err != nil {
-			h.count("imports refused for want of descriptors", 1)
+			h.count("imports refused for lack of descriptors", 1)
 		}
 		for _, conn := range open {
 			_ = conn.Close()
@@ -220,7 +220,7 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 			if !strings.Contains(err.Error(), "--memory") {
 				h.fail("with %s: %v", size, err)
 			}
-			h.count("starts refused for want of memory", 1)
+			h.count("starts refused for lack of memory", 1)
 			continue
 		}
 		v.worksOrSaysWhy(ctx, size)
@@ -240,7 +240,7 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 func (v *venue) worksOrSaysWhy(ctx context.Context, size string) {
 	for range 3 {
 		if err := v.importNext(ctx); err != nil {
-			v.count("imports refused for want of memory", 1)
+			v.count("imports refused for lack of memory", 1)
 			if !strings.Contains(err.Error(), "memory") {
 				v.fail("with %s: %v", size, err)
 			}
@@ -248,7 +248,7 @@ func (v *venue) worksOrSaysWhy(ctx context.Context, size string) {
 	}
 	for _, work := range []string{"rebuild", "verify"} {
 		if _, err := v.run(ctx, v.dir, work); err != nil {
-			v.count("rebuilds and verifications refused for want of memory", 1)
+			v.count("rebuilds and verifications refused for lack of memory", 1)
 			if !strings.Contains(err.Error(), "--memory") {
 				v.fail("with %s: %v", size, err)
 			}

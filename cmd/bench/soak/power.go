@@ -191,7 +191,7 @@ func (c *powerCmd) outages(ctx context.Context, h *harness, kind, preload string
 	}
 	h.count("  after which acknowledged imports or keys were lost on "+name, int64(lost))
 	if preload != "" && lost == 0 {
-		h.fail("the control lost nothing: this machine cannot show a loss of power")
+		h.fail("the control lost nothing: this machine cannot simulate a power failure")
 	}
 	h.say("%s: %d shutdowns, %d lost something", name, times, lost)
 	return nil
@@ -294,7 +294,7 @@ func (v *venue) forget(ctx context.Context, s *server) (bool, error) {
 	n := int64(m[`pmx_served_rows{kind="fills"}`])
 	v.mu.Lock()
 	lost := n < v.fills
-	v.count("fills lost by the control, as they have to be", max(0, v.fills-n))
+	v.count("fills lost by the control, as expected", max(0, v.fills-n))
 	v.next, v.fills, v.doubt = 0, 0, 0
 	for v.next < len(v.rows) && v.fills+v.rows[v.next] <= n {
 		v.fills += v.rows[v.next]

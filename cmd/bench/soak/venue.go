@@ -171,7 +171,7 @@ func (v *venue) held(ctx context.Context, s *server) error {
 	v.mu.Unlock()
 	served, ok := m[`pmx_served_rows{kind="fills"}`]
 	if n := int64(served); !ok || n != fills && n != fills+doubt {
-		v.fail("%d fills are acknowledged, %d in doubt, and %d are there", fills, doubt, n)
+		v.fail("%d fills are acknowledged and %d are in doubt, but there are %d", fills, doubt, n)
 	}
 	for _, k := range keys {
 		code, text, err := s.get(ctx, "/me", k.Key)
@@ -181,9 +181,9 @@ func (v *venue) held(ctx context.Context, s *server) error {
 		if code != 200 {
 			v.fail("key %s was issued, but a request with it: status %d: %s", k.ID, code, text)
 		}
-		v.count("keys looked for after a start", 1)
+		v.count("keys checked after a start", 1)
 	}
-	v.count("imports looked for after a start", int64(v.next))
+	v.count("imports checked after a start", int64(v.next))
 	return nil
 }
 
