@@ -1,5 +1,4 @@
-// Package testfiles finds the files that tests read, from whatever package a test
-// stands in.
+// Package testfiles finds the files that tests read, for tests of any package.
 package testfiles
 
 import (
@@ -51,7 +50,7 @@ func Captured(t testing.TB, parts ...string) string {
 		if !Long() {
 			t.Skip("captured data is read by make test-long")
 		}
-		t.Skipf("the captured data is not beside the checkout: no %s", path)
+		t.Skipf("the captured data is not next to the checkout: no %s", path)
 	}
 	return path
 }
@@ -59,8 +58,8 @@ func Captured(t testing.TB, parts ...string) string {
 // Long reports a run that may take its time: make test-long, which sets PMX_TEST_LONG.
 func Long() bool { return os.Getenv("PMX_TEST_LONG") != "" }
 
-// InLong leaves a test to the long run. Of what it shows, shown must show a case in a short
-// run: the name of a test, which a rule of the house looks for, and for what it stands.
+// InLong skips a test in a short run. shown says which test shows a case of the same rule in a
+// short run: its name, which another test looks for, and what it shows.
 func InLong(t testing.TB, shown string) {
 	t.Helper()
 	if !Long() {

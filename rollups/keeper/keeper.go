@@ -208,9 +208,9 @@ func reportLog(log zerolog.Logger, db *engine.DB) {
 	if d == nil {
 		return
 	}
-	e, text := log.Error(), "the write-ahead log was damaged: what was committed behind the damage is missing, import it again"
+	e, text := log.Error(), "the write-ahead log was damaged: commits after the damage are missing, import their files again"
 	if d.Torn {
-		e, text = log.Warn(), "the write-ahead log ends inside a transaction: the process was killed while it wrote, or the file was cut short since"
+		e, text = log.Warn(), "the write-ahead log ends inside a transaction: the process was killed while it wrote, or the file was truncated since"
 	}
 	e.Int("transactions_taken_in", d.Transactions).Int64("at_byte", d.At).Int64("bytes_dropped", d.Dropped).Str("kept_as", d.Copy).Msg(text)
 }

@@ -118,7 +118,7 @@ func (f *Format) decode(b []byte) (Header, error) {
 	for s, size := range f.Entries {
 		n := field(4 + s)
 		if n > uint64(len(b))/size || at > uint64(len(b)) {
-			return h, &Damage{What: "section " + f.Names[s] + " ends behind the file"}
+			return h, &Damage{What: "section " + f.Names[s] + " ends after the file"}
 		}
 		at += padded(n * size)
 		h.Counts = append(h.Counts, n)

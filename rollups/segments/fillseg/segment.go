@@ -27,7 +27,7 @@ func openSegment(path string, format *segments.Format) (segment, error) {
 	return r, nil
 }
 
-// bounds checks the places by which rows and sums are found.
+// bounds checks the positions of rows and sums.
 func (r segment) bounds() error {
 	if r.Counts[index] == 0 || r.Counts[heavy] == 0 || r.Counts[txs] > noTx {
 		return r.Damaged("%d places, %d heavy wallets, %d transactions", r.Counts[index], r.Counts[heavy], r.Counts[txs])
@@ -36,7 +36,7 @@ func (r segment) bounds() error {
 	for b := r.Bytes(index, 0, r.Len(index)); len(b) > 0; b = b[indexSize:] {
 		next := binary.LittleEndian.Uint64(b)
 		if next < at || next > r.Counts[rows] {
-			return r.Damaged("index: %d behind %d of %d", next, at, r.Counts[rows])
+			return r.Damaged("index: %d after %d of %d", next, at, r.Counts[rows])
 		}
 		at = next
 	}
@@ -55,7 +55,7 @@ func (r segment) bounds() error {
 	for i := range last {
 		w, next := r.heavy(i), r.heavy(i+1)
 		if w.wallet >= next.wallet || w.tokens > next.tokens || w.days > next.days {
-			return r.Damaged("heavy wallets: %v behind %v", next, w)
+			return r.Damaged("heavy wallets: %v after %v", next, w)
 		}
 	}
 	if end := r.heavy(last); end.tokens != r.Counts[tokens] || end.days != r.Counts[days] {
@@ -70,7 +70,7 @@ func (r segment) ascending(section int) error {
 	for b := r.Bytes(section, 0, r.Len(section)); len(b) > 0; b = b[idSize:] {
 		key := int32(binary.LittleEndian.Uint32(b))
 		if key <= before {
-			return r.Damaged("keys: %d behind %d", key, before)
+			return r.Damaged("keys: %d after %d", key, before)
 		}
 		before = key
 	}

@@ -71,13 +71,13 @@ func open(path string) (*segments.File, error) {
 	return f, nil
 }
 
-// bounds checks the places by which records are found.
+// bounds checks the positions of records.
 func bounds(f *segments.File) error {
 	at := uint64(0)
 	for b := f.Bytes(index, 0, f.Len(index)); len(b) > 0; b = b[indexSize:] {
 		next := binary.LittleEndian.Uint64(b)
 		if next < at || next > f.Counts[texts] {
-			return f.Damaged("index: %d behind %d of %d", next, at, f.Counts[texts])
+			return f.Damaged("index: %d after %d of %d", next, at, f.Counts[texts])
 		}
 		at = next
 	}
