@@ -163,7 +163,7 @@ func TestAChangedStateEqualsALoadedOne(t *testing.T) {
 
 // The first and the last trade of a wallet on the desk change when a market leaves the desk.
 func TestAChangeIsCorrectWhenAMarketLeavesTheDesk(t *testing.T) {
-	testfiles.InLong(t, "TestAChangedStateEqualsALoadedOne draws other steps")
+	testfiles.InLong(t, "TestAChangedStateEqualsALoadedOne takes other random steps")
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawDesk(rt)
 		described, left := listed("new york", 0), listed("new york", 0)

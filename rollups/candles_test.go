@@ -65,7 +65,7 @@ func (v *venue) compareCandles(t rapid.TB) []string {
 // Four trades of an hour, at 0.5, 0.9, 0.1 and 0.6. Then a source with log indexes says that the
 // highest and the last were not a taker's, and a late one is imported that is the first.
 func TestCandlesLoseReplacedFills(t *testing.T) {
-	testfiles.InLong(t, "TestCandlesEqualPlainSQLOnTheSampleVenue holds candles against the facts")
+	testfiles.InLong(t, "TestCandlesEqualPlainSQLOnTheSampleVenue compares candles with the facts")
 	fill := func(n int, minute int64, cents data.Micro) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: data.NoIndex, TS: start.UnixMicro() + minute*60_000_000, Wallet: address(n), TokenID: token(0, 0),
 			Shares: 100 * data.One, USD: cents * data.One, Outcome: data.NoIndex}

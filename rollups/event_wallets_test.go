@@ -130,7 +130,7 @@ func TestTradersOfEventsAreThoseOfTheFacts(t *testing.T) {
 // market 1 moves to b: a has wallet 1, b has wallets 1, 2 and 3. Finally market 0, whose tokens
 // nobody else has traded so far, loses them to market 2: a has no wallet, and b all three.
 func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
-	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts draws markets that come and go")
+	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts imports random markets that move between events")
 	fill := func(n, wallet, market int) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: int32(n), TS: start.UnixMicro(), Wallet: address(wallet), TokenID: token(market, 0), Role: data.Taker,
 			Shares: data.One, USD: data.One / 2, Outcome: data.NoIndex}

@@ -137,7 +137,7 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 // Snapshots are kept every five minutes for 90 days, and at full hours for ever. A late fill
 // changes those of its day and of the 31 days after it, and earlier ones if it is the first of all.
 func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
-	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket has stored snapshots follow")
+	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket updates stored snapshots")
 	fill := func(n int, at time.Time) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: 1, TS: at.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(0, 0),
 			Shares: data.One, USD: data.One, Outcome: data.NoIndex}

@@ -35,7 +35,7 @@ func residentOf(pid int) (bytes int64) {
 
 // A server with the least allowed memory stays below it while it imports, rebuilds and verifies.
 func TestAServerKeepsToItsMemory(t *testing.T) {
-	testfiles.InLong(t, "TestMarketsOfAFileAreBounded bounds what the markets of an import take")
+	testfiles.InLong(t, "TestMarketsOfAFileAreBounded limits the memory of an import of markets")
 	const fills = 200_000
 	dir := t.TempDir()
 	files := filepath.Join(t.TempDir(), "sample")

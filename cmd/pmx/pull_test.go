@@ -22,7 +22,7 @@ import (
 // computed of its lake elsewhere: every endpoint answers the same, to the byte. Without the lake, what needs single
 // fills is refused by a problem of its own, and all else is still the same.
 func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
-	testfiles.InLong(t, "TestAPulledServerReadsShards asks for every endpoint of a small venue")
+	testfiles.InLong(t, "TestAPulledServerReadsShards requests every endpoint of a small venue")
 	if testing.Short() {
 		t.Skip("starts three servers")
 	}

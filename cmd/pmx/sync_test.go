@@ -31,7 +31,7 @@ func did(args ...string) (status int, out, errs string) {
 // every mistake which changes nothing, until it has caught up; the fills are those of the file
 // of logs. The second time nothing comes in.
 func TestSyncOverTheWireIsTheImport(t *testing.T) {
-	testfiles.InLong(t, "TestFaultsOfNodesAreSeenOrMended asks nodes that make each mistake until the logs are whole")
+	testfiles.InLong(t, "TestFaultsOfNodesAreSeenOrMended requests logs from nodes with each fault until they are complete")
 	keepUmask(t)
 	s, err := replay.New(t.Context(), replay.Options{Config: sample.Config{Fills: 2_000, Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5},
 		Start: time.Date(2026, 11, 7, 0, 10, 0, 0, time.UTC),

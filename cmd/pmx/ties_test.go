@@ -101,7 +101,7 @@ func tiedFills(t *testing.T) (out ties) {
 // TestTiesHaveOneOrder imports ties in two orders and holds what two servers answer
 // against each other, page by page too, from files and from the database, and what both export.
 func TestTiesHaveOneOrder(t *testing.T) {
-	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports in two orders, with ties among what is drawn")
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports random data with ties in two orders")
 	if testing.Short() {
 		t.Skip("starts servers")
 	}

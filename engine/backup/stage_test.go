@@ -71,7 +71,7 @@ func TestAFolderBehindALink(t *testing.T) {
 // Root may write everywhere.
 func TestAFolderWhoseParentIsReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may")
+		t.Skip("root may write everywhere")
 	}
 	for _, exists := range []bool{false, true} {
 		parent := folder(t, t.TempDir(), "parent")

@@ -61,7 +61,7 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 // Values of markets besides their lists are restored: tokens that another feed mapped, an unknown
 // category, prices without outcomes, lists of other lengths.
 func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
-	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the exported markets of all feeds")
 	k := openFacts(t, 1)
 	const a, b = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 	mustImport(t, k,
@@ -85,7 +85,7 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 // Versions of fields and a hidden quote are restored: the next record is merged with the same
 // result as in the original database.
 func TestFactsKeepTheVersionsOfFields(t *testing.T) {
-	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the exported markets of all feeds")
 	k := openFacts(t, 1)
 	const question = `","question":"q","outcomes":["Yes","No"],"token_ids":[],`
 	record := func(n int, day, more string) string {

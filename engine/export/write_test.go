@@ -210,7 +210,7 @@ func TestEmptyDatabase(t *testing.T) {
 
 // A cancelled export leaves nothing behind, and the next one is as good as new.
 func TestCancelledExportLeavesNothing(t *testing.T) {
-	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess leaves nothing of the first try")
+	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess removes the files of the first attempt")
 	k := open(t, several)
 	rows := testfiles.Cases(250_000, 400_000) // several row groups
 	crowd(t, k, strconv.Itoa(rows))

@@ -23,7 +23,7 @@ func apiRow(i int, name, title string) string {
 // TestTwoStrayQuotesRejectTheirLines: a quote that opens a cell in one row and one that ends a cell
 // in a later row do not affect the rows between them.
 func TestTwoStrayQuotesRejectTheirLines(t *testing.T) {
-	testfiles.InLong(t, "TestAStrayQuoteRejectsItsRow has one")
+	testfiles.InLong(t, "TestAStrayQuoteRejectsItsRow has a file with one")
 	const rows = 400
 	market := func(i int, question string) string {
 		return fmt.Sprintf("0x%064x,%s,\"[\"\"Yes\"\",\"\"No\"\"]\",\"[\"\"%d\"\",\"\"%d\"\"]\"\n", 0xa000000+i, question, 1000+2*i, 1001+2*i)

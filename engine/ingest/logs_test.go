@@ -56,7 +56,7 @@ func permutations(n int, f func([]int)) {
 }
 
 func TestWhatIsSaidOfALogIsPutTogetherInAnyOrder(t *testing.T) {
-	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame draws files that share logs")
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame imports random files that share logs")
 	v := open(t)
 	plain, taker, maker := logRow("a", "BUY", "100", "40", "", ""), logRow("a", "BUY", "100", "40", "taker", "3"), logRow("a", "BUY", "100", "40", "maker", "2")
 	other, later := logRow("b", "SELL", "500", "300", "maker", "0"), strings.Replace(logRow("c", "BUY", "900", "900", "", "9"), "10:00:00Z", "10:00:01Z", 1)

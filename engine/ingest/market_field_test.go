@@ -58,7 +58,7 @@ func drawMarket(rng *rand.Rand) (m data.Market) {
 // The records of a file give the same market in any order and grouping, and every field is that of
 // the newest record that has it.
 func TestRecordsOfAFileComeToOneMarketInAnyOrder(t *testing.T) {
-	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket draws records of several files")
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket imports random records from several files")
 	rng := rand.New(rand.NewPCG(5, 11))
 	rounds := 2_000
 	if testfiles.Long() {

@@ -187,7 +187,7 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 
 // If no payouts are disputed, checking them finds nothing.
 func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
-	testfiles.InLong(t, "TestAConflictOfPayoutsIsNamedAndSettled finds a dispute")
+	testfiles.InLong(t, "TestAConflictOfPayoutsIsNamedAndSettled finds a conflict")
 	r, rng := openRecords(t), rand.New(rand.NewPCG(41, 12))
 	rounds, ctx, calm, disputed := testfiles.Cases(30, 150), context.Background(), 0, 0
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {

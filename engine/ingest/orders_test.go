@@ -141,7 +141,7 @@ func (v *intake) try(cases map[string]orderCase) {
 // TestFillsDoNotDependOnTheOrderOfFiles imports a few sets of rows one by one, in every order, each
 // row in a separate file. A short run imports the sets together, as if they came from one source.
 func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
-	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame draws rows that contradict each other")
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame imports random rows that contradict each other")
 	const a, b = 0, 1
 	v := open(t)
 	fill := func(second string, content int, role, fee, log string) string {

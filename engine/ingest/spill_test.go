@@ -238,7 +238,7 @@ func (c cancellingFeeds) ByName(name string) (data.Feed, error) {
 // TestWhatRowsSayOfTheirMarkets: of several values for a market in trades the larger is used, in
 // any order, read by DuckDB or in Go.
 func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
-	testfiles.InLong(t, "TestMemoryDoesNotShow imports what trades say of markets with little memory and with much")
+	testfiles.InLong(t, "TestMemoryDoesNotShow imports markets named by trades with little memory and with much")
 	v := open(t)
 	var want map[string][]string
 	for n, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {

@@ -142,7 +142,7 @@ func rowsOf(fills []numbered, rejected bool) ingest.Rows {
 // TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds: facts, ids and receipts are the same as with
 // statements, batch after batch.
 func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
-	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame draws batches that repeat each other")
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame imports random batches that repeat each other")
 	now := time.Unix(1_700_000_000, 0)
 	for seed := range uint64(testfiles.Cases(1, 10)) {
 		rng := rand.New(rand.NewPCG(seed, 13))

@@ -232,7 +232,7 @@ func TestTheDailyAuditRepairsWhatANodeLeftOut(t *testing.T) {
 // TestTransactionsThatNoNodeHasAreRetriedAndReported: dust, which the venue's list omits, does not count as a
 // difference; transactions that every node omits are requested again, even after a restart.
 func TestTransactionsThatNoNodeHasAreRetriedAndReported(t *testing.T) {
-	testfiles.InLong(t, "TestTheDailyAuditRepairsWhatANodeLeftOut asks again for what is missing")
+	testfiles.InLong(t, "TestTheDailyAuditRepairsWhatANodeLeftOut requests what is missing again")
 	a := newAudited(t)
 	a.describe()
 	if err := a.server.SetFaults("rpc", replay.Faults{Names: []string{"lost-transactions:8"}, Rate: 1}); err != nil {
@@ -274,7 +274,7 @@ func TestTransactionsThatNoNodeHasAreRetriedAndReported(t *testing.T) {
 // TestOverdueResolutionsAreChecked: the venue's newest block, tokens without a market, and
 // resolved markets that are open in the catalogue.
 func TestOverdueResolutionsAreChecked(t *testing.T) {
-	testfiles.InLong(t, "TestMissingRecordsAreRequestedAgain asks again for markets")
+	testfiles.InLong(t, "TestMissingRecordsAreRequestedAgain requests markets again")
 	a := newAudited(t)
 	a.until(a.time())
 	audits := a.audits(-1)

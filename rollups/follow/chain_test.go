@@ -274,7 +274,7 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 
 // TestAnAuditRepairsWhatWasLost: a range is requested again from another node.
 func TestAnAuditRepairsWhatWasLost(t *testing.T) {
-	testfiles.InLong(t, "TestLostLogsAreNoticedAndRepaired mends what a node left out")
+	testfiles.InLong(t, "TestLostLogsAreNoticedAndRepaired requests omitted logs again")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	bad := h.node("bad")

@@ -164,7 +164,7 @@ func TestANodeThatIsBehindDoesNotSetTheHead(t *testing.T) {
 // TestASilentNodeIsNotWaitedFor: while another is available, a look and a range end without it, and
 // if only new blocks are missing it gets no requests.
 func TestASilentNodeIsNotWaitedFor(t *testing.T) {
-	testfiles.InLong(t, "TestAFailingNodeIsNotAsked leaves one alone")
+	testfiles.InLong(t, "TestAFailingNodeIsNotAsked stops requests to one")
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	silent, good := h.node("silent"), h.node("good")

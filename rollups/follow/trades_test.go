@@ -45,7 +45,7 @@ func (s shortPrices) Do(ctx context.Context, r fetch.Request) (fetch.Answer, err
 // TestTradesAreReplacedByTheChain: a venue that is followed by its list of trades, later by the chain,
 // and by the list again, has the same fills as with the chain alone.
 func TestTradesAreReplacedByTheChain(t *testing.T) {
-	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout has fills with log indexes take the place of others")
+	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout replaces fills by those with log indexes")
 	played := chainOf(t).venue
 	start := time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC)
 	d := &playedDay{t: t, venue: played, clock: &clock{now: start, was: time.Now(), by: 1}}

@@ -50,7 +50,7 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 // Fills of earlier days are recorded for sorting, whether their file is left to a rebuild or
 // follows one that is.
 func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
-	testfiles.InLong(t, "TestLateDaysBeginWeeksAndMonths has fills that come late")
+	testfiles.InLong(t, "TestLateDaysBeginWeeksAndMonths imports late fills")
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, files[0], files[4])

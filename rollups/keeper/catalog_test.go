@@ -277,7 +277,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 // Reads from the database have the state of the snapshot that they are for, even if the next import
 // is already committed.
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
-	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads on by pages")
+	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads further pages")
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, FileRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)

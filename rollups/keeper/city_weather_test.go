@@ -316,7 +316,7 @@ func sorted(lines string) []string {
 // 49.1 °F, so 49 °F may still be the high; 9.9 °C in tenths means 9.85 or more, 49.7 °F, which is
 // 50. A report without whole degrees counts next to those with them.
 func TestWhatIsMeasuredCountsByItsPrecision(t *testing.T) {
-	testfiles.InLong(t, "TestTheWeatherOfACityByHand has what was measured by hand")
+	testfiles.InLong(t, "TestTheWeatherOfACityByHand has measurements worked out by hand")
 	fahrenheit, celsius := weather.Rules{Unit: data.Fahrenheit}, weather.Rules{Unit: data.Celsius}
 	for name, tc := range map[string]struct {
 		rows      string

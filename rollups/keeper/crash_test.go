@@ -72,7 +72,7 @@ func renewAloud(dir string) {
 // Whenever the process is killed, the file in wallet order is the previous or the next one, or
 // there is none.
 func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
-	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain finds files that are not whole")
+	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain finds incomplete files")
 	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 // total, are those of the fills, batch by batch, after a restart and after a rebuild; its brackets
 // are those of the listings.
 func TestTheDesksVolumesAreTheFacts(t *testing.T) {
-	testfiles.InLong(t, "TestTheDeskEqualsPlainSQLOnTheSampleVenue holds the desk against the fills")
+	testfiles.InLong(t, "TestTheDeskEqualsPlainSQLOnTheSampleVenue compares the desk with the fills")
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, FileRows: int64(testfiles.Cases(6_000, 3_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)

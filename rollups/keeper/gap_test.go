@@ -18,7 +18,7 @@ import (
 // The caller of a bulk import may leave once its rebuild is committed: the result is published, and
 // later imports do not miss it.
 func TestACommittedRebuildIsServedIfTheCallerLeaves(t *testing.T) {
-	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers reads what was imported while no server ran")
 	files := sampleFiles(t)
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
@@ -92,7 +92,7 @@ func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 // A batch that was not followed, for whatever reason, is read again with the next one: by the
 // snapshot, by the segments and by the memory of merging.
 func TestAMissedBatchIsCaughtUp(t *testing.T) {
-	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers catches up with what came in while nobody followed")
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedDoesNotStopTheOthers reads what was imported while no server ran")
 	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, files[:3]...)

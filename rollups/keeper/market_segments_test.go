@@ -271,7 +271,7 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 // Fills with equal time, transaction, size and side have the same order whether they are read from
 // the file, from memory or from the database; replaced ones are read from the database.
 func TestTiesAmongTheNewestFills(t *testing.T) {
-	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports in two orders, with ties among what is drawn")
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports random data with ties in two orders")
 	rng := rand.New(rand.NewPCG(1, 2))
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "market.ndjson", `{"condition":"0x`+strings.Repeat("5", 64)+`","question":"Will it?","outcomes":["A","B","C"],"tokens":["70","71","72"]}`+"\n"))

@@ -14,7 +14,7 @@ import (
 // the same facts, including quotes and the weather desk. A short run tries one format: the
 // exporter's tests read back what it writes in each.
 func TestMarketsSurviveARoundTrip(t *testing.T) {
-	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the exported markets of all feeds")
 	a := open(t, t.TempDir())
 	mustImport(t, a, listed())
 	mustImport(t, a, write(t, "unlabelled.json", `[{"conditionId":"0x`+strings.Repeat("7", 64)+`","question":"Who?","slug":"who",

@@ -253,7 +253,7 @@ func TestAWalletWithAReplacedFillIsReadFromTheDatabase(t *testing.T) {
 // A file of other facts than those of the database is not used: one of another database with as
 // many fills, or one from before a fill was replaced.
 func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
-	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain writes files again that are not to be used")
+	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain rewrites files that may not be used")
 	a := open(t, t.TempDir())
 	mustImport(t, a, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
 	a = reopen(t, a)

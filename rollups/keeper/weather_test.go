@@ -260,7 +260,7 @@ func TestDerivedNormalsAreThoseOfTheDefinition(t *testing.T) {
 // TestTheWeatherSurvivesARoundTrip: what is exported, in any format, is imported elsewhere as the
 // same facts. A short run tries one format.
 func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
-	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the weather of all feeds back")
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the exported weather of all feeds")
 	a := open(t, t.TempDir())
 	mustImport(t, a,
 		write(t, "f.csv", "city,target,metric,source,issued_at,run_at,value,unit,members,shift\n"+

@@ -33,7 +33,7 @@ var epoch = regexp.MustCompile(`"epoch":\d+`)
 // newPicker.
 func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 	if !*update {
-		testfiles.InLong(t, "TestGoldenCopyIsCurrent compares the document with what is kept, and FuzzEveryRoute asks each route")
+		testfiles.InLong(t, "TestGoldenCopyIsCurrent compares the document with the stored one, and FuzzEveryRoute requests each route")
 	}
 	v := readSample(t)
 	pick := newPicker(v)

@@ -253,7 +253,7 @@ func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
 // Three times: from what came in since the service began, from the file in wallet
 // order that it makes at its next start, and from both.
 func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	testfiles.InLong(t, "TestScenarios asks for wallets whose figures were worked out by hand")
+	testfiles.InLong(t, "TestScenarios requests wallets with figures worked out by hand")
 	from := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(8_000, 20_000)), FileRows: int64(testfiles.Cases(5_000, 12_000)), Days: testfiles.Cases(8, 0)}, from, nil); err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events in
 // TestTheBundleFitsForAnyDesk checks that 440 events with 4,840 brackets are cut to 200
 // KB, that the rest is counted, and that it can be requested by date and by city.
 func TestTheBundleFitsForAnyDesk(t *testing.T) {
-	testfiles.InLong(t, "TestTheBundleIsTheDeskInShort holds the bundle of the sample venue to its size")
+	testfiles.InLong(t, "TestTheBundleIsTheDeskInShort checks the size of the sample venue's bundle")
 	const days = 4
 	v := newVenue(t)
 	all := v.largeDesk(days)

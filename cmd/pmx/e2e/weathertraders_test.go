@@ -69,7 +69,7 @@ func checkDeskTraders(v *venue, when string) int {
 // TestWeatherTradersEqualPlainSQLOnTheSampleVenue imports the sample in pieces: some
 // fills before their markets are described, and more after.
 func TestWeatherTradersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	testfiles.InLong(t, "TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges draws desks whose markets come late")
+	testfiles.InLong(t, "TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges imports random desks with late markets")
 	from := filepath.Join(t.TempDir(), "venue")
 	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, FileRows: int64(testfiles.Cases(4_000, 1_500)), Days: testfiles.Cases(8, 0)}, from, nil)
 	if err != nil {
