@@ -104,13 +104,16 @@ WHERE NOT EXISTS (
 DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 
 -- name: Interned
--- A log index without its transaction does not identify a log.
+-- A log index without its transaction does not identify a log. Every wallet and token has its id
+-- by now, so outer joins give the same rows as inner ones; facts refuse a fill without. DuckDB takes
+-- wallets and tokens that were added in this transaction for none: of inner joins it would expect
+-- few rows, hash all fills instead of the wallets or tokens, and give the fills in another order.
 CREATE OR REPLACE TEMP TABLE s_fill AS
 SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, CASE WHEN r.tx IS NOT NULL THEN r.log_index END AS log_index, r.ts, w.wallet, t.token,
   r.side, r.role, r.shares, r.usd, coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat, r.block, false AS lost, @time AS said
 FROM s_raw AS r
-JOIN @wallets AS w ON w.address = r.wallet
-JOIN @tokens AS t ON t.token_id = r.token
+LEFT JOIN @wallets AS w ON w.address = r.wallet
+LEFT JOIN @tokens AS t ON t.token_id = r.token
 
 -- name: DimensionCounts
 SELECT (SELECT count(*) FROM wallets), (SELECT count(*) FROM tokens), (SELECT count(*) FROM s_raw)
