@@ -35,6 +35,16 @@ func Names() (names []string) {
 	return names
 }
 
+// Keys are the columns of a rollup's key, by which the rows of its base are sorted; nil if there is no such rollup.
+func Keys(name string) []string {
+	for _, t := range tables {
+		if t.name == name {
+			return slices.Clone(t.keys)
+		}
+	}
+	return nil
+}
+
 // Against compares published rollups with those of the database: all columns, row by row, in both
 // directions. Published keys are names, the database's are numbers.
 func Against(ctx context.Context, conn *sql.Conn, p Published, step func(name string, done, of int)) (checks []Check, err error) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"pmx/engine"
+	"pmx/rollups"
 )
 
 //go:embed clickhouse.py
@@ -105,7 +106,7 @@ func (b *bench) clickhouse(db *sql.DB, asOf int64) (answer clickhouseAnswer, err
 			return answer, fmt.Errorf("sums of %s: %w", table, err)
 		}
 		wanted = append(wanted, want)
-		task.Timed = append(task.Timed, "CREATE TABLE "+table+" ENGINE = MergeTree ORDER BY tuple() AS "+clickhouseStatement(table, asOf, whale))
+		task.Timed = append(task.Timed, "CREATE TABLE "+table+" ENGINE = MergeTree ORDER BY ("+strings.Join(rollups.Keys(table), ", ")+") SETTINGS allow_nullable_key = 1 AS "+clickhouseStatement(table, asOf, whale))
 		task.Sums = append(task.Sums, theirs)
 	}
 	if answer, err = runClickHouse(b.ctx, b.Python, task); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"pmx/data/reference"
 	"pmx/engine"
+	"pmx/rollups"
 	"pmx/rollups/weather"
 )
 
@@ -39,13 +40,18 @@ var rivalTables = []string{
 // rivalOwn are the tables that pmx does not keep.
 var rivalOwn = []string{"held", "event"}
 
-// rivalStatement makes a table; asOf is the time of the newest fill.
-func rivalStatement(table string, asOf int64) string {
+// rivalStatement makes a table; asOf is the time of the newest fill. If it is sorted, its rows are in the order of the key, as those
+// of pmx are.
+func rivalStatement(table string, asOf int64, sorted bool) string {
 	what := "CREATE TABLE "
 	if slices.Contains(rivalOwn, table) {
 		what = "CREATE TEMP TABLE "
 	}
-	return what + table + " AS " + rivalStatements.Get(table, "@legs", rivalStatements.Get("legs"), "@asof", fmt.Sprint(asOf))
+	query := rivalStatements.Get(table, "@legs", rivalStatements.Get("legs"), "@asof", fmt.Sprint(asOf))
+	if keys := rollups.Keys(table); sorted && keys != nil {
+		query = "SELECT * FROM (" + query + ") AS rows ORDER BY " + strings.Join(keys, ", ")
+	}
+	return what + table + " AS " + query
 }
 
 // rebuild compares pmx rebuild with bare statements that derive the same tables from the same facts, in DuckDB and in ClickHouse.
@@ -67,13 +73,17 @@ func (b *bench) rebuild() error {
 }
 
 func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
+	unsorted, err := b.rivalUnsorted()
+	if err != nil {
+		return err
+	}
 	defer func() { _ = os.Remove(b.path("rival.duckdb")) }()
 	db, asOf, err := b.rivalDatabase()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rival, err := rivalRebuild(b.ctx, db, asOf)
+	rival, err := rivalRebuild(b.ctx, db, asOf, true)
 	if err != nil {
 		return err
 	}
@@ -83,9 +93,11 @@ func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
 	given := func(name string) bool { return name == "desk_market" } // the rival copies it
 	files := func(name string) bool { return name == lapFiles }
 	derived := func(name string) bool { return !given(name) && !files(name) }
-	tables, bare := ours.sum(derived), rival.sum(derived)
+	tables, bare, loose := ours.sum(derived), rival.sum(derived), unsorted.sum(derived)
 	what := "rebuild every rollup, " + count(b.Fills) + " fills"
-	b.add(what, tables.String(), fmt.Sprintf("bare SQL, the same %d tables: %s", len(rivalTables)-len(rivalOwn)-1, bare), ratios(tables, bare), "≤ 1.10")
+	of := len(rivalTables) - len(rivalOwn) - 1
+	b.add(what, tables.String(), fmt.Sprintf("bare SQL, the same %d tables, also sorted by key: %s", of, bare), ratios(tables, bare), "≤ 1.10")
+	b.add(what, tables.String(), fmt.Sprintf("bare SQL, the same %d tables, their rows in no order: %s", of, loose), ratios(tables, loose), "")
 	b.add("markets of the weather desk, whose titles Go reads", ours.sum(given).String(), "", "", "")
 	b.add("files in order of wallet and token, which pmx rebuild writes too", ours.sum(files).String(), "", "", "")
 	b.add("peak memory of the rebuild", fmt.Sprintf("%.1f GiB", float64(peak)/(1<<30)), "", "", "≤ 12 GiB at 100M")
@@ -103,6 +115,17 @@ func (b *bench) rebuildRivals(ours *laps, peak int64) (err error) {
 	return nil
 }
 
+// rivalUnsorted measures the rival without sorting, in a database of its own.
+func (b *bench) rivalUnsorted() (l *laps, err error) {
+	defer func() { _ = os.Remove(b.path("rival.duckdb")) }()
+	db, asOf, err := b.rivalDatabase()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return rivalRebuild(b.ctx, db, asOf, false)
+}
+
 // rivalDatabase creates an empty database, with that of pmx attached as p. asOf is the time of the newest fill in p.
 func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
 	if db, err = duck(b.path("rival.duckdb"), "8GB"); err != nil {
@@ -117,15 +140,15 @@ func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
 	return db, asOf, nil
 }
 
-// rivalRebuild derives every table and writes it to the file.
-func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64) (*laps, error) {
+// rivalRebuild derives every table, sorted or not, and writes them to the file.
+func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64, sorted bool) (*laps, error) {
 	if err := rivalStaged(ctx, db); err != nil {
 		return nil, err
 	}
 	l := &laps{}
 	for _, table := range rivalTables {
 		l.begin(table)
-		if err := execAll(ctx, db, rivalStatement(table, asOf)); err != nil {
+		if err := execAll(ctx, db, rivalStatement(table, asOf, sorted)); err != nil {
 			return nil, err
 		}
 	}
