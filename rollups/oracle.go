@@ -49,14 +49,15 @@ func allForecasts(b *rebuilder) error {
 	})
 }
 
-// eachWallets calls f with the positions of some wallets at a time.
-func (b *rebuilder) eachWallets(positions string, f func(wallets keyRange, positions string) error) error {
-	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", "wallet", "@table", positions), 4)
+// eachWallets calls f with the rows, of positions or holdings, of some wallets at a time. They are grouped to a few rows for each wallet, so the
+// wallets are counted.
+func (b *rebuilder) eachWallets(rows string, f func(wallets keyRange, rows string) error) error {
+	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", eachWallet.key, "@table", eachWallet.table), eachWallet.weight)
 	if err != nil {
 		return err
 	}
 	for _, r := range ranges {
-		if err := f(r, "("+statements.Get("RowsInRange", "@rows", "FROM "+positions, "@which", r.of("wallet"))+")"); err != nil {
+		if err := f(r, "("+statements.Get("RowsInRange", "@rows", "FROM "+rows, "@which", r.of("wallet"))+")"); err != nil {
 			return err
 		}
 	}

@@ -83,6 +83,21 @@ func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 		"rebuilt_event_wallets": {"UPDATE event_wallets SET wallets = wallets + 1 WHERE market = (SELECT max(market) FROM event_wallets)"},
 		"unique_fills":          {"INSERT INTO fills FROM fills WHERE log_index = 7"},
 	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error { // what is computed from positions is computed from right ones
+		if _, err := conn.ExecContext(ctx, "UPDATE position SET buy_shares = buy_shares + 1, fills = fills + 1"); err != nil {
+			return err
+		}
+		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
+		for _, c := range checks {
+			if c.OK != (c.Name != "rebuilt_position") && c.Name != "grain_sums" {
+				t.Errorf("positions are wrong: %+v", c)
+			}
+		}
+		if err == nil {
+			_, err = conn.ExecContext(ctx, "UPDATE position SET buy_shares = buy_shares - 1, fills = fills - 1")
+		}
+		return err
+	})
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		for _, statements := range wrong {
 			for _, statement := range statements {

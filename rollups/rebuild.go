@@ -122,7 +122,7 @@ func (b *rebuilder) held() error {
 		}
 	}
 	positions := "position" + b.suffix
-	ranges, err := b.chunker.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 2)
+	ranges, err := b.chunker.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 1)
 	if err != nil {
 		return err
 	}

@@ -169,16 +169,17 @@ func (t table) those(which string) string {
 	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", " WHERE "+which)
 }
 
-// current reads the whole table: only the base if the delta is empty, which saves adding up.
+// current reads the whole table in little memory: rows are added up only for the first keys that the delta has, and if it is
+// empty, the base is read alone.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	var delta int64
 	if err := conn.QueryRowContext(ctx, t.named("DeltaRows")).Scan(&delta); err != nil {
 		return "", err
 	}
-	if delta > 0 {
-		return t.merged(""), nil
+	if delta == 0 {
+		return t.rows(t.name), nil
 	}
-	return t.rows(t.name), nil
+	return t.named("BaseAlone", "@columns", t.columnList(), "@grouped", t.grouped(t.named("BaseOfDelta", "@columns", t.columnList()))), nil
 }
 
 // replace replaces base and delta by the rows of pieces, in ascending order of keys.

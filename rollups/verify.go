@@ -84,9 +84,10 @@ type verifier struct {
 	cities  *data.Gazetteer
 	chunker *chunker
 	checks  []Check
+	made    []string // statements that drop what it made
 }
 
-// rebuilt recomputes every rollup into temporary tables and compares.
+// rebuilt recomputes every rollup, piece by piece, and compares.
 func (v *verifier) rebuilt(step func(string, int, int)) error {
 	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix, chunker: v.chunker}
 	of := len(tables) + len(assertions)
@@ -98,58 +99,70 @@ func (v *verifier) rebuilt(step func(string, int, int)) error {
 	return b.all(tell, func(t table, pieces []piece) error { return v.compare(b, t, pieces) }, func() error { return nil })
 }
 
-// rebuiltTable has the rows that verify computes from the facts.
+// rebuiltTable names the rows that verify computed from the facts, for later rollups.
 func (t table) rebuiltTable() string { return t.name + rebuiltSuffix }
 
-// pieceTable has those of a range of keys.
+// pieceTable has the computed rows of a range of keys.
 const pieceTable = "piece" + rebuiltSuffix
 
 // readLater are the rollups that definitions of later ones read.
 var readLater = map[string]bool{"position": true, "wallet_day": true, "token_day": true, "token_total": true, "platform_hour": true,
 	"redemption": true, "whale_move": true}
 
-// compare computes the pieces of rollup t and compares each with what is stored. Its rows are kept
-// only if later rollups are computed from them.
+// compare computes the pieces of rollup t and compares each with what is stored.
 func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
 	c := Check{Name: "rebuilt_" + t.name}
-	kept := pieceTable
-	if len(pieces) == 1 {
-		kept = t.rebuiltTable()
-	} else if readLater[t.name] {
-		none := statements.Get("RowsInRange", "@rows", t.rows(t.name), "@which", "false")
-		if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", none)); err != nil {
-			return err
-		}
-	}
 	for _, p := range pieces {
-		if err := b.exec(statements.Get("KeepRows", "@table", kept, "@rows", t.counting(p.query))); err != nil {
+		if err := b.exec(statements.Get("KeepRows", "@table", pieceTable, "@rows", t.counting(p.query))); err != nil {
 			return err
 		}
 		where := ""
 		if !p.whole() {
 			where = p.of(t.keys[0])
 		}
-		query := statements.Get("CompareRows", "@table", kept, "@columns", t.columnList(), "@merged", t.merged(where), "@rebuilt", t.rows(kept))
+		query := statements.Get("CompareRows", "@table", pieceTable, "@columns", t.columnList(), "@merged", t.merged(where), "@rebuilt", t.rows(pieceTable))
 		var rows, bad int64
 		if err := v.conn.QueryRowContext(v.ctx, query).Scan(&rows, &bad); err != nil {
 			return fmt.Errorf("compare %s: %w", t.name, err)
 		}
 		c.Rows, c.Bad = c.Rows+rows, c.Bad+bad
-		if kept == pieceTable && readLater[t.name] {
-			if err := b.into(t.rebuiltTable(), t.rows(kept)); err != nil {
-				return err
-			}
-		}
 	}
-	if !readLater[t.name] || kept == pieceTable {
-		if err := b.exec(statements.Get("DropTable", "@table", "temp."+kept)); err != nil {
-			return err
-		}
+	if err := b.exec(statements.Get("DropTable", "@table", "temp."+pieceTable)); err != nil {
+		return err
 	}
 	if c.OK = c.Bad == 0; !c.OK {
 		c.Detail = "the incremental table differs from one computed from the facts: run pmx rebuild and keep a copy of the database"
 	}
 	v.checks = append(v.checks, c)
+	if readLater[t.name] {
+		return v.keep(b, t, pieces, c.OK)
+	}
+	return nil
+}
+
+// keep leaves the computed rows of rollup t for later ones. If the stored rows are equal to them, they are a view of these, which takes no
+// memory. Otherwise they are computed again.
+func (v *verifier) keep(b *rebuilder, t table, pieces []piece, equal bool) error {
+	if equal {
+		rows, err := t.current(v.ctx, v.conn)
+		if err == nil {
+			err = b.exec(statements.Get("ViewRows", "@table", t.rebuiltTable(), "@rows", t.counting(rows)))
+		}
+		if err == nil {
+			v.made = append(v.made, statements.Get("DropView", "@table", "temp."+t.rebuiltTable()))
+		}
+		return err
+	}
+	none := statements.Get("RowsInRange", "@rows", t.rows(t.name), "@which", "false")
+	if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", none)); err != nil {
+		return err
+	}
+	v.made = append(v.made, statements.Get("DropTable", "@table", "temp."+t.rebuiltTable()))
+	for _, p := range pieces {
+		if err := b.into(t.rebuiltTable(), t.counting(p.query)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -225,11 +238,7 @@ var refuted = map[string]string{
 
 func (v *verifier) drop() {
 	ctx := context.WithoutCancel(v.ctx)
-	made := []string{pieceTable}
-	for _, t := range tables {
-		made = append(made, t.rebuiltTable())
-	}
-	for _, name := range made {
-		_, _ = v.conn.ExecContext(ctx, statements.Get("DropTable", "@table", "temp."+name)) // freed with the connection otherwise
+	for _, statement := range append(v.made, statements.Get("DropTable", "@table", "temp."+pieceTable)) {
+		_, _ = v.conn.ExecContext(ctx, statement) // freed with the connection otherwise
 	}
 }

@@ -7,6 +7,18 @@ SELECT @columns FROM @table
 -- The rows of both that meet a condition on keys, for readers, which add them up.
 SELECT @columns FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
+-- name: BaseAlone
+-- The rows of the base whose first key is not in the delta, and those in @grouped.
+SELECT @columns FROM @base AS b WHERE NOT EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+UNION ALL
+SELECT @columns FROM (@grouped) AS g
+
+-- name: BaseOfDelta
+-- The rows of both whose first key is in the delta.
+SELECT @columns FROM @base AS b WHERE EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+UNION ALL
+SELECT @columns FROM @delta
+
 -- name: TypedRows
 SELECT @columns FROM (@rows) AS typed
 
@@ -20,8 +32,14 @@ SELECT * FROM (@rows) AS r WHERE @counts
 -- name: KeepRows
 CREATE OR REPLACE TEMP TABLE @table AS @rows
 
+-- name: ViewRows
+CREATE OR REPLACE TEMP VIEW @table AS @rows
+
 -- name: DropTable
 DROP TABLE IF EXISTS @table
+
+-- name: DropView
+DROP VIEW IF EXISTS @table
 
 -- name: DeltaRows
 SELECT count(*) FROM @delta
