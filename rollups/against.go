@@ -102,7 +102,7 @@ func against(ctx context.Context, conn *sql.Conn, t table, p Published) (c Check
 	}
 	exec(statements.Get("KeepRows", "@table", kept, "@rows", t.counting(theirs)))
 	if err == nil {
-		query := statements.Get("CompareRows", "@table", kept, "@columns", t.columnList(), "@merged", ours, "@rebuilt", t.rows(kept))
+		query := statements.Get("CompareRows", "@columns", t.columnList(), "@merged", ours, "@rebuilt", t.rows(kept))
 		err = conn.QueryRowContext(ctx, query).Scan(&c.Rows, &c.Bad)
 	}
 	exec(statements.Get("DropTable", "@table", kept))

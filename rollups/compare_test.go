@@ -37,7 +37,7 @@ func TestComparisonCountsRowsOfOneSide(t *testing.T) {
 			}
 		}
 		var held, bad, defined int64
-		query := statements.Get("CompareRows", "@table", "rebuilt", "@columns", "a, b", "@merged", "SELECT a, b FROM merged", "@rebuilt", "SELECT a, b FROM rebuilt")
+		query := statements.Get("CompareRows", "@columns", "a, b", "@merged", "SELECT a, b FROM merged", "@rebuilt", "SELECT a, b FROM rebuilt")
 		if err := db.QueryRowContext(t.Context(), query).Scan(&held, &bad); err != nil {
 			t.Fatal(err)
 		}

@@ -63,10 +63,10 @@ INSERT INTO @delta FROM @table
 INSERT INTO @delta @rows
 
 -- name: CompareRows
--- How many rows @table has, and how many rows are in only one of the two queries. Equal rows
+-- How many rows @rebuilt has, and how many rows are in only one of the two queries. Equal rows
 -- cancel out, so each query is read once: half the work of an EXCEPT ALL in both directions.
-SELECT (SELECT count(*) FROM @table), (SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
-  SELECT SUM(once) AS surplus
+SELECT coalesce(SUM(computed), 0)::BIGINT, coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
+  SELECT SUM(once) AS surplus, count(*) FILTER (once < 0) AS computed
   FROM (SELECT @columns, 1 AS once FROM (@merged) AS merged UNION ALL SELECT @columns, -1 FROM (@rebuilt) AS rebuilt) AS both_sides
   GROUP BY @columns
-) AS different)
+) AS different
