@@ -93,7 +93,7 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, bat
 // Holders is query.Reader's; if all tokens are in the file, they are read from there.
 func (r *Reader) Holders(ctx context.Context, s *serving.Snapshot, market int32, q serving.HolderQuery) (serving.HolderList, error) {
 	buffer, tokens := freeSums.Get().(*walletSums), s.Catalog.TokenPayouts([]int32{market})
-	defer freeSums.Put(buffer)
+	defer buffer.free()
 	if !r.sums(buffer, tokens, s.Batch) {
 		return r.Reader.Holders(ctx, s, market, q)
 	}
@@ -103,7 +103,7 @@ func (r *Reader) Holders(ctx context.Context, s *serving.Snapshot, market int32,
 // EventTraders is query.Reader's; markets whose tokens are all in the file are read from there.
 func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error) {
 	buffer := freeSums.Get().(*walletSums)
-	defer freeSums.Put(buffer)
+	defer buffer.free()
 	if tokens := s.Catalog.TokenPayouts(markets); r.sums(buffer, tokens, s.Batch) {
 		return serving.RankTraders(s, buffer.of(tokens), s.Venue, n), nil
 	}
@@ -144,6 +144,16 @@ func (l *tokenLists[T]) cut(i int) []T {
 type walletSums struct{ tokenLists[serving.WalletSum] }
 
 var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
+
+// mostKept is how many sums a buffer may have room for to be used again: some 15 MB.
+const mostKept = 1 << 18
+
+// free leaves a buffer to the next response.
+func (b *walletSums) free() {
+	if cap(b.list) <= mostKept {
+		freeSums.Put(b)
+	}
+}
 
 // of returns the sums of the tokens that were read.
 func (w *walletSums) of(tokens []serving.TokenPayout) []serving.TokenSums {

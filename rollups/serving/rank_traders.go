@@ -21,7 +21,7 @@ var freeTraderBlocks = sync.Pool{New: func() any { return new(traderBlock) }}
 
 // RankTraders returns the first n wallets of an event by the sums of all tokens of its markets, those of one market next
 // to each other; without some wallets, which ascend. It gives what a TraderTally gives. It adds up a block of wallets
-// after another, so that memory does not grow with their number, except where few wallets traded many tokens.
+// after another, so that beside tokens it takes little memory, except where few wallets traded many tokens.
 func RankTraders(s *Snapshot, tokens []TokenSums, without []data.WalletID, n int) EventTraders {
 	sums, last := 0, data.WalletID(0)
 	for i := range tokens {
@@ -33,11 +33,11 @@ func RankTraders(s *Snapshot, tokens []TokenSums, without []data.WalletID, n int
 		return tallyTraders(s, tokens, without, n)
 	}
 	b := freeTraderBlocks.Get().(*traderBlock)
-	defer freeTraderBlocks.Put(b)
 	ranking := newTraderRanking(s, n)
 	for b.take(tokens) {
 		without = b.rank(ranking, without)
 	}
+	freeTraderBlocks.Put(b) // empty again, which it would not be after a panic
 	return ranking.traders()
 }
 
