@@ -1,5 +1,5 @@
 // Package keeper owns an open venue: the database, the importer and the live snapshot. It runs one
-// piece of work at a time, whoever asked for it: a command, the inbox or the schedule.
+// piece of work at a time, no matter who requested it: a command, the inbox or the schedule.
 package keeper
 
 import (

@@ -132,6 +132,18 @@ type tokenLists[T any] struct {
 	ends []int // by token: where its sums end in list
 }
 
+// read reads the sums of n tokens; add adds those of token i to dst, and is false if they are not there.
+func (l *tokenLists[T]) read(n int, add func(dst []T, i int) ([]T, bool)) (ok bool) {
+	l.list, l.ends = l.list[:0], l.ends[:0]
+	for i := range n {
+		if l.list, ok = add(l.list, i); !ok {
+			return false
+		}
+		l.ends = append(l.ends, len(l.list))
+	}
+	return true
+}
+
 // cut returns the sums of token i.
 func (l *tokenLists[T]) cut(i int) []T {
 	if i == 0 {
@@ -149,9 +161,9 @@ var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
 const mostKept = 1 << 18
 
 // free leaves a buffer to the next response.
-func (b *walletSums) free() {
-	if cap(b.list) <= mostKept {
-		freeSums.Put(b)
+func (w *walletSums) free() {
+	if cap(w.list) <= mostKept {
+		freeSums.Put(w)
 	}
 }
 
@@ -173,30 +185,14 @@ var freeHours = sync.Pool{New: func() any { return new(tokenHours) }}
 
 // sums reads what wallets did with tokens in imports up to batch; false if a token is not in the file.
 func (r *Reader) sums(into *walletSums, tokens []serving.TokenPayout, batch int64) (ok bool) {
-	into.list, into.ends = into.list[:0], into.ends[:0]
-	if r.segments == nil {
-		return false
-	}
-	for i := range tokens {
-		if into.list, ok = r.segments.tokens.Wallets(into.list, tokens[i].Token, batch); !ok {
-			return false
-		}
-		into.ends = append(into.ends, len(into.list))
-	}
-	return true
+	return r.segments != nil && into.read(len(tokens), func(dst []serving.WalletSum, i int) ([]serving.WalletSum, bool) {
+		return r.segments.tokens.Wallets(dst, tokens[i].Token, batch)
+	})
 }
 
 // hours reads what takers traded of tokens in imports up to batch; false if a token is not in the file.
 func (r *Reader) hours(into *tokenHours, tokens []serving.OutcomeToken, batch int64) (ok bool) {
-	into.list, into.ends = into.list[:0], into.ends[:0]
-	if r.segments == nil {
-		return false
-	}
-	for i := range tokens {
-		if into.list, ok = r.segments.tokens.Hours(into.list, tokens[i].Token, batch); !ok {
-			return false
-		}
-		into.ends = append(into.ends, len(into.list))
-	}
-	return true
+	return r.segments != nil && into.read(len(tokens), func(dst []serving.PartialCandle, i int) ([]serving.PartialCandle, bool) {
+		return r.segments.tokens.Hours(dst, tokens[i].Token, batch)
+	})
 }

@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// A tally is a copy: whoever has one does not see later changes.
+// A tally is a copy: it does not have later changes.
 func TestTallyCountsWhatWasDone(t *testing.T) {
 	dir := t.TempDir() + "/venue"
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {
@@ -64,7 +64,7 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 	}
 }
 
-// The result of a failed verification, whoever asked for it, is shown until another one succeeds.
+// The result of a failed verification is shown until another one succeeds, no matter who requested it.
 func TestVerificationIsRecorded(t *testing.T) {
 	testfiles.InLong(t, "TestVerificationFindsAWrongFile verifies, and finds what is wrong")
 	dir := t.TempDir() + "/venue"

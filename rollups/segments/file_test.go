@@ -165,7 +165,7 @@ func TestAFileIsMappedWhileSomebodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(f.Bytes(0, 0, 32), words(4)) {
-		t.Error("whoever still holds the file cannot read it")
+		t.Error("a file that is still in use cannot be read")
 	}
 	if err := f.Release(); err != nil || f.Users() != 0 || f.Acquire() {
 		t.Errorf("after the last release: %v, %d users", err, f.Users())
