@@ -37,6 +37,7 @@ var opened = map[string]struct {
 	"engine/ingest/source.go":            {1, "a new name in a new folder below tmp/"},
 	"engine/ingest/read_progress.go":     {1, "the system's own file"},
 	"engine/lock_unix.go":                {1, "the database, which this process has tried to open before"},
+	"engine/journal.go":                  {1, "opens the database to write to it, which Open has checked to be regular"},
 	"engine/wal.go":                      {2, "copies the log, which was opened with the helper before"},
 	"rollups/keeper/inbox.go":            {1, "a note beside a file that was just moved"},
 	"rollups/replica/replica.go":         {1, "a new name in a new folder below tmp/"},

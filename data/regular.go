@@ -20,6 +20,11 @@ func CreateRegular(path string) (*os.File, error) {
 	return regular(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 }
 
+// OpenOrCreateRegular opens a regular file for reading and writing, and creates it if it is missing.
+func OpenOrCreateRegular(path string, mode os.FileMode) (*os.File, error) {
+	return regular(path, os.O_CREATE|os.O_RDWR, mode)
+}
+
 // ReadRegular returns the contents of a regular file.
 func ReadRegular(path string) ([]byte, error) {
 	file, err := OpenRegular(path)

@@ -15,7 +15,8 @@ import (
 // pools share it, and it must be closed once, after both.
 type sharedConnector struct {
 	driver.Connector
-	tell func(text string) // called with every statement; nil: it is not called
+	tell   func(text string) // called with every statement; nil: it is not called
+	before func() error      // called before every statement, which it may refuse; nil: it is not called
 }
 
 // Connect opens one.
@@ -28,7 +29,7 @@ func (c sharedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("driver %T is not DuckDB's", opened)
 	}
-	return &conn{own, c.tell}, nil
+	return &conn{own, c}, nil
 }
 
 // conn is a connection of DuckDB that leaves no statement behind. The driver drops a statement whose
@@ -38,7 +39,7 @@ func (c sharedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 // its file cannot be opened again: DuckDB waits in a loop, forever.
 type conn struct {
 	*duckdb.Conn
-	tell func(text string)
+	of sharedConnector
 }
 
 // begin reports a statement, or refuses one that may not run.
@@ -46,11 +47,17 @@ func (c *conn) begin(ctx context.Context, query string) error {
 	if err := permits(ctx, query); err != nil {
 		return err
 	}
-	if c.tell != nil {
-		c.tell(query)
+	if c.of.tell != nil {
+		c.of.tell(query)
 	}
-	return nil
+	if c.of.before == nil || query == rollback {
+		return nil
+	}
+	return c.of.before()
 }
+
+// rollback must always run: it ends a transaction whose statements are refused.
+const rollback = "ROLLBACK"
 
 // limiting marks contexts whose statements may change DuckDB's memory limit, the only setting that
 // is not locked.

@@ -19,6 +19,9 @@ const inboxName = "inbox"
 // Database is the DuckDB file with facts and rollups.
 func (d Dir) Database() string { return filepath.Join(string(d), "pmx.duckdb") }
 
+// journal has the metadata blocks that a checkpoint may write in place.
+func (d Dir) journal() string { return d.Database() + ".journal" }
+
 // Control is the SQLite file with keys and waitlist.
 func (d Dir) Control() string { return filepath.Join(string(d), "control.db") }
 

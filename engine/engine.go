@@ -3,21 +3,16 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"pmx/data"
 	"pmx/engine/schema"
@@ -38,7 +33,9 @@ type Options struct {
 	// that an appender adds are not statements.
 	OnStatement func(text string)
 
-	readOnly string // the file of a state of a replica; "": that of Dir, for writing too
+	readOnly string        // the file of a state of a replica; "": that of Dir, for writing too
+	file     *databaseFile // for reading it beside DuckDB
+	journal  *journal      // nil: the file is not written to
 }
 
 // DefaultMemory is DuckDB's limit if none is given. ParseMemory divides the memory of a whole
@@ -75,17 +72,6 @@ type DB struct {
 	bound            memoryBound
 }
 
-// pools are the two connection pools over one connector.
-type pools struct {
-	connector *duckdb.Connector
-	shared    driver.Connector // connector, which closing it does not close
-	writer    *sql.DB
-	readers   *sql.DB
-	helpers   helpers
-
-	replacement bool // of an instance that failed: one is allowed in a process's life
-}
-
 // Open opens or creates the database of a data directory and brings its schema
 // up to date. It can fail with ErrLocked and ErrNewerSchema.
 func Open(ctx context.Context, opts Options) (*DB, error) {
@@ -103,15 +89,26 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if info, err := os.Stat(dir.Database()); err == nil && !info.Mode().IsRegular() { // DuckDB would wait for a pipe's writer
 		return nil, fmt.Errorf("%s: %w", dir.Database(), data.ErrNotRegular)
 	}
+	opts.file = &databaseFile{path: dir.Database()}
+	opts.journal = newJournal(dir, opts.file)
 	p, damage, err := openFirst(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}, named: named{dir: string(dir), sync: data.SyncFolder}}
 	if err := errors.Join(db.prepare(ctx), db.named.last()); err != nil {
-		return nil, errors.Join(err, p.close())
+		return nil, errors.Join(err, p.close(), opts.closeFiles())
 	}
 	return db, nil
+}
+
+// closeFiles closes the files that are read and written beside DuckDB, once DuckDB has closed the
+// database.
+func (o Options) closeFiles() error {
+	if o.journal == nil {
+		return o.file.close()
+	}
+	return errors.Join(o.journal.close(), o.file.close())
 }
 
 // openFirst opens the database and returns what was wrong with its log. DuckDB treats a log that is
@@ -165,94 +162,6 @@ func (db *DB) prepare(ctx context.Context) error {
 	return nil // the log has it
 }
 
-// CheckThreads returns the reason why DuckDB does not accept a number of threads, as in
-// Options.Threads, without opening a database.
-func CheckThreads(ctx context.Context, threads int) error {
-	db, err := sql.Open("duckdb", "?"+url.Values{"threads": {fmt.Sprint(cmp.Or(threads, runtime.NumCPU()))}}.Encode())
-	if err != nil {
-		return err
-	}
-	return errors.Join(db.PingContext(ctx), db.Close())
-}
-
-func openPools(ctx context.Context, opts Options) (*pools, error) {
-	threads := cmp.Or(opts.Threads, runtime.NumCPU())
-	path, mode, spill := opts.target()
-	dsn := path + "?" + url.Values{
-		"access_mode":        {mode},
-		"threads":            {fmt.Sprint(threads)},
-		"external_threads":   {fmt.Sprint(threads)}, // all: the helpers
-		"memory_limit":       {opts.memoryLimit()},
-		"default_block_size": {fmt.Sprint(blockSize)},
-	}.Encode()
-	var boot sync.Once
-	var connector *duckdb.Connector
-	// DuckDB's own threads begin here, with the priority of the thread that makes them.
-	err := LowPriority(func() (err error) {
-		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
-			var err error
-			boot.Do(func() { err = bootSettings(ctx, ex, opts, spill) })
-			return err
-		})
-		return err
-	})
-	if err != nil {
-		return nil, explainOpen(opts.Dir, err)
-	}
-	shared := sharedConnector{connector, opts.OnStatement}
-	p := &pools{connector: connector, shared: shared, writer: sql.OpenDB(shared), readers: sql.OpenDB(shared)}
-	p.writer.SetMaxOpenConns(1)
-	p.readers.SetMaxOpenConns(maxReaders)
-	p.readers.SetMaxIdleConns(maxReaders)
-	if err := p.writer.PingContext(ctx); err != nil {
-		return nil, errors.Join(explainOpen(opts.Dir, err), p.close())
-	}
-	if err := p.helpers.begin(connector, threads-1); err != nil {
-		return nil, errors.Join(err, p.close())
-	}
-	return p, nil
-}
-
-// bootSettings are global to the instance: set once, in this order, and then
-// locked. After them nothing outside the data directory and Options.Reads can be read or written
-// and no extension is ever downloaded.
-func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, spill string) error {
-	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	allowed := quote(string(opts.Dir))
-	if opts.Reads != "" {
-		allowed += ", " + quote(opts.Reads)
-	}
-	for _, set := range []string{
-		"autoinstall_known_extensions = false",
-		"autoload_known_extensions = false",
-		// Without GLOBAL, it would be set for the first connection only.
-		"GLOBAL TimeZone = 'UTC'",
-		"temp_directory = " + quote(spill),
-		"max_temp_directory_size = '200GB'",
-		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted table into a
-		// scan of tens of milliseconds.
-		"disabled_optimizers = 'late_materialization'",
-		"checkpoint_threshold = '256MB'",
-		"allowed_directories = [" + allowed + "]",
-		"enable_external_access = false",
-		"allowed_configs = ['memory_limit']", // for ReleaseBlocks, BoundMemory and LimitMemory
-		"lock_configuration = true",
-	} {
-		if _, err := ex.ExecContext(ctx, "SET "+set, nil); err != nil {
-			return fmt.Errorf("SET %s: %w", set, err)
-		}
-	}
-	return nil
-}
-
-func (o Options) memoryLimit() string { return cmp.Or(o.MemoryLimit, DefaultMemory) }
-
-func (p *pools) close() error {
-	err := errors.Join(p.readers.Close(), p.writer.Close())
-	p.helpers.close()
-	return errors.Join(err, p.connector.Close())
-}
-
 // Dir is the data directory, absolute.
 func (db *DB) Dir() Dir { return db.opts.Dir }
 
@@ -266,7 +175,7 @@ func (db *DB) Close() error {
 	defer db.gate.Unlock()
 	db.closedByFullDisk = false
 	if db.pools == nil {
-		return db.closeFile()
+		return db.opts.closeFiles()
 	}
 	var err error
 	if db.opts.readOnly == "" {
@@ -275,7 +184,7 @@ func (db *DB) Close() error {
 	if isFault(err) {
 		err = nil // the log is replayed at the next open
 	}
-	err = errors.Join(err, db.pools.close(), db.closeFile())
+	err = errors.Join(err, db.pools.close(), db.opts.closeFiles())
 	db.pools = nil
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pmx/data"
 	"pmx/engine/guard"
 )
 
@@ -48,7 +47,6 @@ type freezing struct {
 	mu   sync.Mutex
 	thaw context.CancelCauseFunc // nil: the file is not being read
 	bans int                     // how many wait for the exclusive gate
-	file *os.File                // see databaseFile
 }
 
 // Freeze runs f while the contents of the database file stay as a checkpoint left them. Writers
@@ -94,7 +92,7 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 		return nil, 0, err
 	}
 	err = db.Read(ctx, func(*sql.Conn) error {
-		open, err := db.databaseFile()
+		open, err := db.opts.file.open()
 		if err != nil {
 			return err
 		}
@@ -152,7 +150,7 @@ func (db *DB) hold(ctx context.Context) (out Frozen, head []byte, release func()
 	}
 	closed := release
 	release = func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), rollback)
 		_ = conn.Close()
 		closed()
 	}
@@ -162,41 +160,13 @@ func (db *DB) hold(ctx context.Context) (out Frozen, head []byte, release func()
 		}
 	}
 	db.frozen.held.Store(true)
-	file, err := db.databaseFile()
+	file, err := db.opts.file.open()
 	if err != nil {
 		return out, nil, release, err
 	}
 	out.File, out.Conn = file, conn
 	out.Size, head, err = headOf(file)
 	return out, head, release, err
-}
-
-// databaseFile is the open database file for reading. It is opened once, and closed only after the
-// database: closing any descriptor of the file would release DuckDB's lock, which belongs to the
-// process (fcntl(2)).
-func (db *DB) databaseFile() (*os.File, error) {
-	db.frozen.mu.Lock()
-	defer db.frozen.mu.Unlock()
-	if db.frozen.file == nil {
-		file, err := data.OpenRegular(db.opts.Dir.Database())
-		if err != nil {
-			return nil, err
-		}
-		db.frozen.file = file
-	}
-	return db.frozen.file, nil
-}
-
-// closeFile closes the database file once DuckDB has.
-func (db *DB) closeFile() error {
-	db.frozen.mu.Lock()
-	defer db.frozen.mu.Unlock()
-	if db.frozen.file == nil {
-		return nil
-	}
-	err := db.frozen.file.Close()
-	db.frozen.file = nil
-	return err
 }
 
 func headOf(file *os.File) (size int64, head []byte, err error) {

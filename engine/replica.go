@@ -46,6 +46,7 @@ func OpenReplica(ctx context.Context, opts Options, file string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.file = &databaseFile{path: dir.Database()}
 	db := &DB{opts: opts, states: &states{}, frozen: freezing{one: make(chan struct{}, 1)}}
 	db.states.newest.Store(&state{db: first})
 	return db, nil
@@ -53,7 +54,7 @@ func OpenReplica(ctx context.Context, opts Options, file string) (*DB, error) {
 
 // openState opens a file read-only.
 func openState(ctx context.Context, opts Options, file string) (*DB, error) {
-	opts.readOnly = file
+	opts.readOnly, opts.file = file, &databaseFile{path: file}
 	p, err := openPools(ctx, opts)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func InTx(ctx context.Context, conn *sql.Conn, f func() error) error {
 		_, err = conn.ExecContext(whole, "COMMIT")
 		return err
 	}
-	if _, rollback := conn.ExecContext(whole, "ROLLBACK"); rollback != nil {
+	if _, rollback := conn.ExecContext(whole, rollback); rollback != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // it says what it is given
 		return errors.Join(err, rollback)
 	}

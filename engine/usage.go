@@ -12,7 +12,7 @@ import (
 func (d Dir) DiskUse() map[string]int64 {
 	use := map[string]int64{}
 	for kind, path := range map[string]string{
-		"database": d.Database(), "log": d.wal(), "control": d.Control(), "segments": d.Segments(),
+		"database": d.Database(), "log": d.wal(), "journal": d.journal(), "control": d.Control(), "segments": d.Segments(),
 		"exports": d.Exports(), "inbox": d.Inbox(), "rejected": d.Rejected(), "tmp": d.Tmp(), "replica": d.Replica(),
 	} {
 		use[kind] = 0

@@ -121,11 +121,11 @@ func scanEntry(in *bufio.Reader, left int64, sums bool) (kind byte, length int64
 	if _, err := io.ReadFull(in, body); err != nil {
 		return 0, 0, false, err
 	}
-	return body[2], length, walSum(body) == binary.LittleEndian.Uint64(head[8:]), nil
+	return body[2], length, checksum(body) == binary.LittleEndian.Uint64(head[8:]), nil
 }
 
-// walSum is DuckDB's checksum of an entry.
-func walSum(b []byte) uint64 {
+// checksum is DuckDB's checksum of an entry of a log, of a block and of a header.
+func checksum(b []byte) uint64 {
 	sum := uint64(5381)
 	for ; len(b) >= 8; b = b[8:] {
 		sum ^= binary.LittleEndian.Uint64(b) * 0xbf58476d1ce4e5b9

@@ -3,22 +3,41 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"pmx/engine"
 )
 
-// TestMain makes this binary the process that is killed with its log unfinished.
+// TestMain makes this binary the process that is killed with its log unfinished, or one that has a database.
 func TestMain(m *testing.M) {
+	if path := os.Getenv("PMX_TEST_LOCK"); path != "" {
+		hold(path)
+		os.Exit(0)
+	}
 	if dir := os.Getenv("PMX_TEST_LOG"); dir != "" {
 		writeLog(dir)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// hold takes the lock of a file until the input ends.
+func hold(path string) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK}); err != nil {
+		panic(err)
+	}
+	_, _ = os.Stdout.WriteString("x")
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // writeLog creates a table and a log with 20 transactions of 1,000 rows, without a clean end.

@@ -202,8 +202,11 @@ func (k *Keeper) Exporter() *export.Exporter {
 // Ping checks that the database answers.
 func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }
 
-// reportLog says what was wrong with the write-ahead log at the start.
+// reportLog says what was wrong with the database file and the write-ahead log at the start.
 func reportLog(log zerolog.Logger, db *engine.DB) {
+	if n := db.Restored(); n > 0 {
+		log.Warn().Int("blocks", n).Msg("the process was killed while it wrote a checkpoint: the blocks that were half written were restored, and nothing that was committed is missing")
+	}
 	d := db.LogDamage()
 	if d == nil {
 		return
