@@ -43,6 +43,9 @@ func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 // Segments holds the segments: derived from the database, and rebuilt if they are missing.
 func (d Dir) Segments() string { return filepath.Join(string(d), "segments") }
 
+// Image is the file with what a server had in memory when it stopped. The next start reads it and removes it.
+func (d Dir) Image() string { return filepath.Join(string(d), "memory.image") }
+
 // Replica holds the copies of another server's backups that a replica serves.
 func (d Dir) Replica() string { return filepath.Join(string(d), "replica") }
 

@@ -64,6 +64,7 @@ type DB struct {
 	writing          sync.Mutex
 	diskFull         atomic.Bool // the disk was, when it was last checked
 	damage           *LogDamage  // of the log, when it was first opened
+	mark             []byte      // that Open found; nil: none
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 	frozen           freezing
 	states           *states // of a replica, which has no pools of its own; nil: it is not a replica
@@ -153,8 +154,8 @@ func (db *DB) prepare(ctx context.Context) error {
 		}
 		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), db.explain(err))
 	}
-	if !migrated {
-		return nil
+	if err := db.takeMark(ctx); err != nil || !migrated {
+		return err
 	}
 	if err := db.Checkpoint(ctx); !errors.Is(err, ErrDiskFull) {
 		return err

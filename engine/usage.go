@@ -13,7 +13,7 @@ func (d Dir) DiskUse() map[string]int64 {
 	use := map[string]int64{}
 	for kind, path := range map[string]string{
 		"database": d.Database(), "log": d.wal(), "journal": d.journal(), "control": d.Control(), "segments": d.Segments(),
-		"exports": d.Exports(), "inbox": d.Inbox(), "rejected": d.Rejected(), "tmp": d.Tmp(), "replica": d.Replica(),
+		"exports": d.Exports(), "inbox": d.Inbox(), "rejected": d.Rejected(), "tmp": d.Tmp(), "replica": d.Replica(), "image": d.Image(),
 	} {
 		use[kind] = 0
 		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {

@@ -79,11 +79,16 @@ func (d *desk) follow() error {
 // now.
 func (d *desk) versions() (was, now string, err error) {
 	err = d.conn.QueryRowContext(d.ctx, statements.Get("DeskMadeBy")).Scan(&was)
+	return was, deskVersionOf(d.gazetteer()), err
+}
+
+// deskVersionOf is the version that a desk of these cities is made with.
+func deskVersionOf(g *data.Gazetteer) string {
 	h := fnv.New64a()
-	for _, c := range d.gazetteer().Cities() {
+	for _, c := range g.Cities() {
 		_, _ = fmt.Fprintf(h, "%q %q %q %s %s %s\n", c.Slug, c.Title, c.Question, c.Station, c.Unit, c.Zone)
 	}
-	return was, deskVersion + "-" + strconv.FormatUint(h.Sum64(), 16), err
+	return deskVersion + "-" + strconv.FormatUint(h.Sum64(), 16)
 }
 
 // rebuild rebuilds the desk from every market.

@@ -36,37 +36,37 @@ type Live struct {
 	liveData
 }
 
-// liveData is what Live has read.
+// liveData is what Live has read. The tag image of a field says which part of an image has it; "-": none (live_image.go).
 type liveData struct {
-	incomplete    bool // a batch was only partly applied
-	walletBuilder *serving.WalletBuilder
-	excluded      map[data.WalletID]bool         // those of Venue
-	early         map[data.WalletID]data.Address // wallets that were read before one with a smaller id
-	catalog       *serving.CatalogBuilder
-	interned      interner // shared by markets
-	tokens        []tokenLifetime
-	tokenIDs      tokenIDs
+	incomplete    bool                           `image:"-"` // a batch was only partly applied
+	walletBuilder *serving.WalletBuilder         `image:"wallets"`
+	excluded      map[data.WalletID]bool         `image:"wallets"` // those of Venue
+	early         map[data.WalletID]data.Address `image:"-"`       // wallets that were read before one with a smaller id
+	catalog       *serving.CatalogBuilder        `image:"markets"`
+	interned      interner                       `image:"markets"` // shared by markets
+	tokens        []tokenLifetime                `image:"markets"`
+	tokenIDs      tokenIDs                       `image:"-"`
 	// venueTraded lists the venue's own wallets that traded a token.
-	venueTraded      map[data.TokenID][]data.WalletID
-	traders          []int32 // distinct wallets by market id, including the venue's own
-	eventFirsts      []int32 // of those, the ones whose first market of its event it is
-	day              dayTraders
-	recentlyResolved resolutionHeap
-	walletWindows    [serving.Periods]walletWindow
-	tokenWindows     [serving.Periods]tokenWindow
-	tradedMarkets    [serving.Periods]marketSet  // mapped markets traded
-	freed            []data.TokenID              // tokens that the batch removes from their market
-	lifetimeVolume   legs                        // of all tokens
-	whaleFlows       map[data.TokenID]data.Micro // net flow of whales into each token in the last 24 hours
-	sections         []section
-	state            state      // that of the snapshot
-	next             state      // the one after what is being applied
-	kinds            batchKinds // of the batch that is being applied
-	made             *batchSums // what it adds, nil where temporary tables have it
-	counts           serving.Counts
-	reload           func(section) bool // which sections read everything while the others apply a difference; nil: none
-	beside           Beside             // reads wallets while everything is loaded; nil: there is no other connection
-	aside            aside              // what it reads
+	venueTraded      map[data.TokenID][]data.WalletID `image:"markets"`
+	traders          []int32                          `image:"markets"` // distinct wallets by market id, including the venue's own
+	eventFirsts      []int32                          `image:"markets"` // of those, the ones whose first market of its event it is
+	day              dayTraders                       `image:"markets"`
+	recentlyResolved resolutionHeap                   `image:"markets"`
+	walletWindows    [serving.Periods]walletWindow    `image:"wallets"`
+	tokenWindows     [serving.Periods]tokenWindow     `image:"markets"`
+	tradedMarkets    [serving.Periods]marketSet       `image:"markets"` // mapped markets traded
+	freed            []data.TokenID                   `image:"markets"` // tokens that the batch removes from their market
+	lifetimeVolume   legs                             `image:"markets"` // of all tokens
+	whaleFlows       map[data.TokenID]data.Micro      `image:"markets"` // net flow of whales into each token in the last 24 hours
+	sections         []section                        `image:"-"`       // each is a value of a part
+	state            state                            `image:"wallets"` // that of the snapshot
+	next             state                            `image:"-"`       // the one after what is being applied
+	kinds            batchKinds                       `image:"-"`       // of the batch that is being applied
+	made             *batchSums                       `image:"-"`       // what it adds, nil where temporary tables have it
+	counts           serving.Counts                   `image:"markets"`
+	reload           func(section) bool               `image:"-"` // which sections read everything while the others apply a difference; nil: none
+	beside           Beside                           `image:"-"` // reads wallets while everything is loaded; nil: there is no other connection
+	aside            aside                            `image:"-"` // what it reads
 }
 
 // gazetteer returns the cities of the weather desk.

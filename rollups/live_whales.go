@@ -16,7 +16,7 @@ import (
 type whaleSection struct {
 	moves []serving.Move
 	since int64     // 30 days before as_of: moves are those after it
-	sums  whaleSums // of publish, which reuses its memory
+	sums  whaleSums `image:"-"` // of publish, which reuses its memory
 }
 
 // whaleMoveRow is a row of whale_move.

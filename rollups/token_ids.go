@@ -18,6 +18,22 @@ func newTokenIDs() tokenIDs {
 	return tokenIDs{seed: maphash.MakeSeed(), slots: make([]int32, 1024)}
 }
 
+// tokenIDsOf makes all tokens findable.
+func tokenIDsOf(tokens []tokenLifetime) tokenIDs {
+	size := 1024
+	for size < 2*(len(tokens)+1) {
+		size *= 2
+	}
+	t := tokenIDs{seed: maphash.MakeSeed(), slots: make([]int32, size)}
+	for id := range tokens {
+		if tokens[id].id != "" { // else there is no such token
+			t.insert(tokens[id].id, int32(id)+1)
+		}
+	}
+	t.used = len(tokens)
+	return t
+}
+
 // add makes the token of an id findable by its current name.
 func (t *tokenIDs) add(tokens []tokenLifetime, id data.TokenID) {
 	if 2*t.used >= len(t.slots) {

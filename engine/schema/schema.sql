@@ -73,6 +73,7 @@ CREATE TABLE candle_delta(token INTEGER, "hour" INTEGER, fills BIGINT, usd BIGIN
 CREATE TABLE pulled(lake VARCHAR NOT NULL, rollups VARCHAR NOT NULL, fills BIGINT NOT NULL, pulled_at BIGINT NOT NULL);
 CREATE TABLE pulled_position(wallet INTEGER NOT NULL, token INTEGER NOT NULL, fills BIGINT NOT NULL, buy_shares BIGINT NOT NULL, sell_shares BIGINT NOT NULL, fee_shares BIGINT NOT NULL, buy_usd BIGINT NOT NULL, sell_usd BIGINT NOT NULL, fee_usd BIGINT NOT NULL, first_ts BIGINT NOT NULL, last_ts BIGINT NOT NULL);
 CREATE TABLE pulled_fill(ts BIGINT NOT NULL, wallet INTEGER NOT NULL, token INTEGER NOT NULL, "role" TINYINT NOT NULL, shares BIGINT NOT NULL, usd BIGINT NOT NULL);
+CREATE TABLE closing_mark(mark BLOB NOT NULL);
 CREATE VIEW desk_settled AS
 SELECT d.*, m.resolved_at
 FROM desk_market AS d

@@ -42,7 +42,7 @@ var notOfDay = map[string]string{
 		"index_stored late_days market_wallets month_wallets oracle_bin platform_day platform_hour position redemption rollup_state token_day token_price token_total token_window " +
 		"undated wallet_day wallet_window weather_lead week_wallets whale_move whale_rule",
 	"how the facts came: by which batch, range or cursor": "batches sync_cursor sync_range",
-	"of the database itself":                              "schema_version goose_db_version",
+	"of the database itself":                              "closing_mark schema_version goose_db_version",
 	"only files tell of it":                               "weather_normal",
 	"of a directory that pulled, which nothing follows":   "pulled pulled_fill pulled_position",
 	"compared in part, by weatherOf and lastPrices":       "weather_issue weather_report weather_obs live_quote",

@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		renewAloud(dir)
 		return
 	}
+	if dir := os.Getenv("PMX_TEST_STOP_IN"); dir != "" {
+		stopAloud(dir, os.Getenv("PMX_TEST_IMPORT_FROM"))
+		return
+	}
 	goleak.VerifyTestMain(allTests{m})
 }
 

@@ -58,3 +58,16 @@ func LiveHeapIs(t *testing.T, bytes int64) *atomic.Int64 {
 	t.Cleanup(func() { liveHeap = before })
 	return heap
 }
+
+// SetImageFrom makes stopped servers write images from so many wallets and tokens on, until the returned function is called.
+func SetImageFrom(n int) (restore func()) {
+	was := imageFrom
+	imageFrom = n
+	return func() { imageFrom = was }
+}
+
+// DropImage makes the keeper leave no image, as if it did not get there.
+func (k *Keeper) DropImage() { k.snapshotBehind = true }
+
+// LeaveImage writes the image as Close does.
+func (k *Keeper) LeaveImage() { k.leaveImage(context.Background()) }

@@ -104,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 			k.serveSegments(db.Dir().Segments()) // a rebuild uses them
 		}
 		// On a full disk existing data can still be served.
-		err := errors.Join(k.refresh(ctx, nil), k.load(ctx))
+		err := errors.Join(k.refresh(ctx, nil), k.loadFirst(ctx))
 		if err == nil {
 			err = k.db.CheckSpace() // so that the status says so from the first answer on
 		}
@@ -184,6 +184,7 @@ func (k *Keeper) Close() error {
 	}
 	defer k.work.Unlock()
 	k.background.Wait()
+	k.leaveImage(context.Background())
 	return errors.Join(k.closeSegments(), k.db.Close())
 }
 

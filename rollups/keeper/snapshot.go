@@ -55,13 +55,21 @@ func (k *Keeper) load(ctx context.Context) error {
 		return nil
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
-		var fills, markets int64
-		if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
+		if err := k.noteImports(ctx, conn); err != nil {
 			return err
 		}
-		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
 		return k.live.LoadBeside(ctx, conn, k.db.Beside)
 	})
+}
+
+// noteImports notes when the newest fills and markets were imported.
+func (k *Keeper) noteImports(ctx context.Context, conn *sql.Conn) error {
+	var fills, markets int64
+	if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
+		return err
+	}
+	k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
+	return nil
 }
 
 // reload is load after a rebuild, including the memory of merging.

@@ -32,6 +32,12 @@ func NewCatalogBuilder() *CatalogBuilder {
 		states: map[Status]int{}, labels: map[string]string{}}
 }
 
+// Restored completes a builder that was read from an image.
+func (b *CatalogBuilder) Restored() {
+	b.slugs.restored()
+	b.ids.restored()
+}
+
 // NewCatalog makes a Catalog of markets and tokens by their ids; the figures are
 // those of markets without a trade.
 func NewCatalog(markets []*Market, tokens []TokenRef) *Catalog {

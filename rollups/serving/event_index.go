@@ -30,8 +30,8 @@ func (e *eventNames) of(name string) []int32 {
 
 // eventIndex is the writer's side of eventNames.
 type eventIndex struct {
-	seed    maphash.Seed
-	table   *idTable
+	seed    maphash.Seed `image:"-"`
+	table   *idTable     `image:"-"` // by hashes with seed
 	names   []string
 	members paged[[]int32]
 	outside []int32 // by name: how many members belong to an event of another name
@@ -62,6 +62,18 @@ func (x *eventIndex) place(name string) int {
 	x.names, x.outside = append(x.names, name), append(x.outside, 0)
 	x.table.insert(hash, len(x.names)-1)
 	return len(x.names) - 1
+}
+
+// restored makes the names findable after all but table was read from an image.
+func (x *eventIndex) restored() {
+	size := 1024
+	for size < 2*(len(x.names)+1) {
+		size *= 2
+	}
+	x.seed, x.table = maphash.MakeSeed(), newIDTable(uint64(size))
+	for i, name := range x.names {
+		x.table.insert(maphash.String(x.seed, name), i)
+	}
 }
 
 // add notes that market carries name, and returns the name as others share it. elsewhere: the

@@ -164,7 +164,7 @@ func (o *Oracle) compare(x, y data.WalletID) int {
 type OracleBuilder struct {
 	scores    paged[scored]
 	baselines paged[int32]
-	wallets   *Wallets
+	wallets   *Wallets `image:"-"`
 	ranked    []data.WalletID
 	changed   []data.WalletID
 	noted     []bool // by wallet: it is in changed
@@ -172,6 +172,9 @@ type OracleBuilder struct {
 
 // NewOracleBuilder returns a builder of no forecasts by the wallets of an index.
 func NewOracleBuilder(w *Wallets) *OracleBuilder { return &OracleBuilder{wallets: w} }
+
+// Restored completes a builder that was read from an image with the index of wallets.
+func (b *OracleBuilder) Restored(w *Wallets) { b.wallets = w }
 
 // Add adds a change to a wallet's score. A hidden wallet is not ranked.
 func (b *OracleBuilder) Add(wallet data.WalletID, change Score, hidden bool) {

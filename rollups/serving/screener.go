@@ -25,13 +25,16 @@ func (s *Screener) UnsharedBytes(o *Screener) int64 {
 type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
-	reading func() error // waits for Begin's goroutine, which has titles; nil: there is none
+	reading func() error `image:"-"` // waits for Begin's goroutine, which has titles; nil: there is none
 }
 
 // NewScreenerBuilder returns a builder of no markets.
 func NewScreenerBuilder() *ScreenerBuilder {
 	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
 }
+
+// Restored completes a builder that was read from an image.
+func (b *ScreenerBuilder) Restored() { b.titles.Restored() }
 
 // Begin indexes the titles of markets in a goroutine of its own, so that Next need not. Next waits
 // for it; a caller that does not get to Next must call wait.

@@ -21,11 +21,14 @@ type Builder struct {
 	outdated     []Set  // by segment: ids whose texts are in a later one; nil: none
 	ours         []bool // by segment: dead is not in any index yet
 	span         int
-	pool         *sync.Pool
+	pool         *sync.Pool `image:"-"`
 }
 
 // NewBuilder returns a Builder of no markets.
 func NewBuilder() *Builder { return &Builder{pool: &sync.Pool{}} }
+
+// Restored completes a Builder that was read from an image.
+func (b *Builder) Restored() { b.pool = &sync.Pool{} }
 
 // Set sets the title of market id, and other texts, whose words count less. It keeps others.
 func (b *Builder) Set(id int32, title string, others ...string) {

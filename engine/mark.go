@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// A mark identifies a state of the database that is the last one of a process: LeaveMark commits it, and whichever pmx opens the database next removes
+// it before anything else is committed. (Other programs must not write to the database.) So as long as a mark is in the table, nothing was changed after it, and a copy of the file that has it is
+// a copy of that very state. Backups have none, as they are made from an open database.
+
+// Mark is the one that was in the database when this process opened it; nil: there was none.
+func (db *DB) Mark() []byte { return db.mark }
+
+// LeaveMark commits a mark, which no other state may ever have had. Nothing may be written afterwards.
+func (db *DB) LeaveMark(ctx context.Context, mark []byte) error {
+	return db.Write(ctx, func(conn *sql.Conn) error {
+		return InTx(ctx, conn, func() error {
+			if _, err := conn.ExecContext(ctx, "DELETE FROM closing_mark"); err != nil {
+				return err
+			}
+			_, err := conn.ExecContext(ctx, "INSERT INTO closing_mark VALUES (?)", mark)
+			return err
+		})
+	})
+}
+
+// takeMark reads the mark and removes it.
+func (db *DB) takeMark(ctx context.Context) error {
+	err := db.pools.writer.QueryRowContext(ctx, "SELECT mark FROM closing_mark LIMIT 1").Scan(&db.mark)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("closing mark: %w", db.explain(err))
+	}
+	if _, err = db.pools.writer.ExecContext(ctx, "DELETE FROM closing_mark"); err == nil {
+		return nil
+	}
+	err = db.explain(err)
+	db.mark = nil
+	if errors.Is(err, ErrDiskFull) { // what there is can still be served, and without its image the mark means nothing
+		if err = os.Remove(db.opts.Dir.Image()); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("closing mark: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package rollups_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/rollups"
+	"pmx/rollups/image"
+)
+
+// imageOf returns the image of what is served.
+func (v *venue) imageOf(key string) []byte {
+	var b bytes.Buffer
+	v.write(v.live.Current)
+	if err := v.live.WriteImage(&b, []byte(key)); err != nil {
+		v.t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// readImage reads an image into another Live with the same settings.
+func (v *venue) readImage(b []byte, key string) (l *rollups.Live, err error) {
+	l = &rollups.Live{Venue: v.live.Venue}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		err = l.ReadImage(ctx, conn, bytes.NewReader(b), int64(len(b)), []byte(key))
+		return nil
+	})
+	return l, err
+}
+
+// same compares two snapshots in everything that Compare knows, and in their encoded bytes.
+func same(t rapid.TB, when string, want, got *rollups.Live) {
+	t.Helper()
+	a, b := want.Snapshot(), got.Snapshot()
+	if rows, differ := a.Compare(b); differ > 0 || rows == 0 || a.Epoch != b.Epoch || a.Batch != b.Batch {
+		t.Fatalf("%s: %d of %d things differ from what was written, epochs %d and %d", when, differ, rows, a.Epoch, b.Epoch)
+	}
+}
+
+// Whatever a venue imports before and after its image is written, what is read from the image equals what was written, and follows the
+// batches after it just the same.
+func TestFromAnImageBatchesAreFollowed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var steps []step
+		if rapid.Bool().Draw(rt, "desk") {
+			steps = drawDesk(rt)
+		} else {
+			w := drawWorld(rt)
+			steps = w.split(rt)
+		}
+		v := newVenue(t, steps)
+		defer v.close()
+		if rapid.Bool().Draw(rt, "no wallets of the venue") {
+			v.live.Venue = map[data.Address]bool{}
+		}
+		v.setWhaleRule(whaleMark)
+		var again *rollups.Live
+		followed := v.im.Rollups.Absorb
+		v.im.Rollups.Absorb = func(ctx context.Context, conn *sql.Conn) error {
+			err := followed(ctx, conn)
+			if err == nil && again != nil {
+				err = again.Absorb(ctx, conn, v.merger.Added())
+			}
+			return err
+		}
+		at := rapid.IntRange(0, len(steps)-1).Draw(rt, "image after")
+		for i := range steps {
+			if r := v.importStep(i); r.RebuildNeeded || rapid.IntRange(0, 9).Draw(rt, "rebuild") == 0 {
+				v.rebuild()
+				if again != nil {
+					v.write(func(ctx context.Context, conn *sql.Conn) error { return again.Load(ctx, conn) })
+				}
+			}
+			if i == at || again != nil && rapid.IntRange(0, 5).Draw(rt, "image again") == 0 {
+				var err error
+				if again, err = v.readImage(v.imageOf("key"), "key"); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if again != nil {
+				same(rt, "after a step", v.live, again)
+			}
+		}
+		v.followed(rt)
+		for _, l := range []*rollups.Live{v.live, again} {
+			wallets, tokens := l.Known()
+			for id := range tokens {
+				if name := l.Snapshot().Catalog.Token(data.TokenID(id)).ID; name != "" {
+					if got, known := l.Token(name); !known || int(got) != id {
+						rt.Errorf("token %d of %d is found as %d, %v", id, tokens, got, known)
+					}
+				}
+			}
+			for id := range wallets {
+				if got, known := l.Wallet(l.Snapshot().WalletAt(data.WalletID(id))); !known || int(got) != id {
+					rt.Errorf("wallet %d of %d is found as %d, %v", id, wallets, got, known)
+				}
+			}
+		}
+	})
+}
+
+// An image of another key or an earlier state is not taken, nor one that is written while the state is another, and what is served stays.
+func TestAnImageOfAnotherStateIsRefused(t *testing.T) {
+	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
+	steps := world.Filter(func(s []step) bool { return len(s) >= 2 && len(s[1].fills) > 0 }).Example(3)
+	v := newVenue(t, steps)
+	defer v.close()
+	if v.importStep(0).RebuildNeeded {
+		v.rebuild()
+	}
+	b := v.imageOf("key")
+	if l, err := v.readImage(b, "another"); !errors.Is(err, image.ErrOther) || l.Snapshot() != nil {
+		t.Errorf("another key: %v", err)
+	}
+	if l, err := v.readImage(b[:len(b)-20], "key"); !errors.Is(err, image.ErrDamaged) || l.Snapshot() != nil {
+		t.Errorf("cut short: %v", err)
+	}
+	v.im.Rollups.Absorb = nil
+	v.importStep(1)
+	if l, err := v.readImage(b, "key"); !errors.Is(err, rollups.ErrNotCurrent) || l.Snapshot() != nil {
+		t.Errorf("an earlier state: %v", err)
+	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		for _, l := range []*rollups.Live{{}, v.live} {
+			if err := l.Current(ctx, conn); !errors.Is(err, rollups.ErrNotCurrent) {
+				t.Errorf("nothing, or an earlier state: %v", err)
+			}
+		}
+		return nil
+	})
+}
+
+// The key of an image differs if the venue's own wallets or the cities do.
+func TestSettingsAreInTheKeyOfAnImage(t *testing.T) {
+	seen := map[string]bool{}
+	for _, l := range []*rollups.Live{{}, {Venue: map[data.Address]bool{address(1): true}}, {Venue: map[data.Address]bool{address(2): true}},
+		{Venue: map[data.Address]bool{address(1): true, address(2): true}}, {Cities: &data.Gazetteer{}}} {
+		settings := l.ImageSettings()
+		if seen[settings] || settings != l.ImageSettings() {
+			t.Errorf("%q was there before", settings)
+		}
+		seen[settings] = true
+	}
+}
