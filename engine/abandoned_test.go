@@ -34,7 +34,7 @@ func (c *endsAfter) Err() error {
 // the closed database, and DuckDB would wait for it forever.
 func TestADatabaseOpensAgainAfterACancelledStatement(t *testing.T) {
 	opts := enginetest.Options(t, t.TempDir(), "1GB")
-	opts.Threads = 3 // others than the one that asks begin with what was planned
+	opts.Threads = 3 // threads other than the caller's start on what was planned
 	const query = "SELECT sum(range) FROM range(1_000_000)"
 	ways := map[string]func(ctx context.Context, conn *sql.Conn) error{
 		"command": func(ctx context.Context, conn *sql.Conn) error {

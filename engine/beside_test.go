@@ -10,8 +10,8 @@ import (
 	"pmx/engine/guard"
 )
 
-// TestBesideReadsCommittedData on a separate connection, but not after a panic, and not
-// while somebody waits to close the file, who would wait for the caller.
+// TestBesideReadsCommittedData on a separate connection, but not after a panic, and not while Close
+// waits: it would wait for the caller.
 func TestBesideReadsCommittedData(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestBesideReadsCommittedData(t *testing.T) {
 		}
 		failed := errors.New("failed")
 		if ran, err := db.Beside(t.Context(), func(*sql.Conn) error { return failed }); !ran || !errors.Is(err, failed) {
-			t.Errorf("what fails: ran %v, %v", ran, err)
+			t.Errorf("a read that fails: ran %v, %v", ran, err)
 		}
 		if err := guard.Do(func() error {
 			_, err := db.Beside(t.Context(), func(*sql.Conn) error { panic("a reader") })
@@ -50,7 +50,7 @@ func TestBesideReadsCommittedData(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if ran, err := db.Beside(t.Context(), count(&rows)); ran || err != nil {
-			t.Errorf("while another one closes: ran %v, %v", ran, err)
+			t.Errorf("while Close waits: ran %v, %v", ran, err)
 		}
 		return nil
 	})
@@ -58,6 +58,6 @@ func TestBesideReadsCommittedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ran, err := db.Beside(t.Context(), func(*sql.Conn) error { return nil }); ran || err != nil {
-		t.Errorf("of a closed file: ran %v, %v", ran, err)
+		t.Errorf("on a closed file: ran %v, %v", ran, err)
 	}
 }

@@ -107,7 +107,7 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]int{len(rows), 0}, []int{same, apart}); diff != "" {
-			t.Errorf("rows that are equal and apart, -want +got:\n%s", diff)
+			t.Errorf("numbers of equal and of different rows (-want +got):\n%s", diff)
 		}
 	}, "by_driver", "by_chunks")
 }
@@ -137,7 +137,7 @@ func TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable(t *testing.T) {
 			return err
 		})
 		if err == nil || !strings.Contains(err.Error(), "absent") {
-			t.Errorf("a table that is not there: %v", err)
+			t.Errorf("a missing table: %v", err)
 		}
 	}, "narrow")
 	onTables(t, "id BIGINT, list BIGINT[]", func(_ context.Context, conn *sql.Conn) {

@@ -106,10 +106,10 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 			t.Errorf("a checkpoint on a full disk: got %v", err)
 		}
 		if err := db.Checkpoint(ctx); !errors.Is(err, engine.ErrDiskFull) {
-			t.Errorf("a checkpoint that asks first: got %v", err)
+			t.Errorf("Checkpoint: got %v", err)
 		}
 		if err := db.CheckSpace(); !errors.Is(err, engine.ErrDiskFull) {
-			t.Errorf("Room gives %v", err)
+			t.Errorf("CheckSpace: got %v", err)
 		}
 		if n := rowsOf(t, db); n != 900_000 {
 			t.Errorf("got %d rows", n)
@@ -122,7 +122,7 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := errors.Join(db.CheckSpace(), db.Checkpoint(ctx), write(ctx, db, "INSERT INTO t VALUES (1, 1)")); err != nil {
-		t.Errorf("with room again: %v", err)
+		t.Errorf("with free space again: %v", err)
 	}
 	if n := rowsOf(t, db); n != 900_001 {
 		t.Errorf("got %d rows", n)

@@ -190,7 +190,7 @@ func TestAFileThatIsNotADatabaseIsReportedAsSuch(t *testing.T) {
 	}
 	db, err := engine.Open(t.Context(), engine.Options{Dir: dir, Threads: 1, MemoryLimit: "1GB"})
 	if err == nil {
-		t.Fatal("it was opened", db.Close())
+		t.Fatal("a file that is not a database was opened", db.Close())
 	}
 	if text := err.Error(); strings.Contains(text, "driver") || strings.Count(text, dir.Database()) != 1 || !strings.Contains(text, "not a valid") {
 		t.Errorf("text = %s", text)

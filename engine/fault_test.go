@@ -77,7 +77,7 @@ func TestSeveralCallersWithOneFaultReopenOnce(t *testing.T) {
 		t.Error(err)
 	}
 	if len(outcomes) != 1 || !<-outcomes {
-		t.Errorf("told %d times more than once, or that it was not recovered", len(outcomes))
+		t.Errorf("after the first report, %d more were made, or the instance was not recovered", len(outcomes))
 	}
 }
 

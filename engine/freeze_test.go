@@ -104,7 +104,7 @@ func TestClosingStopsReadersOfAFrozenFile(t *testing.T) {
 	closed := make(chan error, 1)
 	err := db.Freeze(context.Background(), func(ctx context.Context, _ engine.Frozen) error {
 		go func() { closed <- db.Close() }()
-		<-ctx.Done() // ends, or the test does not
+		<-ctx.Done() // the test hangs if this does not end
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "closed") {

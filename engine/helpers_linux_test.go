@@ -80,20 +80,20 @@ func TestHelpersAreHeldOff(t *testing.T) {
 			return err
 		}
 		if n := threads(t, db, conn, "beside", 2); n != 2 {
-			t.Errorf("%d threads work at a query, want 2", n)
+			t.Errorf("%d threads work on a query, want 2", n)
 		}
 		one, other := db.Alone(), db.Alone()
 		h.mu.Lock()
 		h.bury(true) // they may still run a task when they are held off
 		h.mu.Unlock()
 		one()
-		one() // which ends it once
+		one() // which counts once
 		if n := threads(t, db, conn, "alone", 1); n != 1 {
-			t.Errorf("%d threads work at a query while they are held off", n)
+			t.Errorf("%d threads work on a query while they are held off", n)
 		}
 		other()
 		if n := threads(t, db, conn, "again", 2); n != 2 {
-			t.Errorf("%d threads work at a query when they are back, want 2", n)
+			t.Errorf("%d threads work on a query when they are back, want 2", n)
 		}
 		return nil
 	})
@@ -104,7 +104,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 		t.Error(err)
 	}
 	if len(h.leaving) > 0 || h.working != nil {
-		t.Errorf("%d crews are left after Close, %v works", len(h.leaving), h.working)
+		t.Errorf("%d crews are left after Close, working: %v", len(h.leaving), h.working)
 	}
 	db.Alone()()
 }
@@ -127,7 +127,7 @@ func TestHelpersComeBack(t *testing.T) {
 			return err
 		}
 		if n := threads(t, db, conn, "late", 2); n != 2 {
-			t.Errorf("%d threads work at a query, want 2", n)
+			t.Errorf("%d threads work on a query, want 2", n)
 		}
 		return nil
 	})
@@ -172,7 +172,7 @@ func TestHelpersAreHeldOffForTheGivenTime(t *testing.T) {
 		t.Error("they work while they are held off")
 	}
 	if release(); held() {
-		t.Error("they are held off when nothing does it")
+		t.Error("they are still held off after the release")
 	}
 }
 

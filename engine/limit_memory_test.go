@@ -12,7 +12,7 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// limitIn reads DuckDB's limit and leaves it as it is.
+// limitIn returns DuckDB's limit without changing it.
 func limitIn(t *testing.T, db *engine.DB) (limit string) {
 	t.Helper()
 	err := db.Read(engine.Lean(t.Context()), func(conn *sql.Conn) error {
@@ -24,7 +24,7 @@ func limitIn(t *testing.T, db *engine.DB) (limit string) {
 	return limit
 }
 
-// limitTo is LimitMemory, in megabytes.
+// limitTo calls LimitMemory with megabytes.
 func limitTo(db *engine.DB, megabytes int64) (done bool, err error) {
 	ctx := context.Background()
 	err = db.Write(ctx, func(conn *sql.Conn) (err error) {
@@ -34,7 +34,8 @@ func limitTo(db *engine.DB, megabytes int64) (done bool, err error) {
 	return done, err
 }
 
-// TestTheUsualLimitMoves: it holds for all that return to it, is not lowered while there are readers, and survives a fault.
+// TestTheUsualLimitMoves: the new limit applies to everything that restores it, it is not lowered
+// while there are readers, and it survives a fault.
 func TestTheUsualLimitMoves(t *testing.T) {
 	ctx := t.Context()
 	db, err := engine.Open(ctx, enginetest.Options(t, t.TempDir(), "400MB"))
@@ -70,25 +71,25 @@ func TestTheUsualLimitMoves(t *testing.T) {
 	limited(300, true)
 	expect("once lowered", at300)
 	read(func() { limited(200, false) })
-	expect("behind a reader who was there", at300)
+	expect("after a reader that kept it from being lowered", at300)
 	read(func() { limited(400, true) })
-	expect("raised beside a reader", at400)
+	expect("raised while there is a reader", at400)
 
 	bound(200_000_000)
 	limited(300, true)
 	expect("while a lower one is in force", "190.7 MiB")
 	read(func() {})
-	expect("behind a reader", at300)
+	expect("after a reader", at300)
 	bound(200_000_000)
 	limited(100, true)
 	expect("lower than the one in force", at100)
 	bound(200_000_000)
-	expect("with a bound that is higher", at100)
+	expect("with a higher bound", at100)
 	limited(200, true)
 	if done, err := db.ReleaseBlocks(ctx, 0); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	expect("when blocks were given back", at200)
+	expect("after blocks were released", at200)
 
 	if err := db.Write(ctx, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE beside AS SELECT range AS n FROM range(100_000)")
@@ -99,9 +100,9 @@ func TestTheUsualLimitMoves(t *testing.T) {
 	if done, err := limitTo(db, 0); done || err == nil {
 		t.Errorf("it can be lowered below what is in use: %v, %v", done, err)
 	}
-	expect("when it could not be lowered", at200)
+	expect("after it could not be lowered", at200)
 	_ = db.Read(ctx, func(*sql.Conn) error { return &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"} })
-	expect("when the database was opened again", at200)
+	expect("after the database was opened again", at200)
 	limited(400, true)
 	expect("raised after that", at400)
 }
@@ -144,7 +145,8 @@ func TestAReplicaOpensTheNextStateWithTheLimitInForce(t *testing.T) {
 	}
 }
 
-// TestADivisionFollowsTheHeapInSteps: DuckDB's limit and Go's move by as much, 256 MB at a time down, and not while somebody reads.
+// TestADivisionFollowsTheHeapInSteps: if the heap grows, memory moves from DuckDB's limit to Go's
+// in steps of 256 MB, and not during a read.
 func TestADivisionFollowsTheHeapInSteps(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
@@ -180,7 +182,7 @@ func TestADivisionFollowsTheHeapInSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	follow(1_000_000_000, true, "522.6 MiB", 1_060_000_000)
-	follow(1_000_000_000, false, "297.5 MiB", 1_296_000_000) // 1,282 MB and up to the next step
+	follow(1_000_000_000, false, "297.5 MiB", 1_296_000_000) // 1,282 MB rounded up to the next step
 	follow(3_000_000_000, false, "127.7 MiB", 1_474_000_000)
 	if now := d.Now(); now.Needed != 4_600_000_000 {
 		t.Errorf("%d are needed", now.Needed)

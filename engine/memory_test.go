@@ -38,8 +38,8 @@ func TestAvailableMemory(t *testing.T) {
 		files fstest.MapFS
 		want  int64
 	}{
-		"nothing is told": {fstest.MapFS{}, 0},
-		"the machine's":   {fstest.MapFS{"proc/meminfo": machine}, 16_000_000 * 1024},
+		"nothing known": {fstest.MapFS{}, 0},
+		"the machine's": {fstest.MapFS{"proc/meminfo": machine}, 16_000_000 * 1024},
 		"no limit": {fstest.MapFS{"proc/meminfo": machine, "proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("max\n")},
 			16_000_000 * 1024},
 		"of a group": {fstest.MapFS{"proc/meminfo": machine, "proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("4000000000\n")},
@@ -58,7 +58,7 @@ func TestAvailableMemory(t *testing.T) {
 	}
 	for there, want := range map[int64]int64{0: unknownMemory, 24_000_000_000: 18_000_000_000, 400_000_000: LeastMemory} {
 		if got := defaultMemory(there); got != want {
-			t.Errorf("of %d by default %d, want %d", there, got, want)
+			t.Errorf("of %d bytes, the default is %d, want %d", there, got, want)
 		}
 	}
 }

@@ -54,10 +54,10 @@ func TestBlocksThatWereReadAreReleased(t *testing.T) {
 		t.Fatalf("%d MB of blocks are in memory: too few to see what becomes of them", full>>20)
 	}
 	if done, err := db.ReleaseBlocks(ctx, full); !done || err != nil {
-		t.Errorf("of no more than they are: %v, %v", done, err)
+		t.Errorf("with a bound of what there is: %v, %v", done, err)
 	}
 	if same, _, _ := look(); same != full {
-		t.Errorf("%d MB of blocks are left of %d, which is no more than may stay", same>>20, full>>20)
+		t.Errorf("%d MB of blocks are left of %d, although all may stay", same>>20, full>>20)
 	}
 	done, err := db.ReleaseBlocks(ctx, 0)
 	if !done || err != nil {
@@ -159,7 +159,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	full, usual := look()
 	must(bound(1 << 50))
 	if _, limit := look(); limit != usual || full < 24<<20 {
-		t.Errorf("told to have very much, the limit is %s, before %s; %d MB are read", limit, usual, full>>20)
+		t.Errorf("with a very large bound, the limit is %s, before %s; %d MB are read", limit, usual, full>>20)
 	}
 	must(bound(16 << 20))
 	if blocks, limit := look(); limit != "16.0 MiB" || blocks > 16<<20 {
@@ -169,7 +169,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("done = %v, err = %v", done, err)
 	}
 	if _, limit := look(); limit != "16.0 MiB" {
-		t.Errorf("once blocks were given back, the limit is %s", limit)
+		t.Errorf("after blocks were released, the limit is %s", limit)
 	}
 	must(db.Write(ctx, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE beside AS SELECT range AS n FROM range(100_000)")
@@ -179,7 +179,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Error("it can be lowered below what is in use")
 	}
 	if _, limit := look(); limit != "16.0 MiB" {
-		t.Errorf("where it cannot be lowered, it becomes %s", limit)
+		t.Errorf("after it could not be lowered, the limit is %s", limit)
 	}
 	for name, restore := range map[string]func() error{
 		"0":             func() error { return bound(0) },

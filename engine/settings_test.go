@@ -64,7 +64,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 	go func() { closed <- db.Close() }()
 	close(release)
 	if err := <-read; err != nil {
-		t.Errorf("a reader that was there before Close: %v", err)
+		t.Errorf("a reader that started before Close: %v", err)
 	}
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)

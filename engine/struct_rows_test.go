@@ -62,7 +62,7 @@ func TestARowIsReadByTheNamesOfItsColumns(t *testing.T) {
 	}
 }
 
-// What does not fit is an error that tells the column, and never a zero.
+// A value that does not fit is an error that names the column, and never a zero.
 func TestARowThatDoesNotFitIsAnError(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT 1 AS maker":                                     `there is no column "taker"`,

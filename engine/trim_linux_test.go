@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestBlocksOfDuckDBAreGivenBack: once nothing is in them, and not before.
+// TestBlocksOfDuckDBAreGivenBack to the system once they are empty, and not before.
 func TestBlocksOfDuckDBAreGivenBack(t *testing.T) {
 	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
 	if err != nil {
@@ -29,7 +29,7 @@ func TestBlocksOfDuckDBAreGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What a transaction dropped, DuckDB mostly frees at its end, and else a moment later.
+	// DuckDB frees most of what a transaction dropped at its end, and the rest a moment later.
 	var seen []string
 	for range 12 {
 		TrimBlocks()

@@ -63,7 +63,7 @@ func TestACancelledTransactionIsRolledBack(t *testing.T) {
 		}
 	}
 	if given == 0 || given == 400 {
-		t.Errorf("%d of 400 were given up", given)
+		t.Errorf("%d of 400 were cancelled", given)
 	}
 }
 

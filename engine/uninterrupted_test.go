@@ -43,10 +43,10 @@ func TestAnUninterruptedStatementStartsNoGoroutine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if n := begun(ctx); n < 2*statements {
-		t.Errorf("%d statements that can be interrupted began %d goroutines: nothing is spared", 2*statements, n)
+		t.Errorf("%d statements that can be interrupted began %d goroutines: the mark saves nothing", 2*statements, n)
 	}
 	if n := begun(engine.Uninterrupted(ctx)); n > statements/2 {
-		t.Errorf("%d statements that cannot be interrupted began %d goroutines", 2*statements, n)
+		t.Errorf("%d statements with the mark began %d goroutines", 2*statements, n)
 	}
 	cancel()
 	err = db.Write(t.Context(), func(conn *sql.Conn) error {

@@ -81,7 +81,7 @@ func TestOnlyTheEndOfWhatIsReadAheadIsKept(t *testing.T) {
 		if err := w.AddAhead(t.Context(), f, bytes.NewReader(early[:len(early)-BlockSize]), seen, nobody); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(repo.blockPath(seen.blocks[2].sum)); err != nil { // somebody was quicker
+		if err := os.Remove(repo.blockPath(seen.blocks[2].sum)); err != nil { // it was removed meanwhile
 			t.Fatal(err)
 		}
 		late := append(bytes.Clone(file), content(r, 3*BlockSize)...)[:size]
@@ -94,7 +94,7 @@ func TestOnlyTheEndOfWhatIsReadAheadIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if blocks, _ := w.Stored(); blocks != kept(t, repo, size)-had {
-			t.Errorf("%d blocks are new, of %d there were %d before", blocks, kept(t, repo, size), had)
+			t.Errorf("%d blocks are new, %d are stored, %d were stored before", blocks, kept(t, repo, size), had)
 		}
 		if report, err := repo.Verify(t.Context(), func(float64) {}); err != nil || len(report.Faults) > 0 {
 			t.Errorf("report = %+v, err = %v", report, err)

@@ -270,7 +270,7 @@ func TestRemainingBackupsAreCompleteAfterPruning(t *testing.T) {
 	}
 	backups, blocks, err := repo.Prune(2)
 	if err != nil || backups != 3 || blocks == 0 {
-		t.Fatalf("%d backups and %d blocks went, %v", backups, blocks, err)
+		t.Fatalf("%d backups and %d blocks were removed, %v", backups, blocks, err)
 	}
 	if err := repo.Close(); err != nil {
 		t.Fatal(err)
@@ -298,7 +298,7 @@ func TestNothingIsRemovedWhereABackupCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if backups, blocks, err := repo.Prune(2); !errors.Is(err, ErrDamaged) || backups+blocks != 0 {
-		t.Errorf("%d backups and %d blocks went, %v", backups, blocks, err)
+		t.Errorf("%d backups and %d blocks were removed, %v", backups, blocks, err)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestOneBackupAtATimeAndOnlyInItsOwnFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Create(strange); !errors.Is(err, ErrNoRepository) || !strings.Contains(err.Error(), "letter.txt") {
-		t.Errorf("a folder with other things in it: %v", err)
+		t.Errorf("a folder with other files: %v", err)
 	}
 	if got := files(t, strange); len(got) != 1 {
 		t.Errorf("files were put into it: %q", got)

@@ -299,6 +299,6 @@ func TestTheCopyBeforeADamagedOneIsUsed(t *testing.T) {
 	}
 	damage(older)
 	if at, err := openClone(t, dir).Newest(context.Background()); at != nil || !errors.Is(err, ErrDamaged) {
-		t.Fatalf("of two damaged copies %+v, %v", at, err)
+		t.Fatalf("with two damaged copies: at = %+v, err = %v", at, err)
 	}
 }

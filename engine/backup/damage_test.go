@@ -50,7 +50,7 @@ func TestAFlippedBitIsFoundInWhateverFile(t *testing.T) {
 		}
 	}
 	if got := faults(t, dir); len(got) != 0 {
-		t.Error("put right:", got)
+		t.Error("after the repair:", got)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestAMissingTruncatedOrUnknownFileIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := faults(t, dir); len(got) != 1 || !strings.HasPrefix(got[0], strange) {
-			t.Errorf("a strange file: got %q", got)
+			t.Errorf("an unknown file: got %q", got)
 		}
 	}
 }

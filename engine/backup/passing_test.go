@@ -74,7 +74,7 @@ func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 	seen := NewSeen()
 	file := content(r, 12288+20*BlockSize)
 	for i := range 8 {
-		want := int64(21) // the head too
+		want := int64(21) // including the head
 		switch {
 		case i == 1:
 			want = 0
@@ -84,7 +84,7 @@ func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 			want = 1
 		case i > 2:
 			file[12288+(3*i)%20*BlockSize+99]++
-			file[i]++ // of the head
+			file[i]++ // in the head
 			file = append(file, content(r, BlockSize)...)
 			want = 3
 		}

@@ -36,7 +36,7 @@ func TestBackupsAndDataAreKeptApart(t *testing.T) {
 	for _, tc := range []struct{ data, repo, says string }{
 		{"data", "other", ""},
 		{"data", "other/new/er", ""},
-		{"data", "data-too", ""}, // a name that begins alike
+		{"data", "data-too", ""}, // a name with the same prefix
 		{"new", "newer", ""},
 		{"data", "to-other/new", ""},
 		{"data", "data", "is in the data directory"},

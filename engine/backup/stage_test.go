@@ -51,7 +51,7 @@ func TestAFolderBehindALink(t *testing.T) {
 	link(t, real, target)
 	s := stage(t, target)
 	if got := filepath.Dir(filepath.Dir(s.Dir())); got != filepath.Dir(real) {
-		t.Errorf("it is made in %s, which may be another disk", got)
+		t.Errorf("it is created in %s, which may be another disk", got)
 	}
 	if err := errors.Join(os.WriteFile(filepath.Join(s.Dir(), "a.db"), []byte("a"), 0o600), s.Publish()); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestFilesOfAKilledRestoreAreReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := files(t, filepath.Dir(target)); len(got) != 0 {
-		t.Errorf("discarded, and there is %q", got)
+		t.Errorf("after discarding, there is %q", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestAFolderThatIsNotEmptyIsNotChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Publish(); !errors.Is(err, ErrOccupied) {
-		t.Errorf("one that was filled since: %v", err)
+		t.Errorf("a folder that is no longer empty: %v", err)
 	}
 	if err := s.Discard(); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 	}
 	before := revision()
 	if k, err = db.ExpireKey(ctx, k.ID, time.Time{}); err != nil || k.ExpiresAt != nil || k.Expired(day.AddDate(100, 0, 0)) || revision() == before {
-		t.Errorf("for ever: %+v, %v, revision %d", k, err, before)
+		t.Errorf("without an end: %+v, %v, revision %d", k, err, before)
 	}
 	next, old, err := db.RotateKey(ctx, k.ID, hash(2), 7*24*time.Hour, time.Time{})
 	if err != nil || next.Tier != "trader" || next.Label != "Ada" || next.ExpiresAt != nil || *next.Replaces != k.ID || !old.ExpiresAt.Equal(day.AddDate(0, 0, 7)) {
@@ -155,7 +155,7 @@ func TestKeysExpireAndAreReplaced(t *testing.T) {
 		"expiry of an unknown key":  {func() error { _, err := db.ExpireKey(ctx, "00000000", time.Time{}); return err }, control.ErrNotFound},
 		"instead of an expired key": {func() error { _, _, err := db.RotateKey(ctx, third.ID, hash(9), 0, time.Time{}); return err }, control.ErrConflict},
 		"instead of a revoked key":  {func() error { _, _, err := db.RotateKey(ctx, next.ID, hash(9), 0, time.Time{}); return err }, control.ErrConflict},
-		"instead of nobody's":       {func() error { _, _, err := db.RotateKey(ctx, "00000000", hash(9), 0, time.Time{}); return err }, control.ErrNotFound},
+		"instead of an unknown key": {func() error { _, _, err := db.RotateKey(ctx, "00000000", hash(9), 0, time.Time{}); return err }, control.ErrNotFound},
 		"with its short id":         {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(4), 0, time.Time{}); return err }, control.ErrConflict},
 		"with a negative overlap":   {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(9), -1, time.Time{}); return err }, control.ErrInvalid},
 		"instead, for the past":     {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(9), 0, day.AddDate(0, 0, -1)); return err }, control.ErrInvalid},
@@ -186,14 +186,14 @@ func TestKeyErrors(t *testing.T) {
 		do   func() error
 		want error
 	}{
-		"unknown tier":      {func() error { _, err := db.IssueKey(ctx, hash(3), "gold", "x"); return err }, control.ErrInvalid},
-		"no label":          {func() error { _, err := db.IssueKey(ctx, hash(3), "free", " "); return err }, control.ErrInvalid},
-		"same short id":     {func() error { _, err := db.IssueKey(ctx, hash(1), "free", "x"); return err }, control.ErrConflict},
-		"set unknown tier":  {func() error { _, err := db.SetTier(ctx, k.ID, "gold"); return err }, control.ErrInvalid},
-		"set tier of none":  {func() error { _, err := db.SetTier(ctx, "00000000", "free"); return err }, control.ErrNotFound},
-		"set tier, revoked": {func() error { _, err := db.SetTier(ctx, gone.ID, "alpha"); return err }, control.ErrConflict},
-		"revoke none":       {func() error { _, err := db.RevokeKey(ctx, "00000000"); return err }, control.ErrNotFound},
-		"revoke twice":      {func() error { _, err := db.RevokeKey(ctx, gone.ID); return err }, control.ErrConflict},
+		"unknown tier":        {func() error { _, err := db.IssueKey(ctx, hash(3), "gold", "x"); return err }, control.ErrInvalid},
+		"no label":            {func() error { _, err := db.IssueKey(ctx, hash(3), "free", " "); return err }, control.ErrInvalid},
+		"same short id":       {func() error { _, err := db.IssueKey(ctx, hash(1), "free", "x"); return err }, control.ErrConflict},
+		"set unknown tier":    {func() error { _, err := db.SetTier(ctx, k.ID, "gold"); return err }, control.ErrInvalid},
+		"tier of unknown key": {func() error { _, err := db.SetTier(ctx, "00000000", "free"); return err }, control.ErrNotFound},
+		"set tier, revoked":   {func() error { _, err := db.SetTier(ctx, gone.ID, "alpha"); return err }, control.ErrConflict},
+		"revoke none":         {func() error { _, err := db.RevokeKey(ctx, "00000000"); return err }, control.ErrNotFound},
+		"revoke twice":        {func() error { _, err := db.RevokeKey(ctx, gone.ID); return err }, control.ErrConflict},
 	}
 	for name, c := range cases {
 		if err := c.do(); !errors.Is(err, c.want) {
@@ -334,6 +334,6 @@ func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := control.Open(t.Context(), path, time.Now); err == nil {
-		t.Error("it was opened")
+		t.Error("a file that is not a database was opened")
 	}
 }

@@ -71,7 +71,7 @@ func readFromAFullDisk(t *testing.T, killed bool) {
 		t.Errorf("keys = %v, err = %v", keys, err)
 	}
 	if _, err := os.Stat(path + "-shm"); err != nil {
-		t.Errorf("with room the index is not in its file again: %v", err)
+		t.Errorf("with free space, the index is not in its file again: %v", err)
 	}
 }
 

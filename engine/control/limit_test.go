@@ -46,7 +46,7 @@ func TestKeysHaveLimitsOfTheirOwn(t *testing.T) {
 		}
 	}
 	if _, err := db.LimitKey(ctx, "00000000", 5); !errors.Is(err, control.ErrNotFound) {
-		t.Errorf("of no key: %v", err)
+		t.Errorf("limit of an unknown key: %v", err)
 	}
 }
 

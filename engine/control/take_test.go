@@ -160,7 +160,7 @@ func TestEveryTableIsCopiedOrLocal(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Contains(known, name) {
-			t.Errorf("the table %s is neither taken by servers that follow another, nor their own: add it to one list", name)
+			t.Errorf("the table %s is neither taken over by servers that follow another nor kept by them: add it to one of the lists", name)
 		}
 	}
 	if err := rows.Err(); err != nil {

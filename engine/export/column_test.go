@@ -13,7 +13,8 @@ import (
 	"pmx/engine"
 )
 
-// TestRatioIsTheDatasOwn: in 64 bits, in 128, and at the limit between them.
+// TestRatioIsTheDatasOwn: the expression gives the same as package data, in 64 bits, in 128, and at
+// the limit between them.
 func TestRatioIsTheDatasOwn(t *testing.T) {
 	ctx := context.Background()
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1, MemoryLimit: "1GB"})
@@ -67,7 +68,7 @@ func TestTablesOfALakeAreRead(t *testing.T) {
 			found[m[1]] = true
 		}
 		if names := slices.Sorted(maps.Keys(found)); !slices.Equal(names, slices.Sorted(slices.Values(table.from))) {
-			t.Errorf("%s is read from %v, and written again where one of %v changes", table.dataset, names, table.from)
+			t.Errorf("%s is read from %v, and written again if one of %v changes", table.dataset, names, table.from)
 		}
 	}
 }

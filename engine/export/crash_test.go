@@ -92,7 +92,7 @@ func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	child.Env = append(os.Environ(), "PMX_TEST_EXPORT_IN="+string(dir))
 	_ = child.Run() // it is killed
 	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("the process ended with %s", child.ProcessState)
+		t.Fatalf("the process was not killed: %s", child.ProcessState)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir.Exports(), "*.part")); err != nil || len(left) != 1 {
 		t.Fatalf("a half file should have been left: left = %v, err = %v", left, err)

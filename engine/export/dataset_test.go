@@ -32,7 +32,7 @@ func TestBothFormatsHoldTheSameRows(t *testing.T) {
 		other, second := exported(t, k, export.Exporter{}, name, data.CSV)
 		lines := readCSV(t, other)
 		if len(rows) == 0 || int64(len(rows)) != file.Rows || len(rows) != len(lines) || file.Rows != second.Rows {
-			t.Fatalf("%s: %d rows of Parquet, %d of CSV; said %d and %d", name, len(rows), len(lines), file.Rows, second.Rows)
+			t.Fatalf("%s: %d rows of Parquet, %d of CSV; reported %d and %d", name, len(rows), len(lines), file.Rows, second.Rows)
 		}
 		for i := range rows {
 			for column, want := range rows[i] {
@@ -65,7 +65,7 @@ func TestWalletRowsAreTheWalletsTotals(t *testing.T) {
 			}
 			trader, ok := snap.Trader(address)
 			if !ok {
-				t.Fatalf("%s: %s is nobody", name, address)
+				t.Fatalf("%s: the wallet %s is unknown", name, address)
 			}
 			want := trader.Totals
 			roi, _ := data.Ratio(want.RealPnL(), want.BuyUSD)

@@ -119,7 +119,7 @@ func TestFactsDescribeThemselves(t *testing.T) {
 				t.Errorf("%s: column %d is %s %s, in the catalogue %s %s", f.ID, j, d["column_name"], d["column_type"], c.Name, c.Type)
 			}
 			if said, ok := file.Lookup("column." + c.Name); !ok || !strings.HasPrefix(said, c.Meaning) {
-				t.Errorf("%s: the file says of %s %q", f.ID, c.Name, said)
+				t.Errorf("%s: the file describes %s as %q", f.ID, c.Name, said)
 			}
 		}
 		for key, want := range map[string]string{"generator": "pmx", "dataset": f.ID, "schema_version": export.FactsVersion} {

@@ -35,7 +35,7 @@ func TestRowsThatChangeAlikeAreAChange(t *testing.T) {
 		do   func()
 		days int
 	}{
-		{"the newest names of two wallets are said again", func() {
+		{"the newest names of two wallets are repeated", func() {
 			mustImport(t, k, write(t, "again.csv", lakeHeader+fill("2026-03-04T10:00:00Z", "1", "81", "4", "1", "ann")+fill("2026-03-04T10:00:00Z", "2", "82", "4", "2", "bob")))
 		}, 1},
 		{"two markets have a field of the same time", func() { change(t, k, `UPDATE markets SET field_versions = '{"active":1772400000000000}'`) }, 0},
@@ -46,7 +46,7 @@ func TestRowsThatChangeAlikeAreAChange(t *testing.T) {
 		next, _, known = exportLake(t, k, known, names)
 		whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil)
 		if diff := cmp.Diff(whole, next); diff != "" {
-			t.Errorf("%s: a lake (-from nothing +continued):\n%s", step.what, diff)
+			t.Errorf("%s: a lake (-from scratch +incremental):\n%s", step.what, diff)
 		}
 		names = next
 		if written := days.refresh(t, k); len(written) != step.days {

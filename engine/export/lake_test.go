@@ -70,8 +70,8 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 		{"a late fill", "late.csv", lakeHeader + lakeFill("2026-03-01", "2", "91", "5", "1", ""), []string{"2026-03-01"}, nil, "", false},
 		{"a better source", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), []string{"2026-03-02"}, nil, "", false},
 		{"the same again", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), nil, nil, "", false},
-		{"a fill less", "", "", []string{"2026-03-01"}, nil, "DELETE FROM fills WHERE log_index = 1 AND batch = 0 AND ts // 86400000000 = 20513", false},
-		{"a day less", "", "", nil, []string{"days"}, "DELETE FROM fills WHERE ts // 86400000000 = 20515", false},
+		{"one fill fewer", "", "", []string{"2026-03-01"}, nil, "DELETE FROM fills WHERE log_index = 1 AND batch = 0 AND ts // 86400000000 = 20513", false},
+		{"one day fewer", "", "", nil, []string{"days"}, "DELETE FROM fills WHERE ts // 86400000000 = 20515", false},
 		{"rollups that lack facts", "late2.csv", lakeHeader + lakeFill("2026-03-01", "1", "91", "6", "1", ""), []string{"2026-03-01"}, nil, "", true},
 	}
 	var known export.LakeKnown
@@ -100,12 +100,12 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 			}
 		}
 		if slices.Sort(others); !slices.Equal(others, step.others) {
-			t.Errorf("%s: %v have another file, want %v", step.name, others, step.others)
+			t.Errorf("%s: the files of %v differ, want %v", step.name, others, step.others)
 		}
 		if whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil); !maps.Equal(names, whole) {
-			t.Errorf("%s: the lake is %v, from nothing it is %v", step.name, names, whole)
+			t.Errorf("%s: the lake is %v, from scratch it is %v", step.name, names, whole)
 		}
-		// As if this export was killed after the first of its days.
+		// As if this export had been killed after the first of its days.
 		killed := export.LakeKnown{Head: next.Head, Since: known.Since, Prints: map[string]string{}, Tables: known.Tables}
 		maps.Copy(killed.Prints, known.Prints)
 		if len(written) > 0 {
@@ -113,13 +113,13 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 		}
 		again, left, _ := exportLake(t, k, killed, names)
 		if !maps.Equal(again, names) || len(written) > 0 && !slices.Equal(left, written[1:]) {
-			t.Errorf("%s: behind an export that was killed the days %v were written, and the lake is %v, want %v", step.name, left, again, names)
+			t.Errorf("%s: after a killed export, the days %v were written, and the lake is %v, want %v", step.name, left, again, names)
 		}
 		known, had = next, names
 	}
 }
 
-// Prints belong to one history of imports: if another database has as many fills of the same
+// Fingerprints belong to one history of imports: if another database has as many fills of the same
 // imports, as after restoring a backup, nothing of the old lake is reused.
 func TestALakeOfAnotherDatabaseIsRewritten(t *testing.T) {
 	var known export.LakeKnown
@@ -131,7 +131,7 @@ func TestALakeOfAnotherDatabaseIsRewritten(t *testing.T) {
 			t.Errorf("database %d: days %v were written", i, written)
 		}
 		if i > 0 && known.Prints["2026-03-01"] != next.Prints["2026-03-01"] {
-			t.Errorf("the prints are %v and %v: the test shows nothing", known.Prints, next.Prints)
+			t.Errorf("the fingerprints are %v and %v: the test proves nothing", known.Prints, next.Prints)
 		}
 		known = next
 	}

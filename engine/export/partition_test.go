@@ -116,7 +116,7 @@ func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 			a, errA := os.ReadFile(filepath.Join(l.dir, file))
 			b, errB := os.ReadFile(filepath.Join(whole.dir, file))
 			if errA != nil || errB != nil || string(a) != string(b) {
-				t.Errorf("%s: %s differs from that of an export from nothing: %v %v", step.name, name, errA, errB)
+				t.Errorf("%s: %s differs from that of an export from scratch: %v %v", step.name, name, errA, errB)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func TestProvisionalFillsAreCounted(t *testing.T) {
 		return out
 	}
 	commit(data.ListedTrades, "", fill(1, 1, data.NoIndex), fill(1, 2, data.NoIndex), fill(2, 3, data.NoIndex))
-	commit("others", "", fill(1, 4, 7), fill(3, 5, 8), fill(3, 6, data.NoIndex)) // of these none is
+	commit("others", "", fill(1, 4, 7), fill(3, 5, 8), fill(3, 6, data.NoIndex)) // none of these is provisional
 	if got, want := counts(), map[string]int64{"01": 2, "02": 1, "03": 0}; !maps.Equal(got, want) {
 		t.Errorf("provisional are %v, want %v", got, want)
 	}

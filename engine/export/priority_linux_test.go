@@ -94,7 +94,7 @@ func TestExportsYieldToRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		if spent[true] <= 2*spent[false] {
-			t.Errorf("%s: %d ticks on threads that give way, %d on others", name, spent[true], spent[false])
+			t.Errorf("%s: %d ticks on threads of lower priority, %d on others", name, spent[true], spent[false])
 		}
 	}
 }

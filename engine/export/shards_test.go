@@ -98,7 +98,7 @@ func TestShardsHaveTheFillsOfTheirDays(t *testing.T) {
 		name, text string
 		blocks     []string // that are written
 	}{
-		{"a block that is not over", lakeFill("2026-01-11", "1", "71", "1", "1", "") + lakeFill("2026-01-26", "a", "71", "2", "1", ""), nil},
+		{"a block that is not complete", lakeFill("2026-01-11", "1", "71", "1", "1", "") + lakeFill("2026-01-26", "a", "71", "2", "1", ""), nil},
 		{"a day of the next", lakeFill("2026-01-27", "1", "81", "3", "1", ""), []string{"2026-01-11"}},
 		{"nothing new", "", nil},
 		{"another day of it", lakeFill("2026-01-28", "b", "81", "4", "1", ""), nil},
@@ -120,7 +120,7 @@ func TestShardsHaveTheFillsOfTheirDays(t *testing.T) {
 		maps.Copy(had, names)
 		days, blocks, whole, _, all := exportShards(t, k, export.LakeKnown{})
 		if !maps.Equal(had, whole) || !maps.Equal(next.Blocks, all.Blocks) {
-			t.Errorf("%s: the shards are %v, from nothing they are %v", step.name, had, whole)
+			t.Errorf("%s: the shards are %v, from scratch they are %v", step.name, had, whole)
 		}
 		want := map[string][]string{}
 		for day, rows := range days {
@@ -166,7 +166,7 @@ func TestShardsAreOfSoManyDigits(t *testing.T) {
 		lengths[from] = max(lengths[from], len(key))
 	}
 	if !maps.Equal(lengths, map[string]int{"2026-01-11": 4, "2026-01-27": 3, "2026-01-11 by token": 2, "2026-01-27 by token": 1}) {
-		t.Errorf("the prefixes are so long: %v", lengths)
+		t.Errorf("lengths of prefixes: %v", lengths)
 	}
 	n := len(blocks["2026-01-11"]) + len(blocks["2026-01-27"])
 	if all := len(slices.Concat(slices.Collect(maps.Values(days))...)); n != 60 || all != 61 {

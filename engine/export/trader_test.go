@@ -115,7 +115,7 @@ func TestTraderExport(t *testing.T) {
 				}
 			}
 			if kv := file.Metadata().KeyValueMetadata; !slices.ContainsFunc(kv, func(p format.KeyValue) bool { return p.Key == "dataset" && p.Value == name }) {
-				t.Errorf("%s says of itself %v", name, kv)
+				t.Errorf("metadata of %s: %v", name, kv)
 			}
 		}
 		m := parquet.manifest

@@ -121,7 +121,7 @@ func sampleFiles(t testing.TB, fills int64) string {
 	return dir
 }
 
-// exported writes a dataset of k and gives the file.
+// exported writes a dataset of k and returns the file.
 func exported(t testing.TB, k *keeper.Keeper, e export.Exporter, dataset string, format data.Format) (string, job.Result) {
 	t.Helper()
 	path := filepath.Join(k.DB().Dir().Exports(), dataset+"."+string(format))
@@ -158,7 +158,7 @@ func readCSV(t testing.TB, path string) table {
 	return out
 }
 
-// query gives the rows of a statement as text, NULL as "".
+// query returns the rows of a statement as text, NULL as "".
 func query(t testing.TB, k *keeper.Keeper, text string) (out table) {
 	t.Helper()
 	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {

@@ -20,7 +20,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// crowd puts n wallets into the rollups that no fill stands behind.
+// crowd adds n wallets without fills to the rollups.
 func crowd(t testing.TB, k *keeper.Keeper, n string) {
 	t.Helper()
 	change(t, k,
@@ -29,9 +29,8 @@ func crowd(t testing.TB, k *keeper.Keeper, n string) {
   0, 0, (i * 31) % 500009, 0, 1700000000000000 + i, 1730000000000000 + i FROM range(`+n+`) AS r(i)`)
 }
 
-// More rows than may be, which are two million unless the exporter says otherwise: the
-// first of them in the dataset's own order, and the file says so. The rows are many row
-// groups, each of one step.
+// A dataset with more rows than the maximum, two million by default, is cut to the first ones in
+// its order, and the file says so. The rows are many row groups, and each is one step of progress.
 func TestMoreRowsThanMayBe(t *testing.T) {
 	testfiles.InLong(t, "TestTraderExportIsCutToThePlan cuts a file")
 	if testing.Short() {
@@ -66,9 +65,9 @@ func TestMoreRowsThanMayBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != file.SHA256 || int64(len(text)) != file.Bytes {
-		t.Errorf("the file is %d bytes with hash %x, said %d and %s", len(text), sum, file.Bytes, file.SHA256)
+		t.Errorf("the file is %d bytes with hash %x, reported %d and %s", len(text), sum, file.Bytes, file.SHA256)
 	}
-	// The last wallet by profit is the one left out; all others are there once.
+	// Only the wallet with the least profit is left out; all others occur once.
 	got := query(t, k, `SELECT count(*) AS rows, count(DISTINCT address) AS wallets, max(rank) AS last, min(real_pnl) AS least FROM '`+path+`'`)[0]
 	want := query(t, k, `SELECT count(*) + 1 AS next, max(real_pnl) AS least FROM (
   SELECT (sell_usd - buy_usd - fee_usd + redemption) / 1e6 AS real_pnl FROM wallet_total ORDER BY real_pnl LIMIT 2)`)[0]
@@ -77,7 +76,7 @@ func TestMoreRowsThanMayBe(t *testing.T) {
 	}
 }
 
-// What a Parquet file says of itself: compression, order, statistics, origin.
+// A Parquet file describes itself: compression, order, statistics, origin.
 func TestParquetDescribesItself(t *testing.T) {
 	k := open(t, several)
 	wallets := testfiles.Cases(130_000, 250_000)
@@ -208,7 +207,7 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 }
 
-// A cancelled export leaves nothing behind, and the next one is as good as new.
+// A cancelled export leaves nothing behind, and the next one is complete.
 func TestCancelledExportLeavesNothing(t *testing.T) {
 	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess removes the files of the first attempt")
 	k := open(t, several)

@@ -147,7 +147,7 @@ func TestWhatARecordLeavesOut(t *testing.T) {
 	}
 	for _, r := range rows {
 		if !tried[r[0]] {
-			t.Errorf("nothing tries the row of %s", r[0])
+			t.Errorf("no case covers the row %s", r[0])
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 	} {
 		for _, first := range []bool{true, false} {
 			if !testfiles.Long() && first == (nth%2 > 0) {
-				continue // of the other payouts that do not fit, and that do, it is tried
+				continue // every second case is tried in this order
 			}
 			v.empty()
 			steps := []func() (ingest.Receipt, error){

@@ -48,6 +48,6 @@ func TestNewWalletsDoNotDisorderFills(t *testing.T) {
 		}
 	}
 	if back := v.lines("SELECT count(*) FROM (SELECT ts < lag(ts) OVER (ORDER BY rowid) AS back FROM fills) AS k WHERE back"); back != "0|\n" {
-		t.Errorf("got %q facts before an earlier one", back)
+		t.Errorf("%q facts come before an earlier one", back)
 	}
 }

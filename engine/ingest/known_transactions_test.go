@@ -18,7 +18,7 @@ func TestAFilterContainsWhatWasAdded(t *testing.T) {
 	for i := range keys {
 		keys[i] = rng.Uint64()
 		if i%2 == 0 {
-			keys[i] = uint64(i) << 56 // as nobody's hashes are
+			keys[i] = uint64(i) << 56 // unlike real hashes
 		}
 		f.add(keys[i])
 		f.add(keys[i])
@@ -61,7 +61,7 @@ func TestDaysAreHeldOnceTheyAreAskedForAgain(t *testing.T) {
 	ask(false, 99, 1, 2) // day 2 for the first time
 	ask(true, 99, 1, 2)
 	ask(false, 2, 1, 2)
-	ask(true, 2, 1) // of the other day
+	ask(true, 2, 1) // a key of the other day
 	k.add([]int64{1, 5}, slices.Values([]uint64{50}))
 	ask(false, 50, 1)
 	ask(true, 50, 2)

@@ -189,7 +189,7 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	}
 	together := map[string]map[string]orderCase{}
 	for name, c := range cases {
-		with := name // whose transaction is not known, alone
+		with := name // if the transaction is unknown, the case is imported alone
 		switch {
 		case testfiles.Long() || !strings.Contains(strings.Join(c.rows, ""), hashOne):
 		case strings.HasPrefix(c.rows[0], "blocks "):

@@ -58,7 +58,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 		for i, first := range names {
 			for k, second := range names {
 				if !testfiles.Long() && (i+k)%2 != turn {
-					continue // with the other fee it is tried
+					continue // tried with the other fee
 				}
 				v.empty()
 				for i, name := range []string{first, second} {

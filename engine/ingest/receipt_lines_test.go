@@ -196,12 +196,12 @@ func TestEveryLineIsInTheReceipt(t *testing.T) {
 		plain := v.account(t, c, twice)
 		tried[plain.Feed] = true
 		if !testfiles.Long() && c.odd == nil && nth%12 > 0 {
-			continue // lines that are odd in every feed are tried with one in twelve of those that have no others
+			continue // of the cases without odd lines of their own, one in twelve is tried with the common ones
 		}
 		odd := map[string]string{"": "blank", `"x,y`: "rejected bad_row"}
 		if strings.HasPrefix(content, "{") {
 			odd = map[string]string{" ": "blank", `{"a":`: "rejected bad_json"}
-			if !strings.Contains(content, `"features"`) { // which is a page: what is not in its records is not read
+			if !strings.Contains(content, `"features"`) { // a page: only its records are read
 				odd[`{"x":"\ud83d",`+lastLine(content)[1:len(lastLine(content))-1]] = "rejected bad_json"
 			}
 		}
@@ -238,7 +238,7 @@ func TestEveryLineIsInTheReceipt(t *testing.T) {
 	}
 	for _, f := range feeds.All() {
 		if !tried[f.Name] {
-			t.Errorf("nothing tries the lines of %s", f.Name)
+			t.Errorf("no case has lines of %s", f.Name)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestFillsStagedByTextsAreAsFillsStagedByRows(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d files, of %d texts were read and %d were staged by rows", files, staged["s_said AS"], staged["s_raw AS"])
+	t.Logf("%d files: the texts of %d were read, and %d were staged by rows", files, staged["s_said AS"], staged["s_raw AS"])
 	if byTexts := files - staged["s_raw AS"]; byTexts < files/2 || staged["s_raw AS"] < files/10 || names == 0 {
 		t.Errorf("of %d files %d were staged by texts, with %d names: the cases do not try both", files, byTexts, names)
 	}

@@ -260,7 +260,7 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 			}
 			fills := v.lines("SELECT count(*) FROM fills")
 			if err != nil && fills != "0|\n" {
-				t.Errorf("%s fills are in all the same", fills)
+				t.Errorf("%s fills were imported nevertheless", fills)
 			}
 			if err == nil && (len(receipts) != 2 || receipts[1].File != "file 1" || receipts[1].Read != int64(len(c.rows)) || receipts[1].Inserted != int64(len(c.rows))) {
 				t.Errorf("receipts = %+v", receipts)
@@ -296,7 +296,7 @@ func TestAFileThatChangedIsNotImportedTogether(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if got := v.lines("SELECT count(*) FROM fills"); got != "0|\n" {
-			t.Errorf("%s: %s fills are in", name, got)
+			t.Errorf("%s: %s fills were imported", name, got)
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(v.im.DB.Dir().Tmp(), "import-*"))

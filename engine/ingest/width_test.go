@@ -19,7 +19,7 @@ import (
 func TestARowOfAnotherWidthIsRejected(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt has such a row in every feed")
 	v := open(t)
-	files := map[string]string{"last.csv": "ts,wallet,token,side,shares,usd,log_index,tx\n" + // of which the last may be empty
+	files := map[string]string{"last.csv": "ts,wallet,token,side,shares,usd,log_index,tx\n" + // the last cell may be empty
 		"2026-01-02T03:04:05Z," + addressA + ",71,BUY,10.5,4.25,12," + hashOne + "\n2026-01-02T03:04:06Z," + addressB + ",72,SELL,10.5,4.25,,\n"}
 	for name, content := range queried {
 		if strings.HasSuffix(name, ".csv") && name != "ohio_senate.csv" {
@@ -34,7 +34,7 @@ func TestARowOfAnotherWidthIsRejected(t *testing.T) {
 			for k, row := range []string{first, first[:strings.LastIndexByte(first, ',')], first[:strings.IndexByte(first, ',')], first + ",", first + ",x",
 				strings.Replace(first, ",", ",,", 1)} {
 				if !testfiles.Long() && (i+k+nth)%4 > 0 {
-					continue // of another file it is tried
+					continue // tried with another file
 				}
 				good := row == first
 				v.empty()

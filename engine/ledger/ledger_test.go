@@ -65,13 +65,13 @@ func load(ctx context.Context, rt *rapid.T, conn *sql.Conn, f ledger.Filter) led
 	return rs
 }
 
-// hashOf is the hash of a block of the one chain there is here.
+// hashOf returns the hash of a block. All blocks are of one chain.
 func hashOf(block int64) (h data.Hash) {
 	binary.BigEndian.PutUint64(h[24:], uint64(block)+1)
 	return h
 }
 
-// blocks is the range of these blocks, with one fill and two logs a block.
+// blocks returns the range from one block to another, with one fill and two logs per block.
 func blocks(from, to int64) ledger.Range {
 	r := ledger.Range{From: from, To: to, Parent: hashOf(from - 1), End: hashOf(to), EndTime: 1_700_000_000 + to, Provider: "rpc 1", FetchedAt: time.UnixMicro(to).UTC()}
 	for b := from; b <= to; b++ {
@@ -80,8 +80,8 @@ func blocks(from, to int64) ledger.Range {
 	return r
 }
 
-// TestAnyOrderOfCommitsGivesTheSameGaps: they are what no range covers, and the prefix ends
-// before the first. When all is in, it is one row.
+// TestAnyOrderOfCommitsGivesTheSameGaps: gaps are the blocks that no range covers, and the prefix
+// ends before the first one. Once every block is committed, there is one row.
 func TestAnyOrderOfCommitsGivesTheSameGaps(t *testing.T) {
 	v := open(t)
 	version := 0
@@ -142,7 +142,7 @@ func TestAnyOrderOfCommitsGivesTheSameGaps(t *testing.T) {
 				rt.Errorf("all of them (-want +got):\n%s", diff)
 			}
 		} else if len(rs) != len(parts) {
-			rt.Errorf("%d ranges became %d, though no hash says that they are of one chain", len(parts), len(rs))
+			rt.Errorf("%d ranges became %d, although no hash shows that they are of one chain", len(parts), len(rs))
 		}
 		if gaps := rs.Gaps(start, end); len(gaps) > 0 {
 			rt.Errorf("gaps %v", gaps)
@@ -159,7 +159,7 @@ func TestAnyOrderOfCommitsGivesTheSameGaps(t *testing.T) {
 	})
 }
 
-// TestRangesOfAnotherChainAreRefused on either side, and so is what is no range.
+// TestRangesOfAnotherChainAreRefused on either side, and so are invalid ranges.
 func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 	v := open(t)
 	f := ledger.Filter{Source: "chain", Version: 1}
@@ -169,12 +169,12 @@ func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 	other := blocks(20, 29)
 	other.Parent = hashOf(1000)
 	if err := v.commit(f, other); !errors.Is(err, ledger.ErrFork) {
-		t.Errorf("behind: %v", err)
+		t.Errorf("after a range: %v", err)
 	}
 	other = blocks(5, 9)
 	other.End = hashOf(1000)
 	if err := v.commit(f, other); !errors.Is(err, ledger.ErrFork) {
-		t.Errorf("before: %v", err)
+		t.Errorf("before a range: %v", err)
 	}
 	for _, r := range []ledger.Range{{From: 30, To: 29, End: hashOf(29)}, {From: -1, To: 3, End: hashOf(3)}, {From: 30, To: 31}} {
 		if err := v.commit(f, r); err == nil {
@@ -185,7 +185,7 @@ func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 		t.Error(diff)
 	}
 	if err := v.commit(ledger.Filter{Source: "chain", Version: 2}, blocks(15, 16)); err != nil {
-		t.Errorf("of another version: %v", err)
+		t.Errorf("another version: %v", err)
 	}
 	if r, ok := v.ranges(f).Ending(19); !ok || r.From != 10 {
 		t.Errorf("ok = %v, r = %+v", ok, r)
@@ -195,7 +195,7 @@ func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 	}
 }
 
-// TestGapsOfPartsOfTheChain: what is outside of start … end does not matter.
+// TestGapsOfPartsOfTheChain: what is outside start … end does not matter.
 func TestGapsOfPartsOfTheChain(t *testing.T) {
 	rs := ledger.Ranges{blocks(0, 4), blocks(8, 12), blocks(20, 24)}
 	for _, tc := range []struct {
@@ -218,7 +218,7 @@ func TestGapsOfPartsOfTheChain(t *testing.T) {
 	}
 }
 
-// TestCursorsOfSources are each its own, and go with the transaction.
+// TestCursorsOfSources: each source has its own cursor, which is committed with the transaction.
 func TestCursorsOfSources(t *testing.T) {
 	v := open(t)
 	own := errors.New("no")

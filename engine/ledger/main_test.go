@@ -7,7 +7,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestMain says on how many drawn orders each property is tried: each commits range by range.
+// TestMain sets on how many random orders each property is tried: each commits range by range.
 func TestMain(m *testing.M) {
 	if err := testfiles.SetChecks(20, 100); err != nil {
 		panic(err)

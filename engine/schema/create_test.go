@@ -15,7 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// column gives the values of a query of one column.
+// column returns the values of a query of one column.
 func column(t *testing.T, db *sql.DB, query string) (values []string) {
 	t.Helper()
 	rows, err := db.Query(query)
@@ -36,8 +36,8 @@ func column(t *testing.T, db *sql.DB, query string) (values []string) {
 	return values
 }
 
-// described lists what a database has: the definition of everything in it, how many rows
-// each table has, and the versions that were applied, in order.
+// described describes a database by lines: the definition of everything in it, the number of rows
+// of each table, and the versions that were applied, in order.
 func described(t *testing.T, db *sql.DB) (list []string) {
 	t.Helper()
 	for _, query := range []string{
@@ -61,7 +61,7 @@ func described(t *testing.T, db *sql.DB) (list []string) {
 
 var update = flag.Bool("update", false, "write schema.sql from the migrations")
 
-// literals are the rows of a table of numbers and truth values, as SQL has them.
+// literals returns the rows of a table of numbers and booleans as SQL.
 func literals(t *testing.T, db *sql.DB, table string) (list []string) {
 	t.Helper()
 	rows, err := db.Query("FROM " + table)
@@ -86,7 +86,7 @@ func literals(t *testing.T, db *sql.DB, table string) (list []string) {
 			case int8, int16, int32, int64, bool:
 				texts[i] = fmt.Sprint(v)
 			default:
-				t.Fatalf("%s of %s is a %T, which no literal is written for", names[i], table, v)
+				t.Fatalf("%s of %s is a %T, for which there is no literal", names[i], table, v)
 			}
 		}
 		list = append(list, strings.Join(texts, ", "))
@@ -97,7 +97,8 @@ func literals(t *testing.T, db *sql.DB, table string) (list []string) {
 	return list
 }
 
-// viewOf is the definition of a view in the newest migration that has it: what DuckDB prints of it makes another one.
+// viewOf returns the definition of a view from the newest migration that has it: the text that
+// DuckDB prints would define another view.
 func viewOf(t *testing.T, name string) (text string) {
 	t.Helper()
 	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
@@ -120,7 +121,8 @@ func viewOf(t *testing.T, name string) (text string) {
 	return text
 }
 
-// schemaOf is the text that makes an empty database one with the tables, views and rows of db, in the order that they need.
+// schemaOf returns the SQL that creates the tables, views and rows of db in an empty database, in
+// an order that works.
 func schemaOf(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	lines := column(t, db, "SELECT sql FROM duckdb_tables() WHERE NOT internal AND table_name <> 'schema_version' ORDER BY table_oid")
@@ -154,8 +156,8 @@ func schemaOf(t *testing.T, db *sql.DB) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestANewDatabaseIsAsMigrationsMakeIt: the schema that a new database is made from gives the same
-// definitions, rows and versions as the migrations one by one.
+// TestANewDatabaseIsAsMigrationsMakeIt: the schema from which a new database is created gives the
+// same definitions, rows and versions as the migrations one by one.
 func TestANewDatabaseIsAsMigrationsMakeIt(t *testing.T) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// TestFieldsThatWereKnownAreOfTheirRow: the migration to versions of fields keeps what is
-// known: all fields, and each part of a quote, are of the version of the row, and a quote
-// that is not known stays unknown.
+// TestFieldsThatWereKnownAreOfTheirRow: in the migration to versions of fields, all known fields,
+// and all parts of a quote, get the version of their row, and an unknown quote stays unknown.
 func TestFieldsThatWereKnownAreOfTheirRow(t *testing.T) {
 	ctx := context.Background()
 	db, err := sql.Open("duckdb", "")

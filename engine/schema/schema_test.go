@@ -34,8 +34,8 @@ func number(t *testing.T, db *sql.DB, query string) (n int64) {
 	return n
 }
 
-// TestMigrationsAreAppliedOnce: a new file gets every migration, each with a number of its
-// own, a second start none, and the newest is in force.
+// TestMigrationsAreAppliedOnce: a new file gets every migration and has the newest version; a
+// second start applies none. Every migration has its own number.
 func TestMigrationsAreAppliedOnce(t *testing.T) {
 	db := opened(t)
 	files, err := migrations.ReadDir("migrations")
@@ -85,7 +85,7 @@ func TestANewerDatabaseIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-// TestTheVersionTable: what goose asks of it, on a file without versions and with some.
+// TestTheVersionTable: what goose reads from it, in a file without versions and in one with some.
 func TestTheVersionTable(t *testing.T) {
 	db, s := opened(t), store{}
 	ctx := t.Context()

@@ -35,7 +35,7 @@ func TestQueuedJobsWaitForDiskSpace(t *testing.T) {
 }
 
 func waitForRoom(t *testing.T, full error) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	left := d.create(ann, "a")
 	if _, err := d.store.NextJob(t.Context()); err != nil { // and the process is killed
 		t.Fatal(err)

@@ -97,8 +97,8 @@ func (h heard) NextJob(ctx context.Context) (job.Job, error) {
 	return h.DB.NextJob(ctx)
 }
 
-// desk is a pool with its store, its work and a clock.
-type desk struct {
+// driver drives a pool with its store, its work and a clock.
+type driver struct {
 	*job.Pool
 	t     *testing.T
 	moved chan struct{}
@@ -110,22 +110,22 @@ type desk struct {
 	stop  func()
 }
 
-func (d *desk) time() time.Time {
+func (d *driver) time() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now = d.now.Add(time.Millisecond) // no two events at once
 	return d.now
 }
 
-func (d *desk) later(by time.Duration) {
+func (d *driver) later(by time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now = d.now.Add(by)
 }
 
-func newDesk(t *testing.T, limits job.Limits) *desk {
+func newDriver(t *testing.T, limits job.Limits) *driver {
 	t.Helper()
-	d := &desk{t: t, moved: make(chan struct{}, 1), works: newWorks(), dir: t.TempDir(), now: noon}
+	d := &driver{t: t, moved: make(chan struct{}, 1), works: newWorks(), dir: t.TempDir(), now: noon}
 	d.open(filepath.Join(t.TempDir(), "control.db"))
 	for i, label := range []string{"ann", "bob"} {
 		if _, err := d.store.IssueKey(t.Context(), [32]byte{byte(i + 1)}, "trader", label); err != nil {
@@ -136,7 +136,7 @@ func newDesk(t *testing.T, limits job.Limits) *desk {
 	return d
 }
 
-func (d *desk) open(path string) {
+func (d *driver) open(path string) {
 	var err error
 	if d.store, err = control.Open(d.t.Context(), path, d.time); err != nil {
 		d.t.Fatal(err)
@@ -150,7 +150,7 @@ const (
 )
 
 // start runs the pool until the test ends or stop is called.
-func (d *desk) start() {
+func (d *driver) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -167,7 +167,7 @@ func research(dataset string) job.Request {
 	return job.Request{Kind: job.Research, Dataset: dataset, Format: "csv", Period: "all"}
 }
 
-func (d *desk) create(owner, dataset string) job.Job {
+func (d *driver) create(owner, dataset string) job.Job {
 	d.t.Helper()
 	j, err := d.Create(context.Background(), owner, research(dataset), "")
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *desk) create(owner, dataset string) job.Job {
 	return j
 }
 
-func (d *desk) job(j job.Job) job.Job {
+func (d *driver) job(j job.Job) job.Job {
 	d.t.Helper()
 	now, err := d.Job(context.Background(), j.Owner, job.Research, j.ID)
 	if err != nil {
@@ -186,25 +186,25 @@ func (d *desk) job(j job.Job) job.Job {
 }
 
 // until waits until done returns true.
-func (d *desk) until(what string, done func() bool) {
+func (d *driver) until(what string, done func() bool) {
 	d.t.Helper()
 	deadline := time.After(20 * time.Second)
 	for !done() {
 		select {
 		case <-d.moved:
 		case <-deadline:
-			d.t.Fatalf("%s never came", what)
+			d.t.Fatalf("%s did not happen", what)
 		}
 	}
 }
 
-func (d *desk) becomes(j job.Job, want job.Status) (now job.Job) {
+func (d *driver) becomes(j job.Job, want job.Status) (now job.Job) {
 	d.t.Helper()
 	d.until(string(want), func() bool { now = d.job(j); return now.Status == want })
 	return now
 }
 
-func (d *desk) files() []string {
+func (d *driver) files() []string {
 	d.t.Helper()
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -217,7 +217,7 @@ func (d *desk) files() []string {
 	return names
 }
 
-func (d *desk) text(j job.Job) string {
+func (d *driver) text(j job.Job) string {
 	d.t.Helper()
 	f, err := d.Open(j)
 	if err != nil {

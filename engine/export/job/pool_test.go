@@ -18,11 +18,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestJobFromQueuedToDone(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.start()
 	j := d.create(ann, "markets")
 	if j.Status != job.Queued || j.Progress != 0 || !j.Expires.IsZero() || !strings.HasPrefix(j.ID, "job_") || len(j.ID) != 26 {
-		t.Errorf("made: %+v", j)
+		t.Errorf("created: %+v", j)
 	}
 	if r := <-d.works.began; r != research("markets") {
 		t.Errorf("the work is %+v", r)
@@ -43,7 +43,7 @@ func TestJobFromQueuedToDone(t *testing.T) {
 // The same request on the same data is done at once and shares the file; after the data changes, it
 // is written again.
 func TestEqualRequestsShareAFile(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.start()
 	first := d.create(ann, "markets")
 	<-d.works.began
@@ -67,17 +67,17 @@ func TestEqualRequestsShareAFile(t *testing.T) {
 	// A file is removed with its last job.
 	for i, j := range []job.Job{first, waiting, third} {
 		if got, err := d.Cancel(t.Context(), j.Owner, job.Research, j.ID); err != nil || got.Status != job.Expired {
-			t.Errorf("given up: %+v %v", got, err)
+			t.Errorf("canceled: %+v %v", got, err)
 		}
 		if n, want := len(d.files()), 2-i/2; n != want {
-			t.Errorf("after %d of 3 were given up there are %d files, want %d", i+1, n, want)
+			t.Errorf("after %d of 3 were canceled, there are %d files, want %d", i+1, n, want)
 		}
 	}
 }
 
 // The key that was served longest ago is next, however many jobs others have.
 func TestQueueIsFairAcrossKeys(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	for _, name := range []string{"a1", "a2", "a3"} {
 		d.create(ann, name)
 	}
@@ -95,7 +95,7 @@ func TestQueueIsFairAcrossKeys(t *testing.T) {
 }
 
 func TestKeysHaveALimit(t *testing.T) {
-	d := newDesk(t, job.Limits{PerKey: 2})
+	d := newDriver(t, job.Limits{PerKey: 2})
 	d.create(ann, "a1")
 	second := d.create(ann, "a2")
 	if _, err := d.Create(t.Context(), ann, research("a3"), ""); !errors.Is(err, job.ErrTooMany) {
@@ -109,7 +109,7 @@ func TestKeysHaveALimit(t *testing.T) {
 }
 
 func TestIdempotencyKeys(t *testing.T) {
-	d := newDesk(t, job.Limits{PerKey: 1})
+	d := newDriver(t, job.Limits{PerKey: 1})
 	first, err := d.Create(t.Context(), ann, research("a"), "once")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestIdempotencyKeys(t *testing.T) {
 }
 
 func TestJobsBelongToTheirKeyAndKind(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	j := d.create(ann, "a")
 	for _, c := range []struct {
 		owner string
@@ -148,7 +148,7 @@ func TestJobsBelongToTheirKeyAndKind(t *testing.T) {
 }
 
 func TestCanceledJobsLeaveNothing(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	waits := d.create(ann, "waits")
 	if got, err := d.Cancel(t.Context(), ann, job.Research, waits.ID); err != nil || got.Status != job.Canceled || got.Finished.IsZero() {
 		t.Errorf("waiting: %+v %v", got, err)
@@ -192,7 +192,7 @@ func (s slowEnd) EndJob(ctx context.Context, j job.Job) (bool, error) {
 // A job that is recorded as done is no longer running: at that moment its file can be opened and
 // removed.
 func TestADoneJobIsNotRunning(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	recorded := make(chan struct{})
 	d.Store = slowEnd{d.Store, recorded}
 	d.start()
@@ -212,7 +212,7 @@ func TestADoneJobIsNotRunning(t *testing.T) {
 }
 
 func TestFailuresAreReported(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.start()
 	j := d.create(ann, "a")
 	<-d.works.began
@@ -226,7 +226,7 @@ func TestFailuresAreReported(t *testing.T) {
 // Jobs that ran when the server ended run again, and files without a job are removed; a job that
 // ends the server every time fails.
 func TestRestart(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.start()
 	j := d.create(ann, "a")
 	<-d.works.began
@@ -256,7 +256,7 @@ func TestRestart(t *testing.T) {
 }
 
 func TestFilesExpire(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.start()
 	j := d.create(ann, "a")
 	<-d.works.began
@@ -286,7 +286,7 @@ func TestFilesExpire(t *testing.T) {
 		t.Errorf("opened: %v", err)
 	}
 	if text, err := io.ReadAll(f); err != nil || string(text) != "a of v1" {
-		t.Errorf("what was open reads %q %v", text, err)
+		t.Errorf("the file that was open reads %q, %v", text, err)
 	}
 	d.later(8 * 24 * time.Hour)
 	if err := d.Sweep(t.Context()); err != nil {
@@ -299,7 +299,7 @@ func TestFilesExpire(t *testing.T) {
 
 // The oldest files are removed; the newest stays, whatever its size.
 func TestQuota(t *testing.T) {
-	d := newDesk(t, job.Limits{Quota: 15}) // a file is 7 bytes
+	d := newDriver(t, job.Limits{Quota: 15}) // a file is 7 bytes
 	d.start()
 	var all []job.Job
 	for _, name := range []string{"a", "b", "c"} {
@@ -326,7 +326,7 @@ func TestQuota(t *testing.T) {
 
 // A worker that panics fails its job, not the server.
 func TestPanicsFailTheJob(t *testing.T) {
-	d := newDesk(t, job.Limits{})
+	d := newDriver(t, job.Limits{})
 	d.Work = panics{d.works}
 	d.start()
 	now := d.becomes(d.create(ann, "a"), job.Failed)
