@@ -38,7 +38,7 @@ const (
 	taker = "0x00000000000000000000000000000000000000bb"
 )
 
-// word is a value as 32 bytes: a number, or hex digits padded on the left.
+// word returns a value as 32 bytes: a number, or hex digits padded on the left.
 func word(v any) string {
 	if s, ok := v.(string); ok {
 		s = strings.ToLower(strings.TrimPrefix(s, "0x"))
@@ -56,7 +56,7 @@ func words(values ...any) string {
 	return b.String()
 }
 
-// log is a log as nodes return it; the values are its data.
+// log returns a log as nodes return it; the values are its data.
 func log(address string, topics []string, values ...any) map[string]any {
 	list := make([]string, len(topics))
 	for i, t := range topics {
@@ -184,8 +184,8 @@ func TestEveryOddLogHasItsOutcome(t *testing.T) {
 		"another contract":                {log: filled(maker, topicV2, 0, 7, 2, 4, 0, 0, 0), why: "unknown_contract"},
 		"another event":                   {log: log(exchangeV2, []string{"1234"}), why: "unknown_event"},
 		"no topic":                        {log: log(exchangeV2, nil), why: "unknown_event"},
-		"the event of another exchange":   {log: filled(exchangeV1, topicV2, 0, 7, 2, 4, 0, 0, 0), why: "unknown_event"},
-		"the taker once more":             {log: filled(exchangeV2, topicMatched, 0, 7, 2, 4), why: "orders_matched"},
+		"an event of another exchange":    {log: filled(exchangeV1, topicV2, 0, 7, 2, 4, 0, 0, 0), why: "unknown_event"},
+		"the taker's fill again":          {log: filled(exchangeV2, topicMatched, 0, 7, 2, 4), why: "orders_matched"},
 		"a combo's payouts":               {log: log(combos, []string{topicResolved, "03"}, 32, 2, 1_000_000, 0), why: "unknown_event"},
 		"passed over without an index":    {log: with(filled(exchangeV2, topicMatched, 0, 7, 2, 4), "logIndex", nil), why: "orders_matched"},
 		"no address":                      {log: with(v2(), "address", nil), fault: chain.BadLog},
@@ -194,8 +194,8 @@ func TestEveryOddLogHasItsOutcome(t *testing.T) {
 		"a topic of 31 bytes":             {log: with(v2(), "topics", []string{topicV2[:64]}), fault: chain.BadLog},
 		"no data":                         {log: with(v2(), "data", nil), fault: chain.BadLog},
 		"half a byte":                     {log: with(v2(), "data", "0x123"), fault: chain.BadLog},
-		"no hexadecimal digits":           {log: with(v2(), "data", words(0, 7, 2, 4, 0, 0)+strings.Repeat("g", 64)), fault: chain.BadLog},
-		"removed is a word":               {log: with(v2(), "removed", "no"), fault: chain.BadLog},
+		"not hexadecimal digits":          {log: with(v2(), "data", words(0, 7, 2, 4, 0, 0)+strings.Repeat("g", 64)), fault: chain.BadLog},
+		"removed is a text":               {log: with(v2(), "removed", "no"), fault: chain.BadLog},
 		"no transaction":                  {log: with(v2(), "transactionHash", nil), fault: chain.BadHash},
 		"a short hash":                    {log: with(v2(), "transactionHash", "0x12"), fault: chain.BadHash},
 		"an unreadable block hash":        {log: with(v2(), "blockHash", "0x12"), fault: chain.BadHash},
@@ -231,9 +231,9 @@ func TestEveryOddLogHasItsOutcome(t *testing.T) {
 		"a wide payout":                   {log: log(tokens, []string{topicResolution, "c1", maker, "9"}, 2, 64, 2, wide, 0), fault: chain.BadPayout},
 		"payouts beyond 63 bits together": {log: log(tokens, []string{topicResolution, "c1", maker, "9"}, 2, 64, 2, "7fffffffffffffff", 1), fault: chain.BadPayout},
 		"no condition":                    {log: log(tokens, []string{topicResolution, "0", maker, "9"}, 2, 64, 2, 1, 0), fault: chain.BadCondition},
-		"a sum that is not a million":     {log: log(binary, []string{topicResolved, condition}, 32, 2, 1, 0), fault: chain.BadPayout},
+		"sum other than a million":        {log: log(binary, []string{topicResolved, condition}, 32, 2, 1, 0), fault: chain.BadPayout},
 		"two payouts without their list":  {log: log(binary, []string{topicResolved, condition}, 1_000_000, 0), fault: chain.BadWords},
-		"the condition of another module": {log: log(negRisk, []string{topicResolved, condition}, 32, 2, 1_000_000, 0), fault: chain.BadCondition},
+		"a condition of another module":   {log: log(negRisk, []string{topicResolved, condition}, 32, 2, 1_000_000, 0), fault: chain.BadCondition},
 		"a position, no condition":        {log: log(binary, []string{topicResolved, condition[:62] + "01"}, 32, 2, 1_000_000, 0), fault: chain.BadCondition},
 		"other is not the last":           {log: log(negRisk, []string{topicSynthetic, "02" + condition[2:], "02" + condition[2:]}), fault: chain.BadCondition},
 	} {

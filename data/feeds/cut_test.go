@@ -32,8 +32,8 @@ func wholeFiles(t *testing.T) map[string]string {
 	return out
 }
 
-// facts are the contents of a file as texts. They leave out the position of a row and all that
-// depends on other rows: the roles in a transaction and the order of outcomes.
+// facts returns the contents of a file as texts. They leave out the position of a row and
+// everything that depends on other rows: the roles in a transaction and the order of outcomes.
 func (c *collect) facts() map[string]int {
 	out := map[string]int{}
 	add := func(kind string, v any) { out[fmt.Sprintf("%s %+v", kind, v)]++ }

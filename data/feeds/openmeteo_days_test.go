@@ -52,7 +52,7 @@ func TestDaysOfHours(t *testing.T) {
 	says(t, "", "soon.ndjson", hours(offset, `"soon",`+strings.Join(times[1:], ","), full...), "reject 1 bad_time")
 }
 
-// TestWhatAnAnswerIsOf: the service follows from the note, else from the names of the values. A
+// TestWhatAnAnswerIsOf: the service is known from the note, else from the names of the values. A
 // response without either is rejected, and so is a list without responses.
 func TestWhatAnAnswerIsOf(t *testing.T) {
 	answer := func(meta, key string) string {

@@ -67,8 +67,8 @@ func TestABatchGivesTheRowsOfTheFile(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfLogsDoesNotMatter: neither for the rows nor for the digest. The digest of two
-// ranges together is the sum of their digests.
+// TestTheOrderOfLogsDoesNotMatter for the rows, nor for the digest. The digest of two ranges
+// together is the sum of their digests.
 func TestTheOrderOfLogsDoesNotMatter(t *testing.T) {
 	logs := []chainLog{soldV2(1, alice, bob, 6, 0), boughtV2(2, bob, exchangeV2, 6, 0), boughtV1(5, 1, alice, bob, 100, 10), boughtV1(6, 9, bob, exchangeV1, 100, 0),
 		refundV1(9, 1, alice, 71, 8, 2)}
@@ -173,7 +173,7 @@ func TestUnreadableLogsAreRejected(t *testing.T) {
 	}
 }
 
-// TestABatchIsEmptyBehindItsRelease: and the batch that uses its memory next has none of its logs.
+// TestABatchIsEmptyBehindItsRelease, and the batch that uses its memory next has none of its logs.
 func TestABatchIsEmptyBehindItsRelease(t *testing.T) {
 	logs := []chainLog{soldV2(1, alice, bob, 6, 0), boughtV2(2, bob, exchangeV2, 6, 0), boughtV1(5, 1, alice, bob, 100, 10), boughtV1(6, 9, bob, exchangeV1, 100, 0),
 		refundV1(9, 1, alice, 71, 8, 2)}

@@ -312,7 +312,7 @@ func TestOddLogsAreCounted(t *testing.T) {
 	for _, r := range c.rejects {
 		lines = append(lines, fmt.Sprint(r.Line, " ", r.Reason))
 		if r.Detail == "" {
-			t.Errorf("%s has no sentence", r.Reason)
+			t.Errorf("%s has no explanation", r.Reason)
 		}
 	}
 	slices.Sort(lines)

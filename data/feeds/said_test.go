@@ -17,7 +17,7 @@ func (c *collect) said() string {
 	for _, f := range c.fills {
 		out = append(out, fmt.Sprintf("fill %d: ", f.Row)+c.fill(f))
 	}
-	var inPassing []string // a statement returns these in any order
+	var inPassing []string // a statement may return these in any order
 	for i, m := range c.markets {
 		m.Resolution = nil // part of the resolutions
 		if i < len(c.lines) {

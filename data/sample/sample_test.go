@@ -72,7 +72,7 @@ func (v *venue) keep(t *testing.T, m map[string]any) {
 	}
 }
 
-// texts parses a list of texts that is JSON inside a text.
+// texts parses a list of texts that is encoded as JSON in a text.
 func texts(t *testing.T, v any) (out []string) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(v.(string)), &out); err != nil || len(out) != 2 {
@@ -84,7 +84,7 @@ func texts(t *testing.T, v any) (out []string) {
 // side is a decoded row: the maker's side.
 type side struct {
 	wallet, token string
-	shares, cash  int64 // cash is negative on a buy, shares on a sell
+	shares, cash  int64 // cash is negative for a buy, shares for a sell
 }
 
 func decode(t *testing.T, row []string) side {

@@ -161,7 +161,7 @@ func TestADamagedFileIsNoPanic(t *testing.T) {
 		c, err := s.Sorted()
 		for n := 0; err == nil; n++ {
 			if _, _, err = c.Next(); n > 1000 {
-				t.Fatal("it does not end")
+				t.Fatal("more entries are read than were added")
 			}
 		}
 		if !errors.Is(err, io.EOF) && !errors.Is(err, spill.ErrDamaged) {

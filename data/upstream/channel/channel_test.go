@@ -40,7 +40,7 @@ func (c conn) say(frames ...string) {
 	}
 }
 
-// told returns the next message other than a ping; nil if the connection ends.
+// told returns the next message except for pings; nil if the connection has ended.
 func (c conn) told() map[string]any {
 	for {
 		_, b, err := c.Read(context.Background())
@@ -53,7 +53,7 @@ func (c conn) told() map[string]any {
 		}
 		var m map[string]any
 		if json.Unmarshal(b, &m) != nil {
-			c.t.Errorf("told %s", b)
+			c.t.Errorf("got %s, which is not JSON", b)
 		}
 		return m
 	}
@@ -133,7 +133,7 @@ func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); !f(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
+			t.Fatalf("%s did not happen", what)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestEventsOfTheMarketChannel(t *testing.T) {
 		`{"event_type":"market_resolved","market":"` + condition + `","winning_asset_id":"7"}`, `{"event_type":"new_market","market":"` + condition + `"}`,
 		`{"event_type":"weather_report","asset_id":"7"}`, `[{"event_type":"weather_report"}]`, `[]`, ``, `PONG`,
 		`{"event_type":"best_bid_ask","asset_id":"7","best_bid":"0.4"}`,                  // half of it is missing
-		`{"event_type":"best_bid_ask","asset_id":"7","best_bid":"1.4","best_ask":"0.6"}`, // no price
+		`{"event_type":"best_bid_ask","asset_id":"7","best_bid":"1.4","best_ask":"0.6"}`, // not a price
 		`{"event_type":"last_trade_price","asset_id":"7","price":"","timestamp":"1"}`, `{"event_type":"price_change","price_changes":[]}`, `{"event_type":`, `[7`, `{"event_type":"book"}`,
 		quoteOf("0.1", "0.2"),
 	}
@@ -214,7 +214,7 @@ func TestEventsOfTheMarketChannel(t *testing.T) {
 	}
 }
 
-func TestASilentConnectionIsMadeAnew(t *testing.T) {
+func TestASilentConnectionIsReplaced(t *testing.T) {
 	o := host(t, func(n int, c conn) {
 		c.told()
 		if n > 0 {
@@ -239,7 +239,7 @@ func TestASilentConnectionIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatEndsIsMadeAnewAndSubscribedAnew(t *testing.T) {
+func TestAConnectionThatEndsIsReplacedAndSubscribed(t *testing.T) {
 	var mu sync.Mutex
 	var firsts []string
 	o := host(t, func(n int, c conn) {

@@ -113,7 +113,7 @@ func TestResolutions(t *testing.T) {
 		upstreamtest.Say(w, answer)
 	})
 	second := condition(2)
-	second[31] = 0 // of protocol V2, which has 62 digits
+	second[31] = 0 // a condition of protocol V2 has 62 digits
 	got, err := c.Resolutions(t.Context(), []data.Hash{condition(1), second, condition(3)})
 	if err != nil || len(got) != 2 || got[0].Status != "resolved" || got[1].Status != "posed" || got[1].Condition != second {
 		t.Errorf("%+v, %v", got, err)

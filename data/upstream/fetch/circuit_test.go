@@ -240,7 +240,7 @@ func TestLongPauseIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestTooManyRequestsHalveTheBudget, and a tenth is restored per minute.
+// TestTooManyRequestsHalveTheBudget; a tenth of it is restored per minute.
 func TestTooManyRequestsHalveTheBudget(t *testing.T) {
 	var asked atomic.Int64
 	h, c := host(t, after(&asked, status(429), status(429)), func(o *fetch.Options) { o.Budget.PerSecond = 8 })

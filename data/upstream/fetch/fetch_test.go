@@ -110,7 +110,7 @@ func TestPackedBodiesAreUnpacked(t *testing.T) {
 	}
 }
 
-// TestRoomIsUsed by a body that fits into it, compressed or not, and no body is truncated to it.
+// TestRoomIsUsed for a body that fits into it, compressed or not; a longer body is not truncated.
 func TestRoomIsUsed(t *testing.T) {
 	text := `"` + strings.Repeat("a", 3000) + `"`
 	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {

@@ -72,7 +72,7 @@ func TestRangeIsAskedForInOneBatch(t *testing.T) {
 	}
 }
 
-// TestReleasedLogsAreGone: and the next ones are read completely, whether into the same memory or
+// TestReleasedLogsAreGone, and the next ones are read completely, whether into the same memory or
 // not.
 func TestReleasedLogsAreGone(t *testing.T) {
 	n := &node{}
@@ -98,7 +98,7 @@ func TestReleasedLogsAreGone(t *testing.T) {
 			bytes := r.Bytes()
 			r.Release()
 			r.Release()
-			if err := r.EachLog(func(log []byte) error { t.Errorf("%s is still there", log); return nil }); err != nil {
+			if err := r.EachLog(func(log []byte) error { t.Errorf("%s is still there after the release", log); return nil }); err != nil {
 				t.Error(err)
 			}
 			if r.Count() != int64(len(blocks)) || r.Bytes() != bytes {
@@ -224,7 +224,7 @@ func TestIncompleteAnswersAreRefused(t *testing.T) {
 		"logs beyond the head": {logs: "[]", change: func(_ int, q []question, a []string) (int, string) {
 			return 200, list([]string{failure(q[0], -32602, "block range extends beyond current head block"), a[1], a[2]})
 		}, want: rpc.Behind, block: 500},
-		"a log that was taken back": {logs: strings.Replace(someLogs(400, 450), `"removed":false`, `"removed":true`, 1), want: rpc.Removed, block: 400},
+		"a log that was removed":    {logs: strings.Replace(someLogs(400, 450), `"removed":false`, `"removed":true`, 1), want: rpc.Removed, block: 400},
 		"a log before":              {logs: someLogs(399), want: rpc.Outside, block: 399},
 		"a log after":               {logs: someLogs(400, 501), want: rpc.Outside, block: 501},
 		"a log of another end":      {logs: strings.Replace(someLogs(500), hashOf(500), hashOf(5), 1), want: rpc.OtherEnd, block: 500},
