@@ -157,7 +157,7 @@ func TestAnInterruptedCommandIsToldWhatWasDone(t *testing.T) {
 		t.Errorf("cut short: %s, %v", events, err)
 	}
 	if _, result, err := call("done"); result != `"all"` || err != nil {
-		t.Errorf("done for all that: %s, %v", result, err)
+		t.Errorf("done nevertheless: %s, %v", result, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 		"another tag": list("/x", 1, "a", "c"), "a tag less": list("/x", 1, "a"), "tags run together": list("/x", 1, "ab"),
 	} {
 		if _, bad := a.openCursor(call, sealed); bad == nil {
-			t.Errorf("%s took the cursor", name)
+			t.Errorf("%s accepted the cursor", name)
 		}
 	}
 	for i := range sealed {

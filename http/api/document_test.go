@@ -86,12 +86,12 @@ func TestParametersAreTakenAsTheDocumentSays(t *testing.T) {
 					refused++
 				}
 				if bad && ok && !narrower[p.Name] || !bad && !ok {
-					t.Errorf("%s?%s=%.60q: the document takes it: %t, the API answers %d %.200s", r.Path, p.Name, text, ok, a.status, a.Body())
+					t.Errorf("%s?%s=%.60q: the document allows it: %t, the API answers %d %.200s", r.Path, p.Name, text, ok, a.status, a.Body())
 				}
 			}
 		}
 	}
 	if asked < 1000 || refused == 0 || refused == asked {
-		t.Errorf("%d values asked, %d refused", asked, refused)
+		t.Errorf("%d values requested, %d refused", asked, refused)
 	}
 }

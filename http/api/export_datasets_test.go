@@ -29,7 +29,7 @@ func TestCatalogueIsOpenToEveryPlan(t *testing.T) {
 			}
 			if len(got.Usage) != len(d.Formats) || got.Usage[0].Format != d.Formats[0] || !strings.Contains(got.Usage[0].Pandas, got.Usage[0].FileName) ||
 				!strings.Contains(got.Usage[0].DuckDB, got.Usage[0].FileName) {
-				t.Errorf("%s is read by %+v", d.ID, got.Usage)
+				t.Errorf("%s has the usage %+v", d.ID, got.Usage)
 			}
 			if got.ApproximateRows != want[d.ID] {
 				t.Errorf("%s has %d rows, want %d", d.ID, got.ApproximateRows, want[d.ID])

@@ -175,7 +175,7 @@ func TestExportJobFromRequestToFile(t *testing.T) {
 	j := jobOf(t, v.ask(access.Trader, "POST", "/research/export-jobs", markets))
 	if j.Kind != "research" || *j.Dataset != "markets" || j.Address != nil || j.Format != "parquet" || j.Period != "all" ||
 		j.Status != "queued" || j.Progress != 0 || j.Rows != nil || j.DownloadURL != nil || j.Usage != nil || j.Error != nil || j.ExpiresAt != nil {
-		t.Errorf("made: %+v", j)
+		t.Errorf("created: %+v", j)
 	}
 	if r := <-v.writer.asked; r != (job.Request{Kind: job.Research, Dataset: "markets", Format: "parquet", Period: "all"}) {
 		t.Errorf("the work is %+v", r)
@@ -213,7 +213,7 @@ func TestTraderExportJob(t *testing.T) {
 	path := "/trader/" + strings.ToUpper(wallet) + "/export-jobs"
 	j := jobOf(t, v.ask(access.Trader, "POST", path, ""))
 	if j.Kind != "trader" || j.Dataset != nil || *j.Address != wallet || j.Format != "parquet" {
-		t.Errorf("made: %+v", j)
+		t.Errorf("created: %+v", j)
 	}
 	if r := <-v.writer.asked; r != (job.Request{Kind: job.Trader, Address: wallet, Format: "parquet", Period: "all", HistoryDays: 365}) {
 		t.Errorf("the work is %+v", r)
@@ -250,7 +250,7 @@ func TestExportsAreForPaidPlans(t *testing.T) {
 	}
 	select {
 	case r := <-v.writer.asked:
-		t.Errorf("a job was made: %+v", r)
+		t.Errorf("a job was created: %+v", r)
 	default:
 	}
 }
@@ -396,7 +396,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// The parts that ranges ask for, as RFC 9110 section 14 has them; size is 160,000.
+// The ranges of RFC 9110, section 14; size is 160,000.
 func TestDownloadRanges(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	j := v.made("/research/export-jobs", markets, "done")
@@ -412,7 +412,7 @@ func TestDownloadRanges(t *testing.T) {
 		{"the last bytes", "bytes=-10", "", 206, 159_990, 160_000},
 		{"more than there is", "bytes=159990-999999", "", 206, 159_990, 160_000},
 		{"all as a suffix", "bytes=-999999", "", 206, 0, 160_000},
-		{"behind the end", "bytes=160000-", "", 416, 0, 0},
+		{"after the end", "bytes=160000-", "", 416, 0, 0},
 		{"no bytes of a suffix", "bytes=-0", "", 416, 0, 0},
 		{"backwards", "bytes=5-4", "", 200, 0, 160_000},
 		{"no numbers", "bytes=a-b", "", 200, 0, 160_000},
@@ -457,7 +457,7 @@ func TestRemovedFiles(t *testing.T) {
 	j := v.made("/research/export-jobs", markets, "done")
 	path := "/research/export-jobs/" + j.JobID
 	if now := jobOf(t, v.ask(access.Trader, "DELETE", path, "")); now.Status != "expired" || now.DownloadURL != nil || *now.SHA256 != *j.SHA256 {
-		t.Errorf("given up: %+v", now)
+		t.Errorf("canceled: %+v", now)
 	}
 	if r := v.ask(access.Trader, "GET", path+"/download", ""); r.status != 410 || r.text("code") != `"export_expired"` {
 		t.Errorf("its file: %d %s", r.status, r.Body())

@@ -108,6 +108,6 @@ func TestMeReportsWhatAGuestMayDo(t *testing.T) {
 		t.Errorf("me = %+v", me)
 	}
 	if r := v.get(access.Nobody, "/me"); r.status != 401 {
-		t.Errorf("no page: %d", r.status)
+		t.Errorf("not a page: %d", r.status)
 	}
 }

@@ -282,7 +282,7 @@ func TestCompression(t *testing.T) {
 		"*": "br", "*;q=0": "", "br;q=0, *": "zstd", "identity": "", "identity;q=0.5, gzip;q=0.4": "", "GZIP": "gzip",
 		"br;q=0": "", "deflate": "", "gzip;q=x": "", "identity;q=0, gzip": "gzip", "gzip;q=1.000": "gzip", "gzip;q=0.0001": "",
 	} {
-		for range 2 { // once compressed, once kept
+		for range 2 { // first compressed, then as it was stored
 			r := v.get(access.Alpha, "/leaderboard/traders", "Accept-Encoding: "+header)
 			coding := string(r.Header.ContentEncoding())
 			if coding != want {
@@ -353,13 +353,13 @@ func TestRoutesAreConsistent(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range api.Routes() {
 		if id := r.Method + r.Path; seen[id] || r.Summary == "" || !slices.Contains(wire.Sections(), r.Section) {
-			t.Errorf("route %s %s is double, undescribed or of no section", r.Method, r.Path)
+			t.Errorf("route %s %s is repeated, has no description or is of no section", r.Method, r.Path)
 		} else {
 			seen[id] = true
 		}
 		for _, p := range r.Params {
 			if p.Doc == "" || p.InPath != strings.Contains(r.Path, "{"+p.Name+"}") {
-				t.Errorf("route %s: parameter %s is undescribed or in the wrong place", r.Path, p.Name)
+				t.Errorf("route %s: parameter %s has no description or is in the wrong place", r.Path, p.Name)
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func TestKeptLeaderboardsAreNotWaitedFor(t *testing.T) {
 	go func() { first <- askLeaderboard(t, v, access.Alpha, "min_resolved=1") }()
 	select {
 	case <-first:
-		t.Error("a leaderboard of nothing")
+		t.Error("a response before the leaderboards were read")
 	case <-time.After(20 * time.Millisecond):
 	}
 	v.wallets.LeaderboardGate <- struct{}{}

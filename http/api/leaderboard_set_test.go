@@ -38,7 +38,8 @@ func TestWhenLeaderboardsAreRead(t *testing.T) {
 	check("with the set of another database", v, true, 5*time.Second, 10*time.Second)
 }
 
-// TestASetOfLeaderboardsHasItsShareOfGosPart as it was at the start, however Go's limit moves; without a limit there is none.
+// TestASetOfLeaderboardsHasItsShareOfGosPart as it was at the start, however Go's limit changes;
+// without a limit there is none.
 func TestASetOfLeaderboardsHasItsShareOfGosPart(t *testing.T) {
 	for part, want := range map[int64]int64{0: 0, math.MaxInt64: 0, 1600: 100} {
 		if got := newLeaderboardSets(part).bytes; got != want {

@@ -57,7 +57,7 @@ func TestCandlesOfAMarket(t *testing.T) {
 		t.Errorf("one outcome: %+v", no)
 	}
 	if none := askCandles(t, v, access.Alpha, "?outcome=7"); len(none.Data) != 0 || len(none.Outcomes) != 2 {
-		t.Errorf("an outcome that is not there: %+v", none)
+		t.Errorf("an outcome that does not exist: %+v", none)
 	}
 }
 

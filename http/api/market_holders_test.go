@@ -64,10 +64,10 @@ func TestHoldersOfAMarket(t *testing.T) {
 		t.Errorf("of one outcome: %+v", no)
 	}
 	if none := askHolders(t, v, access.Alpha, "?outcome=9"); none.Total != 0 || len(none.Data) != 0 {
-		t.Errorf("of an outcome that is not there: %+v", none)
+		t.Errorf("an outcome that does not exist: %+v", none)
 	}
 	if !slices.Equal(v.markets.Excluded, []data.WalletID{3}) {
-		t.Errorf("asked without wallets %v", v.markets.Excluded)
+		t.Errorf("read without the wallets %v", v.markets.Excluded)
 	}
 	asked := v.markets.Asked
 	if askHolders(t, v, access.Free, "?limit=1&offset=2"); v.markets.Asked != asked {

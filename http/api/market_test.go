@@ -249,7 +249,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 		t.Errorf("ranks %v of %d", ranks, page.Total)
 	}
 	if !slices.Equal(v.markets.Excluded, []data.WalletID{3}) {
-		t.Errorf("asked without wallets %v", v.markets.Excluded)
+		t.Errorf("read without the wallets %v", v.markets.Excluded)
 	}
 	first := page.Data[0]
 	// 2 ÷ 3 = 0.666667 of what was bought.

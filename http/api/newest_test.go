@@ -39,7 +39,7 @@ func TestNewestTrades(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	if f := got.Data[0]; f.TokenID != "77" || f.Question != nil || f.Outcome != nil || f.TransactionHash != nil || f.Feed != "list" || *f.ConditionID != foreign.Condition.String() || f.USD != 0 {
-		t.Errorf("of no market that is known: %+v", f)
+		t.Errorf("of an unknown market: %+v", f)
 	}
 	if k := got.Data[1]; *k.Question != m.Question || *k.OutcomeIndex != 1 || *k.Outcome != "No" || *k.Username != "Ann" || k.Side != "SELL" || k.USD != 1_039_998 || !k.TS.Equal(time.Unix(final+2, 0)) || k.Feed != "channel" {
 		t.Errorf("%+v", k)
@@ -48,7 +48,7 @@ func TestNewestTrades(t *testing.T) {
 		t.Errorf("of a market: %+v", got.Data)
 	}
 	if got := read(access.Alpha, "?market_id="+(data.Hash{0xab}).String()); len(got.Data) != 0 || got.Feed != "live" {
-		t.Errorf("of a market without any: %+v", got)
+		t.Errorf("of a market without trades: %+v", got)
 	}
 	if got := read(access.Alpha, "?limit=1"); len(got.Data) != 1 || got.Truncated {
 		t.Errorf("one: %+v", got)

@@ -42,7 +42,7 @@ func oracleVenue(t *testing.T) *venue {
 			s.Forecast([]data.Micro{wrong, data.One - wrong}[n%2], data.Micro(n%2)*data.One, data.One/2, 10*data.One)
 		}
 		if i == 4 {
-			s = serving.Score{Forecasts: 4} // the rest is asked of its tokens
+			s = serving.Score{Forecasts: 4} // the rest is computed from its tokens
 		}
 		o.Add(data.WalletID(i), s, i == 100)
 	}
@@ -72,8 +72,8 @@ func TestEveryOracleResponseIsItsWireType(t *testing.T) {
 	}
 }
 
-// Of wallets 20 to 299 without the 100th, 279, forty divide by 7: they made no
-// mistake. The one with the most forecasts leads, and all share the first rank.
+// Of wallets 20 to 299 without the 100th, 279, forty are divisible by 7: they made no error. The
+// one with the most forecasts leads, and all share the first rank.
 func TestForecastersAreRanked(t *testing.T) {
 	v := oracleVenue(t)
 	b := exact[wire.OracleLeaderboard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body())

@@ -35,7 +35,7 @@ func TestCursorsOfAnEarlierRunHaveExpired(t *testing.T) {
 	if bad != nil || w != v.markets || *place != want {
 		t.Errorf("in the same run: %+v, %v", place, bad)
 	}
-	after.pinned.pin(v.markets, v.markets, now) // which has the same id there
+	after.pinned.pin(v.markets, v.markets, now) // it has the same id there
 	if _, _, bad = after.readScreenerPosition(b, v, now); bad == nil || bad.code != "invalid_cursor" || !strings.Contains(bad.detail, "expired") {
 		t.Errorf("after a restart: %v", bad)
 	}
@@ -51,7 +51,7 @@ func TestPinnedEpochsAreBounded(t *testing.T) {
 	k, views := newPinnedEpochs(now), epochs(6)
 	one := views[0].markets.ownBytes(views[1].markets)
 	if one <= 0 || views[0].markets.ownBytes(views[0].markets) != 0 {
-		t.Fatalf("an epoch keeps %d bytes that the next has not", one)
+		t.Fatalf("an epoch keeps %d bytes that the next one does not have", one)
 	}
 	k.maxBytes = 3 * one
 	current := views[5]
@@ -66,7 +66,7 @@ func TestPinnedEpochsAreBounded(t *testing.T) {
 	for _, w := range k.epochs {
 		kept = append(kept, w.id)
 	}
-	// The second was idle longest of those that nobody followed.
+	// The second was idle the longest of those whose scan was not continued.
 	if len(kept) != 3 || kept[0] != 1 || kept[1] != 3 || k.pinnedBytes(current.markets) > k.maxBytes {
 		t.Errorf("kept %v, %d bytes of %d", kept, k.pinnedBytes(current.markets), k.maxBytes)
 	}
@@ -78,11 +78,12 @@ func TestPinnedEpochsAreBounded(t *testing.T) {
 	k.maxBytes = -1
 	k.sweep(current.markets, now.Add(time.Minute))
 	if len(k.epochs) != 0 {
-		t.Error("not even the current epoch may be pinned, and it is")
+		t.Error("the current epoch is pinned, although it exceeds the maximum")
 	}
 }
 
-// TestAScanOfAWalletsMarketsKeepsNoColumns: it is of one epoch, too, but what the screener's columns were is not kept for it.
+// TestAScanOfAWalletsMarketsKeepsNoColumns: it is of one epoch, too, but the screener's columns are
+// not kept for it.
 func TestAScanOfAWalletsMarketsKeepsNoColumns(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	a, views := &API{pinned: newPinnedEpochs(now), pinnedHoldings: newPinnedEpochs(now)}, epochs(3)

@@ -66,7 +66,7 @@ func TestLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 		maxRows   string
 	}{
 		{access.Free, 1000, "", 20, true, `"explorer"`, "20"}, // the default 50 is more than 20
-		{access.Free, 20, "", 20, false, "null", "20"},        // all there are
+		{access.Free, 20, "", 20, false, "null", "20"},        // there are no more
 		{access.Free, 21, "", 20, true, `"explorer"`, "20"},
 		{access.Free, 1000, "?limit=20", 20, false, "null", "20"}, // as asked
 		{access.Free, 1000, "?limit=51", 20, true, `"trader"`, "20"},

@@ -26,7 +26,7 @@ import (
 
 // crowd adds n synthetic markets: most of them are closed, and a few per cent are traded today.
 // Titles have a few frequent and many rare words.
-func crowd(s *shelf, from, n int) {
+func crowd(s *marketsBuilder, from, n int) {
 	r := rand.New(rand.NewPCG(5, uint64(from)))
 	names := rand.NewZipf(r, 1.15, 4, 150_000)
 	common := strings.Fields("will the be in on by of to price above win or at yes october november")
@@ -82,7 +82,7 @@ func syllables(n uint64) string {
 }
 
 // crowded serves n markets to many alpha keys.
-func crowded(b *testing.B, s *shelf, n int) (fasthttp.RequestHandler, []string) {
+func crowded(b *testing.B, s *marketsBuilder, n int) (fasthttp.RequestHandler, []string) {
 	b.Helper()
 	crowd(s, 0, n)
 	at := time.Now()
@@ -111,14 +111,14 @@ func crowded(b *testing.B, s *shelf, n int) (fasthttp.RequestHandler, []string) 
 
 // BenchmarkScreenerSocket is BenchmarkSocket of the page without filters.
 func BenchmarkScreenerSocket(b *testing.B) {
-	handler, keys := crowded(b, newShelf(), 20_000)
+	handler, keys := crowded(b, newMarketsBuilder(), 20_000)
 	ofFloor(b, handler, keys, []string{wire.Base + "/screener"})
 }
 
 // BenchmarkMillionMarkets asks for all kinds of pages among a million markets,
 // through everything but the socket.
 func BenchmarkMillionMarkets(b *testing.B) {
-	handler, keys := crowded(b, newShelf(), 1_000_000)
+	handler, keys := crowded(b, newMarketsBuilder(), 1_000_000)
 	runtime.GC()
 	for _, path := range []string{
 		"/screener?limit=200", "/screener?sort=volume", "/screener?sort=price", "/screener?sort=created_at&order=asc", "/screener?sort=liquidity&limit=200",
@@ -151,18 +151,18 @@ func BenchmarkMillionMarkets(b *testing.B) {
 	}
 }
 
-// processor is the processor time this process has used, which other programs on
-// the machine change less than they do the clock.
+// processor returns the processor time of this process, on which other programs have less effect
+// than on elapsed time.
 func processor() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkNextOfAMillion is what a snapshot costs in which a thousand markets of
-// a million changed, and a hundred are new.
+// BenchmarkNextOfAMillion measures a snapshot in which a thousand of a million markets changed and
+// a hundred are new.
 func BenchmarkNextOfAMillion(b *testing.B) {
-	s := newShelf()
+	s := newMarketsBuilder()
 	crowd(s, 0, 1_000_000)
 	s.snapshot()
 	r, next := rand.New(rand.NewPCG(1, 2)), 1_000_000

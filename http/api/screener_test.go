@@ -16,19 +16,19 @@ import (
 	"pmx/rollups/serving"
 )
 
-// shelf makes successive snapshots of markets.
-type shelf struct {
+// marketsBuilder makes successive snapshots of markets.
+type marketsBuilder struct {
 	epoch    uint64
 	catalog  *serving.CatalogBuilder
 	screener *serving.ScreenerBuilder
 }
 
-func newShelf() *shelf {
-	return &shelf{catalog: serving.NewCatalogBuilder(), screener: serving.NewScreenerBuilder()}
+func newMarketsBuilder() *marketsBuilder {
+	return &marketsBuilder{catalog: serving.NewCatalogBuilder(), screener: serving.NewScreenerBuilder()}
 }
 
 // put sets a market with that volume of 24 hours; more may change its figures.
-func (s *shelf) put(m *serving.Market, day data.Micro, more ...func(f *serving.Figures)) {
+func (s *marketsBuilder) put(m *serving.Market, day data.Micro, more ...func(f *serving.Figures)) {
 	f := serving.NewFigures(serving.TakerUSD)
 	f.Volume24h, f.Volume7d, f.Volume30d, f.VolumeUSD = day, 2*day, 3*day, 10*day
 	for _, change := range more {
@@ -38,7 +38,7 @@ func (s *shelf) put(m *serving.Market, day data.Micro, more ...func(f *serving.F
 	s.catalog.SetFigures(m.ID, f)
 }
 
-func (s *shelf) snapshot() *serving.Snapshot {
+func (s *marketsBuilder) snapshot() *serving.Snapshot {
 	s.epoch++
 	snap := &serving.Snapshot{Epoch: s.epoch, AsOf: apitest.AsOf.Add(time.Duration(s.epoch) * time.Minute)}
 	serving.NewWalletBuilder(0).Seal(snap)
@@ -55,18 +55,18 @@ func number(condition string) int {
 	return int(h[0])<<8 | int(h[1])
 }
 
-// numbered puts n markets, of which the later ones are traded more.
-func numbered(n int) *shelf {
-	s := newShelf()
+// numbered adds n markets, of which the later ones are traded more.
+func numbered(n int) *marketsBuilder {
+	s := newMarketsBuilder()
 	for id := range n {
 		s.put(&serving.Market{ID: int32(id), Condition: conditionOf(id), Question: fmt.Sprintf("Market number %d", id)}, data.Micro(id)*data.One)
 	}
 	return s
 }
 
-// few are three markets, of the last of which nothing is known.
-func few() *shelf {
-	s, yes, no := newShelf(), true, false
+// few has three markets; of the last one nothing is known.
+func few() *marketsBuilder {
+	s, yes, no := newMarketsBuilder(), true, false
 	s.put(&serving.Market{
 		ID: 0, Condition: conditionOf(0), Question: "Will \"it\" rain?", Slug: "rain", EventID: "7", EventSlug: "weather", EventTitle: "Weather in May",
 		Category: "weather", Tags: []string{"wet", "daily"}, Outcomes: []string{"Yes", "No"}, NegRisk: &no, Closed: &no,
@@ -183,7 +183,7 @@ func TestEncodedFirstPageEqualsComputedPage(t *testing.T) {
 	if r := v.get(access.Free, "/screener", "If-None-Match: "+again.header("Etag")); r.status != 304 {
 		t.Errorf("unchanged: %d", r.status)
 	}
-	if none := page(t, newVenue(t, newShelf().snapshot()), access.Free, ""); len(none.Data) != 0 || none.NextCursor != nil {
+	if none := page(t, newVenue(t, newMarketsBuilder().snapshot()), access.Free, ""); len(none.Data) != 0 || none.NextCursor != nil {
 		t.Errorf("no markets: %+v", none)
 	}
 	for _, path := range []string{"/screener", "/screener?sort=price", "/screener/summary", "/markets/search?q=a", "/screener/summary?q=a&event_id=1"} {
@@ -229,7 +229,7 @@ func TestAScanStaysInItsEpoch(t *testing.T) {
 			t.Errorf("%s: walked %v, want %v", query, got, want)
 		}
 		if now := page(t, v, access.Trader, "limit=1"); number(now.Data[0].ConditionID) == want[0] {
-			t.Errorf("%s: a new scan begins as the old one did", query)
+			t.Errorf("%s: a new scan begins like the old one", query)
 		}
 	}
 }

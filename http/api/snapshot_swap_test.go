@@ -16,8 +16,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// readLeaderboards reads until stop: every row must be of one snapshot, and no later
-// response of an earlier one.
+// readLeaderboards reads until stop: all rows of a response must be of one snapshot, and no
+// response may be of an earlier snapshot than the one before.
 func readLeaderboards(t *testing.T, v *venue, coding string, stop chan struct{}) {
 	req := &fasthttp.Request{}
 	req.SetRequestURI(wire.Base + "/leaderboard/traders")
@@ -64,7 +64,7 @@ func TestReadersSeeOneSnapshot(t *testing.T) {
 	for n := 2; n <= 40; n++ {
 		v.api.Publish(numbered(n))
 	}
-	v.api.Publish(numbered(3)) // older: passed over
+	v.api.Publish(numbered(3)) // older: ignored
 	close(stop)
 	all.Wait()
 	if epoch, ok := v.api.Epoch(); epoch != 40 || !ok {

@@ -101,8 +101,7 @@ func TestDaysMustBeInRange(t *testing.T) {
 	}
 }
 
-// hand is a venue of nine days, 2026-03-06 to 2026-03-14, in two ISO weeks and
-// one month.
+// hand returns a venue of nine days, 2026-03-06 to 2026-03-14, in two ISO weeks and one month.
 func hand() *serving.Snapshot {
 	snap := &serving.Snapshot{Epoch: 1, AsOf: apitest.AsOf, Counts: serving.Counts{Basis: serving.MakerUSD}}
 	s := &serving.Stats{}
@@ -156,10 +155,10 @@ func TestGrowthByHand(t *testing.T) {
 	}
 }
 
-// 200 days of buckets up to Saturday 2026-03-14: free sees 31 days, from
-// 2026-02-12 on, the weeks from Monday the 16th on and the months (of 30 days
-// here) that begin after it, and learns what would show the rest. The days that
-// explorer sees begin on Monday 2025-09-15, with a week that is shown.
+// 200 days of buckets up to Saturday 2026-03-14: free sees 31 days, from 2026-02-12 on, and the
+// weeks (from Monday the 16th on) and months (of 30 days here) that begin after it, and the hint
+// names the plan that shows the rest. The days that explorer sees begin on Monday 2025-09-15, with
+// a week that is shown.
 func TestGrowthSeriesAreCutByThePlansHistory(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	for _, c := range []struct {

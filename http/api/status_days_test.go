@@ -18,7 +18,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// sampleAt takes the sample of so many minutes after start.
+// sampleAt takes the sample of some minutes after start.
 func (v *venue) sampleAt(minute int, store *statusStore, f serving.Freshness) {
 	v.t.Helper()
 	v.clock.Set(start.Add(time.Duration(minute) * time.Minute))
@@ -28,7 +28,7 @@ func (v *venue) sampleAt(minute int, store *statusStore, f serving.Freshness) {
 	}
 }
 
-// publishFills shows a venue of so many fills.
+// publishFills publishes a venue of so many fills.
 func (v *venue) publishFills(epoch uint64, fills int64) {
 	snap := apitest.Snapshot(epoch, 1, 1)
 	snap.Counts.Fills = fills
@@ -199,7 +199,7 @@ func TestSourcesAreInTheHistoryByDays(t *testing.T) {
 	}
 }
 
-// A server that follows another shows what the other one's history says.
+// A server that follows another shows the history of the other.
 func TestAReplicaShowsTheHistoryOfItsWriter(t *testing.T) {
 	v, store := newVenue(t, apitest.Snapshot(1, 1, 1)), &statusStore{}
 	fiveMinutes(t, v, store)

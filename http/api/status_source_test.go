@@ -54,7 +54,7 @@ func TestSourcesAreGraded(t *testing.T) {
 			t.Errorf("%s: detail %v", c.name, d)
 		}
 		if c.detail != "" && (got.Detail == nil || *got.Detail != *got.Sources[0].Detail) {
-			t.Errorf("%s: the whole says %v", c.name, got.Detail)
+			t.Errorf("%s: the detail of the data as a whole is %v", c.name, got.Detail)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestTradesOfAWallet(t *testing.T) {
 	}
 }
 
-// marketEpoch pages through a wallet's trades and gives what it saw.
+// marketEpoch pages through a wallet's trades and returns the rows that it saw.
 func marketEpoch(t *testing.T, v *venue, tier access.Tier, limit int, between func()) (seen []string, last wire.Page[wire.Trade]) {
 	t.Helper()
 	next := ""
@@ -220,7 +220,7 @@ func TestMarketsOfAWalletAddUp(t *testing.T) {
 	}
 }
 
-// names says which markets rows are of: 0 (resolved), 1 (closed), and − for those unknown.
+// names returns the markets of rows: 0 (resolved), 1 (closed), and − for unknown ones.
 func names(rows []wire.WalletMarket) (text string) {
 	for _, r := range rows {
 		switch {

@@ -33,8 +33,8 @@ func ladderVenue(t *testing.T, asOf time.Time, brackets int) *venue {
 	return newVenue(t, snap)
 }
 
-// The database may be ahead of as_of: hours that had not begun by then make no row, so that times rise. Limits
-// of as many rows as there are, or more, share one body.
+// The database may be ahead of as_of: hours that had not begun by then give no row, so that times
+// ascend. All limits of at least the number of rows share one body.
 func TestImpliedEndsAtAsOf(t *testing.T) {
 	whole := time.Date(2026, 6, 28, 3, 0, 0, 0, time.UTC)
 	hour := whole.Unix() / 3600

@@ -60,7 +60,7 @@ func TestEvolutionTellsBothLeads(t *testing.T) {
 	v := newWeather(t)
 	for _, f := range [][3]string{{"gfs", "2026-06-26T22:00:00Z", "72.3"}, {"gfs", "2026-06-27T04:00:00Z", "85.3"},
 		{"icon", "2026-06-27T05:30:00Z", "80"}, {"gfs", "2026-06-28T03:59:59Z", "83.8"}, {"gfs", "2026-06-28T04:00:00Z", "77.0"}} {
-		v.weather.Foretell("nyc", "2026-06-27", data.TMax, f[0], f[1], f[2], data.Fahrenheit)
+		v.weather.AddForecast("nyc", "2026-06-27", data.TMax, f[0], f[1], f[2], data.Fahrenheit)
 	}
 	e := exact[wire.ForecastEvolution](t, v.get(access.Free, "/weather/forecast-evolution/nyc/2026-06-27").Body())
 	var got []string
@@ -106,9 +106,9 @@ func TestEvolutionIsOnTheCitysOwnDay(t *testing.T) {
 	} {
 		v := newWeather(t)
 		at := func(text string) time.Time { p, _ := time.Parse(time.RFC3339, text); return p }
-		v.weather.Foretell(c.city, c.day, data.TMax, "gfs", at(c.start).Add(-time.Second).Format(time.RFC3339), "20", data.Celsius)
-		v.weather.Foretell(c.city, c.day, data.TMax, "gfs", at(c.end).Add(-time.Second).Format(time.RFC3339), "21", data.Celsius)
-		v.weather.Foretell(c.city, c.day, data.TMax, "gfs", c.end, "22", data.Celsius)
+		v.weather.AddForecast(c.city, c.day, data.TMax, "gfs", at(c.start).Add(-time.Second).Format(time.RFC3339), "20", data.Celsius)
+		v.weather.AddForecast(c.city, c.day, data.TMax, "gfs", at(c.end).Add(-time.Second).Format(time.RFC3339), "21", data.Celsius)
+		v.weather.AddForecast(c.city, c.day, data.TMax, "gfs", c.end, "22", data.Celsius)
 		e := exact[wire.ForecastEvolution](t, v.get(access.Alpha, "/weather/forecast-evolution/"+c.city+"/"+c.day).Body())
 		if e.DayStart.Format(time.RFC3339) != c.start || e.DayEnd.Format(time.RFC3339) != c.end || len(e.Data) != 2 || e.Data[0].LeadDay != 1 || e.Data[1].LeadDay != 0 {
 			t.Errorf("%s %s: %s to %s, %+v", c.city, c.day, e.DayStart, e.DayEnd, e.Data)
@@ -121,7 +121,7 @@ func TestEvolutionIsOnTheCitysOwnDay(t *testing.T) {
 func TestEvolutionIsCutToThePlansHistory(t *testing.T) {
 	v := newWeather(t)
 	for _, day := range []string{"2026-05-27", "2026-05-28", "2025-12-28"} {
-		v.weather.Foretell("nyc", day, data.TMax, "gfs", day+"T01:00:00Z", "70", data.Fahrenheit)
+		v.weather.AddForecast("nyc", day, data.TMax, "gfs", day+"T01:00:00Z", "70", data.Fahrenheit)
 	}
 	for _, c := range []struct {
 		tier      access.Tier
@@ -262,10 +262,10 @@ func TestPastDaysAreCutToThePlansHistory(t *testing.T) {
 	}
 }
 
-// TestAnomaliesStayWithinADataSet: on 29 February, KLGA's normal is 45 °F with a
-// standard deviation of 8: 61 is +16, two of them. A reanalysis has a normal of its
-// own with percentiles: 39 is −2.5 of 41.5, above the tenth. Of Central Park nothing
-// is usual. The consensus of 50 and 55 is 52.5, beside the station's normal.
+// TestAnomaliesStayWithinADataSet: on 29 February, KLGA's normal is 45 °F with a standard deviation
+// of 8: 61 is +16, two of them. A reanalysis has a normal of its own with percentiles: 39 is −2.5
+// of 41.5, above the tenth. Central Park has no normal. The consensus of 50 and 55 is 52.5, beside
+// the station's normal.
 func TestAnomaliesStayWithinADataSet(t *testing.T) {
 	snap := apitest.Snapshot(1, 1, 1)
 	snap.AsOf = time.Date(2028, 2, 29, 17, 0, 0, 0, time.UTC)
@@ -281,8 +281,8 @@ func TestAnomaliesStayWithinADataSet(t *testing.T) {
 	v.know("2028-02-29", data.TMax, data.KindStation, "iem", "KLGA", "61")
 	v.know("2028-02-29", data.TMax, data.KindReanalysis, "era5", "", "39")
 	v.know("2028-02-29", data.TMax, data.KindReanalysis, "ifs", "", "39")
-	v.weather.Foretell("nyc", "2028-02-29", data.TMax, "gfs", "2028-02-29T01:00:00Z", "50", data.Fahrenheit)
-	v.weather.Foretell("nyc", "2028-02-29", data.TMax, "icon", "2028-02-29T02:00:00Z", "55", data.Fahrenheit)
+	v.weather.AddForecast("nyc", "2028-02-29", data.TMax, "gfs", "2028-02-29T01:00:00Z", "50", data.Fahrenheit)
+	v.weather.AddForecast("nyc", "2028-02-29", data.TMax, "icon", "2028-02-29T02:00:00Z", "55", data.Fahrenheit)
 	r := exact[wire.CityAnomalies](t, v.get(access.Free, "/weather/city/nyc/anomalies").Body())
 	var got []string
 	for _, a := range r.Data {
@@ -357,8 +357,8 @@ func micro(m *data.Micro) string {
 	return fmt.Sprint(*m)
 }
 
-// TestTheGridSaysWhoseNormalAndWhyNoAnomaly: New York's normal high is that of Central
-// Park, a neighbour of its station; nobody foretold the day, and the low has no normal.
+// TestTheGridSaysWhoseNormalAndWhyNoAnomaly: New York's normal high is that of Central Park, a
+// neighbour of its station; there is no forecast for the day, and the low has no normal.
 func TestTheGridSaysWhoseNormalAndWhyNoAnomaly(t *testing.T) {
 	v := newWeather(t)
 	city := v.source.Snapshot().Desk.City("nyc")
@@ -386,16 +386,16 @@ func TestTheGridSaysWhoseNormalAndWhyNoAnomaly(t *testing.T) {
 // its members. gfs was 2 °F too cold a day ahead: 1,000 of 1/900 °C.
 func TestForecastsAndTheirConsensus(t *testing.T) {
 	v := newWeather(t)
-	v.weather.Foretell("nyc", "2026-06-26", data.TMax, "gfs", "2026-06-25T12:00:00Z", "78", data.Fahrenheit)
+	v.weather.AddForecast("nyc", "2026-06-26", data.TMax, "gfs", "2026-06-25T12:00:00Z", "78", data.Fahrenheit)
 	for _, f := range [][3]string{{"nws", "2026-06-27T01:00:00Z", "70"}, {"gfs", "2026-06-27T04:00:00Z", "79"}, {"icon", "2026-06-27T10:00:00Z", "84"},
 		{"gfs", "2026-06-27T16:00:00Z", "80"}} {
-		v.weather.Foretell("nyc", "2026-06-27", data.TMax, f[0], f[1], f[2], data.Fahrenheit)
+		v.weather.AddForecast("nyc", "2026-06-27", data.TMax, f[0], f[1], f[2], data.Fahrenheit)
 	}
-	v.weather.Foretell("nyc", "2026-06-28", data.TMin, "eps", "2026-06-27T16:00:00Z", "65", data.Fahrenheit)
+	v.weather.AddForecast("nyc", "2026-06-28", data.TMin, "eps", "2026-06-27T16:00:00Z", "65", data.Fahrenheit)
 	for n := range 11 { // 60, 61 … 70 °F
 		v.weather.Changes[5].Members = append(v.weather.Changes[5].Members, data.Degrees(60+n, data.Fahrenheit))
 	}
-	v.weather.Foretell("nyc", "2026-07-04", data.TMax, "gfs", "2026-06-27T16:00:00Z", "90", data.Fahrenheit)
+	v.weather.AddForecast("nyc", "2026-07-04", data.TMax, "gfs", "2026-06-27T16:00:00Z", "90", data.Fahrenheit)
 	var skills []serving.CitySkill
 	for _, source := range []string{"consensus", "gfs"} {
 		skills = append(skills, serving.CitySkill{SkillKey: weather.SkillKey{Source: source, Lead: 1}, Skill: weather.Skill{N: 1, Bias: -1000, MAE: 1000, RMSE: 1000}})
@@ -430,7 +430,7 @@ func TestForecastsAndTheirConsensus(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
-	v.weather.Foretell("london", "2026-05-01", data.TMax, "gfs", "2026-04-30T16:00:00Z", "20", data.Celsius)
+	v.weather.AddForecast("london", "2026-05-01", data.TMax, "gfs", "2026-04-30T16:00:00Z", "20", data.Celsius)
 	r := v.get(access.Free, "/weather/city/london/forecast?date=2026-05-01")
 	if r.rows(t) != 0 || r.text("truncated") != "true" || r.text("upgrade_hint") != `"explorer"` || r.text("empty_reason") != `"plan_history"` {
 		t.Errorf("a day older than the plan shows: %s", r.Body())

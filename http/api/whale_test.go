@@ -30,7 +30,7 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 				exact[wire.WhaleLeaderboard](t, v.get(tier, "/whales?period="+period).Body())
 				flow := exact[wire.WhaleFlow](t, v.get(tier, "/whales/flow?period="+period).Body())
 				if want := map[string]int{"1d": 24, "7d": 28, "30d": 30}[period]; n > 0 && len(flow.Series) != want {
-					t.Errorf("%s: %d stretches, want %d", period, len(flow.Series), want)
+					t.Errorf("%s: %d steps, want %d", period, len(flow.Series), want)
 				}
 				for _, interval := range []string{"1h", "6h", "1d"} {
 					fine := exact[wire.WhaleFlow](t, v.get(tier, "/whales/flow?period="+period+"&interval="+interval).Body())
@@ -73,7 +73,7 @@ func checkFlow(t *testing.T, name string, usual, flow *wire.WhaleFlow, hours int
 		n, buy, net, steps := sum(many[i*per : (i+1)*per])
 		wantN, wantBuy, wantNet, _ := sum(few[i : i+1])
 		if n != wantN || buy != wantBuy || net != wantNet || len(flow.Series) == len(many) && steps[0] != float64(hours) {
-			t.Errorf("%s: stretch %d has %d moves, %s bought, %s net, want %d, %s, %s, each %v hours", name, i, n, buy, net, wantN, wantBuy, wantNet, steps)
+			t.Errorf("%s: step %d has %d moves, %s bought, %s net, want %d, %s, %s, each %v hours", name, i, n, buy, net, wantN, wantBuy, wantNet, steps)
 		}
 	}
 }
@@ -128,8 +128,8 @@ func TestMovesScanFromMemoryIntoTheDatabase(t *testing.T) {
 	}
 }
 
-// A free plan ends 30 days back, where memory does; the page says that older
-// moves are left out, and which plan shows them.
+// The free plan ends 30 days back, and so does memory; the page says that older moves are left out,
+// and which plan shows them.
 func TestMovesAreCutByThePlansHistory(t *testing.T) {
 	snap := apitest.Snapshot(1, 10, 3)
 	snap.Whales = apitest.Whales(10, 0)

@@ -81,7 +81,7 @@ func TestTransportFaults(t *testing.T) {
 	}
 	for _, k := range transportFaults {
 		if !seen[k.Name] {
-			t.Errorf("%s is not tried", k.Name)
+			t.Errorf("no case tries %s", k.Name)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestRPCFaults(t *testing.T) {
 	}
 	for _, k := range rpcFaults {
 		if !tried[k.Name] {
-			t.Errorf("%s is not tried", k.Name)
+			t.Errorf("no case tries %s", k.Name)
 		}
 	}
 }

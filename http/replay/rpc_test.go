@@ -109,7 +109,7 @@ func TestKeptLogsAreTheSame(t *testing.T) {
 		}
 	}
 	if stretches < 100 {
-		t.Fatalf("%d stretches have logs, want 100 at least", stretches)
+		t.Fatalf("%d stretches have logs, want at least 100", stretches)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	ranges := [][2]int64{{first - 5000, last + 1000}, {first, first + stretchBlocks - 1}, {first, first + 3*stretchBlocks}, {last, last}, {first - 10, first - 1}}

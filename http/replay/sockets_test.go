@@ -58,7 +58,7 @@ func (h *heard) becomes(t *testing.T, what string, f func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s: never", what)
+	t.Fatalf("%s did not happen", what)
 }
 
 func newHeard() *heard {
@@ -223,7 +223,7 @@ func TestSocketFaults(t *testing.T) {
 		tried[kind] = true
 		if kind == "ws-storm" {
 			if !fits(nil, nil) {
-				t.Errorf("%s does not show", name)
+				t.Errorf("%s has no effect", name)
 			}
 			continue
 		}
@@ -233,7 +233,7 @@ func TestSocketFaults(t *testing.T) {
 	}
 	for _, k := range socketFaults {
 		if !tried[k.Name] {
-			t.Errorf("%s is not tried", k.Name)
+			t.Errorf("no case tries %s", k.Name)
 		}
 	}
 }

@@ -240,7 +240,7 @@ func TestGammaFaults(t *testing.T) {
 	}
 	for _, k := range gammaFaults {
 		if fits[k.Name] == nil {
-			t.Errorf("%s is not tried", k.Name)
+			t.Errorf("no case tries %s", k.Name)
 		} else if r := walk(alone("gamma", k.Name)); !fits[k.Name](r, plain) {
 			t.Errorf("%s: %d markets, %d bad: %v", k.Name, r.n, r.bad, r.err)
 		}

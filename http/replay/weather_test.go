@@ -299,7 +299,7 @@ func TestWeatherFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !fits() {
-			t.Errorf("%s does not show", name)
+			t.Errorf("%s has no effect", name)
 		}
 		if err := s.SetFaults(of, Faults{}); err != nil {
 			t.Fatal(err)

@@ -162,7 +162,7 @@ func TestACertificateThatIsNotValidNow(t *testing.T) {
 	f := newCertFiles(t, expired)
 	cert := f.open()
 	if !strings.Contains(f.log.String(), `"certificate_not_valid"`) {
-		t.Errorf("not said at start: %s", &f.log)
+		t.Errorf("not logged at start: %s", &f.log)
 	}
 	f.write(older.cert, older.key)
 	cert.look()

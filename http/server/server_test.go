@@ -60,13 +60,13 @@ type rig struct {
 	stop     func() error
 }
 
-// moody is a source that can be made to panic or to wait.
-type moody struct {
+// unreliable is a source that can be made to panic or to wait.
+type unreliable struct {
 	*apitest.Source
 	onFreshness func()
 }
 
-func (m *moody) Freshness() serving.Freshness {
+func (m *unreliable) Freshness() serving.Freshness {
 	if m.onFreshness != nil {
 		m.onFreshness()
 	}
@@ -171,7 +171,7 @@ func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = io.WriteString(conn, text) }() // the server may hang up first
+		go func() { _, _ = io.WriteString(conn, text) }() // the server may close the connection first
 		head := make([]byte, 4096)
 		n, _ := conn.Read(head)
 		_ = conn.Close()
@@ -219,14 +219,14 @@ func TestARefusedBodyCountsForItsKey(t *testing.T) {
 }
 
 func TestAPanicIsA500WithoutDetails(t *testing.T) {
-	source := &moody{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() { panic("secret detail") }}
+	source := &unreliable{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() { panic("secret detail") }}
 	r := serve(t, source, nil)
 	res, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "X-Request-ID: find-me")
 	var p wire.Problem
 	if err := json.Unmarshal([]byte(body), &p); err != nil || res.StatusCode != 500 || p.Code != "internal" || p.Instance != "find-me" || strings.Contains(body, "secret") || res.Header.Get("ETag") != "" {
 		t.Errorf("status = %d, body = %s, err = %v", res.StatusCode, body, err)
 	}
-	if log := r.log.String(); !strings.Contains(log, "find-me") || !strings.Contains(log, "secret detail") || !strings.Contains(log, "moody") {
+	if log := r.log.String(); !strings.Contains(log, "find-me") || !strings.Contains(log, "secret detail") || !strings.Contains(log, "unreliable") {
 		t.Errorf("log: %s", log)
 	}
 }
@@ -314,7 +314,7 @@ func TestMetricsCountPerRoute(t *testing.T) {
 func TestDrain(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	source := &moody{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() {
+	source := &unreliable{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() {
 		once.Do(func() { close(entered) })
 		<-release
 	}}
@@ -360,7 +360,7 @@ func TestStoppedBeforeItStarted(t *testing.T) {
 func TestDrainGivesUpAfterItsDeadline(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	source := &moody{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() {
+	source := &unreliable{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), onFreshness: func() {
 		once.Do(func() { close(entered) })
 		<-release
 	}}

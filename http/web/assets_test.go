@@ -55,7 +55,7 @@ func TestAFirstViewIsSmall(t *testing.T) {
 			total += packedSize(t, s.assets.pages[s.assets.paths[n]])
 		}
 		if total > mostCode {
-			t.Errorf("%s takes %d bytes of code, %d are enough", p.Path, total, mostCode)
+			t.Errorf("%s takes %d bytes of code, at most %d are allowed", p.Path, total, mostCode)
 		}
 		t.Logf("%s: %d bytes", p.Path, total)
 	}
@@ -125,7 +125,7 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 		all += string(p.body)
 		for _, m := range named.FindAllStringSubmatch(string(p.body), -1) {
 			if s.assets.pages[m[1]] == nil {
-				t.Errorf("%s imports %s, which is not there", at, m[1])
+				t.Errorf("%s imports %s, which does not exist", at, m[1])
 			}
 		}
 		if strings.Contains(string(p.body), `from "./`) {

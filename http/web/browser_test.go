@@ -207,7 +207,7 @@ func TestPagesInARealBrowser(t *testing.T) {
 				t.Errorf("%s in %s has the background %s", path, l.scheme, got)
 			}
 			if high := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollHeight`)); l.width == 1280 && high > longest {
-				t.Errorf("%s is %d px long: %d are enough", path, high, longest)
+				t.Errorf("%s is %d px long, at most %d are allowed", path, high, longest)
 			}
 			if operation := strings.Count(path, "/") == 3; l == (look{1280, "light"}) || l == (look{360, "dark"}) && !operation {
 				b.axe(t, axe, fmt.Sprintf("%s at %d, %s", path, l.width, l.scheme))

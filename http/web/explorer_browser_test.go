@@ -83,7 +83,7 @@ func serveSample(t *testing.T) venue {
 		_ = cmd.Wait()
 	})
 	if _, err := fmt.Fscanf(out, "ready %s\n", &v.base); err != nil {
-		t.Fatalf("the server says no address: %v", err)
+		t.Fatalf("the server prints no address: %v", err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	v.base = strings.TrimSuffix(v.base, "/api/v3")
@@ -320,7 +320,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"boards without trades", leaderboardsWithoutTrades}, {"limits", limitsOfThePlan},
+	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"leaderboards without trades", leaderboardsWithoutTrades}, {"limits", limitsOfThePlan},
 		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
@@ -361,7 +361,7 @@ func readAxe(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("PMX_AXE")
 	if name == "" {
-		t.Log("axe-core is not there: pages are not checked by it. make browser fetches it where npm is installed")
+		t.Log("axe-core is not installed: pages are not checked by it. make browser fetches it where npm is installed")
 		return ""
 	}
 	text, err := os.ReadFile(name)

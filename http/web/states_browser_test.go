@@ -95,7 +95,7 @@ func theFilters(t *testing.T, b *tab, _ venue) {
 		b.click(t, ".folds > summary")
 		b.until(t, "the filters of "+path+" close", `!`+shown)
 		b.look(t, 1280, "light")
-		b.until(t, "the filters of "+path+" stand there on a desk", shown+` && !document.querySelector(".folds > summary").checkVisibility()`)
+		b.until(t, "the filters of "+path+" are visible on a desktop", shown+` && !document.querySelector(".folds > summary").checkVisibility()`)
 		b.look(t, 360, "light")
 		b.visit(t, path+"?category=sports")
 		b.until(t, "a filter that is set is shown on "+path, shown)

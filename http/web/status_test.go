@@ -46,7 +46,7 @@ func TestABarIsTheWorstOfItsTime(t *testing.T) {
 		t.Error("a plot of no lags")
 	}
 	if lags := string(plot(history, subsystemSeries(1), noon)); strings.Count(lags, "M4") != 1 {
-		t.Errorf("the line is not one: %s", lags)
+		t.Errorf("the plot of lags is not one line: %s", lags)
 	}
 }
 

@@ -50,8 +50,8 @@ func TestDegreesSurviveARoundTrip(t *testing.T) {
 	}
 }
 
-// TestEveryProblemHasItsOwnType: codes are words that no other kind has, statuses are those of
-// errors, and each says what happened and what to do.
+// TestEveryProblemHasItsOwnType: no two kinds have the same code, statuses are those of errors, and
+// each kind says what happened and what to do.
 func TestEveryProblemHasItsOwnType(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	seen := map[string]bool{}

@@ -97,7 +97,7 @@ func NewClock(t time.Time) *Clock {
 	return c
 }
 
-// Now is the time the clock shows.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
 
 // Set moves the clock to t.
@@ -118,7 +118,7 @@ type Source struct {
 // NewSource returns a source of snap, which may be nil.
 func NewSource(snap *serving.Snapshot) *Source { return &Source{snap: snap} }
 
-// Snapshot is the snapshot that the source was made with.
+// Snapshot returns the snapshot that the source was made with.
 func (s *Source) Snapshot() *serving.Snapshot { return s.snap }
 
 // Ping fails if Break was called.
@@ -129,7 +129,7 @@ func (s *Source) Ping(context.Context) error {
 	return s.err
 }
 
-// Pings is how often the source was asked.
+// Pings returns the number of calls of Ping.
 func (s *Source) Pings() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,14 +143,14 @@ func (s *Source) Break() {
 	s.err = errors.New("database is gone")
 }
 
-// Freshness is what SetFreshness said last.
+// Freshness returns what SetFreshness set last.
 func (s *Source) Freshness() serving.Freshness {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fresh
 }
 
-// SetFreshness says what Freshness is from now on.
+// SetFreshness sets the result of Freshness.
 func (s *Source) SetFreshness(f serving.Freshness) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Store) Change(secret string, fn func(r *record.Key)) {
 	s.revision++
 }
 
-// Revision counts the changes.
+// Revision returns the number of changes.
 func (s *Store) Revision(context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ func (s *Store) Keys(context.Context) ([]record.Key, error) {
 	return append([]record.Key(nil), s.records...), s.Err
 }
 
-// AddUse remembers uses.
+// AddUse records uses.
 func (s *Store) AddUse(_ context.Context, uses []record.Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,7 @@ func (s *Store) AddUse(_ context.Context, uses []record.Use) error {
 	return s.Err
 }
 
-// Account returns the uses that were saved and are not before day since.
+// Account returns the recorded uses from day since on.
 func (s *Store) Account(_ context.Context, hash [32]byte, since string) (record.Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +245,7 @@ func (r *numbers) Read(p []byte) (int, error) {
 // Loopback is the client address of requests made by Do.
 var Loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 50000}
 
-// Do answers req with handler as if it came from the address from, or from Loopback if that is nil.
+// Do answers req with handler as if it came from the address from; nil is Loopback.
 func Do(handler fasthttp.RequestHandler, req *fasthttp.Request, from net.Addr) *fasthttp.Response {
 	if from == nil {
 		from = Loopback

@@ -61,7 +61,7 @@ func (m *Markets) Holders(_ context.Context, s *serving.Snapshot, _ int32, q ser
 	return m.Held.List(s, q), nil
 }
 
-// MarketInMemory is InMemory.
+// MarketInMemory returns InMemory.
 func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
 // EventTraders returns the first n of Traders.

@@ -5,9 +5,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Stats makes up a venue's activity over the given number of days, the last of
-// which is that of AsOf: day i, from 0, has a volume of i+1 dollars, i+2 trades,
-// i+3 active wallets, 2 new ones and 1 new market.
+// Stats returns synthetic activity of a venue over the given number of days, which end with the day
+// of AsOf: day i, from 0, has a volume of i+1 dollars, i+2 trades, i+3 active wallets, 2 new ones
+// and 1 new market.
 func Stats(days int) *serving.Stats {
 	asOf := AsOf.UnixMicro()
 	last := asOf / 86_400_000_000

@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Wallets reads what wallets did from fills in memory.
+// Wallets serves reads of wallets from fills in memory.
 type Wallets struct {
 	Fills       map[data.WalletID][]serving.Fill // by wallet id, in any order
 	Slow        bool                             // negation of WalletInMemory
@@ -83,7 +83,7 @@ func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet dat
 	return dst, nil
 }
 
-// WalletsBetween looks among Known.
+// WalletsBetween searches Known.
 func (w *Wallets) WalletsBetween(_ context.Context, lo, hi data.Address, n int) (list []data.Address, err error) {
 	for _, a := range w.Known {
 		if bytes.Compare(a[:], lo[:]) >= 0 && bytes.Compare(a[:], hi[:]) <= 0 && len(list) < n {
@@ -93,7 +93,7 @@ func (w *Wallets) WalletsBetween(_ context.Context, lo, hi data.Address, n int) 
 	return list, nil
 }
 
-// WalletsNamed looks among Names.
+// WalletsNamed searches Names.
 func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []data.Address, err error) {
 	for _, name := range slices.Sorted(maps.Keys(w.Names)) {
 		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) && len(list) < n {
@@ -106,7 +106,7 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 // WalletInMemory is the negation of Slow.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
-// Leaderboards returns what Leaderboard has.
+// Leaderboards returns the rows of Leaderboard.
 func (w *Wallets) Leaderboards(ctx context.Context, upTo, _, most int64) (*serving.Leaderboards, error) {
 	if w.LeaderboardGate != nil {
 		select {

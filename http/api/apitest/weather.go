@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Desk is a weather desk of the built-in cities without an event, at a time.
+// Desk returns a weather desk of the built-in cities, without events, as of a time.
 func Desk(clock time.Time) *serving.Desk {
 	places := reference.Gazetteer()
 	var cities []*serving.DeskCity
@@ -25,12 +25,12 @@ type Weather struct {
 	Changes []serving.ForecastChange // by day, metric, time and source
 	Known   []serving.DayActual      // by day, metric, kind, source and station
 	Normals []serving.DayNormal      // by day, metric, source, station and period
-	Single  []serving.Observation    // of whatever city and day, in order
+	Single  []serving.Observation    // of any city and day, in order
 	Asked   int                      // reads
 }
 
-// Foretell adds a source's forecast of a city's day, given at a time.
-func (w *Weather) Foretell(city, day string, m data.Metric, source, at string, value string, u data.Unit) {
+// AddForecast adds a source's forecast of a city's day, given at a time.
+func (w *Weather) AddForecast(city, day string, m data.Metric, source, at string, value string, u data.Unit) {
 	issued, _ := time.Parse(time.RFC3339, at)
 	target, _ := data.ParseDate(day)
 	degrees, _ := data.ParseTemp(value, u)
@@ -50,7 +50,7 @@ func (w *Weather) ForecastChanges(_ context.Context, city string, first, last da
 	return out, nil
 }
 
-// DayActuals returns what is known of days, of whatever city.
+// DayActuals returns what is known of days, of any city.
 func (w *Weather) DayActuals(_ context.Context, _ string, first, last data.Date) ([]serving.DayActual, error) {
 	w.Asked++
 	var out []serving.DayActual
@@ -62,7 +62,7 @@ func (w *Weather) DayActuals(_ context.Context, _ string, first, last data.Date)
 	return out, nil
 }
 
-// ActualDays returns the newest days of which anything is known, of whatever city.
+// ActualDays returns the newest days of which anything is known, of any city.
 func (w *Weather) ActualDays(_ context.Context, _ string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind, source string,
 	n int) ([]data.Date, error) {
 	w.Asked++
@@ -76,7 +76,7 @@ func (w *Weather) ActualDays(_ context.Context, _ string, first, last data.Date,
 	return out, nil
 }
 
-// DayNormals returns what is usual on calendar days, in whatever city.
+// DayNormals returns the normals of calendar days, of any city.
 func (w *Weather) DayNormals(_ context.Context, _ string, days []int) ([]serving.DayNormal, error) {
 	w.Asked++
 	var out []serving.DayNormal

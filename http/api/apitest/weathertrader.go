@@ -7,8 +7,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// DeskTraders makes up a ranking of n wallets in both orders: the second is the first
-// turned round.
+// DeskTraders returns a synthetic ranking of n wallets in both orders: the second is the reverse of
+// the first.
 func DeskTraders(n int) *serving.DeskTraders {
 	t := &serving.DeskTraders{Total: n + 3}
 	for i := range n {

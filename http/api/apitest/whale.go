@@ -8,8 +8,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Whales makes up n moves of the wallets of Snapshot, one every two hours back
-// from AsOf, of 10,000 dollars more the older they are, and a leaderboard of rows rows.
+// Whales returns n synthetic moves of the wallets of Snapshot, one every two hours back from AsOf,
+// each 10,000 dollars larger than the next newer one, and a leaderboard of rows rows.
 func Whales(n, rows int) *serving.Whales {
 	w := &serving.Whales{MinUSD: 10_000 * data.One, Since: AsOf.Add(-serving.Month.Length()).UnixMicro()}
 	for i := n - 1; i >= 0; i-- {
@@ -26,7 +26,7 @@ func Whales(n, rows int) *serving.Whales {
 	return w
 }
 
-// Move is the i-th of the moves of Whales, counted back from the newest, 0.
+// Move returns the i-th of the moves of Whales, counted back from the newest, 0.
 func Move(i int) serving.Move {
 	m := serving.Move{TS: AsOf.UnixMicro() - int64(i)*7_200_000_000, Wallet: Wallet(i % 5), WalletID: data.WalletID(i % 5), Token: data.TokenID(i % 3),
 		TokenID: "77", Side: data.Side(i % 2), Fills: 3, Shares: 50_000 * data.One, USD: data.Micro(i+1) * 10_000 * data.One}
@@ -54,8 +54,8 @@ func (s *Moves) WhaleMoves(_ context.Context, f serving.MoveFilter, end int64, b
 	return out[:min(n, len(out))], nil
 }
 
-// Index makes up an index whose hourly bars move by one point an hour, hours of
-// them, up to the last full five minutes before AsOf.
+// Index returns a synthetic index with the given number of hourly bars, which move by one point an
+// hour, up to the last full five minutes before AsOf.
 func Index(hours int) *serving.Index {
 	at := index.At(AsOf.UnixMicro())
 	x := &serving.Index{Bucket: at, FirstHour: int64(at/index.HourBuckets) - int64(hours) + 1,
