@@ -14,7 +14,7 @@ func TestClickHouseDerivesTheTablesOfTheBareStatements(t *testing.T) {
 	}
 	for name := range clickhouseStatements {
 		if !slices.Contains(slices.Concat(clickhouseTables(), rivalMacros, []string{"legs", "spans"}), name) {
-			t.Errorf("ClickHouse has a statement %s that nothing runs", name)
+			t.Errorf("ClickHouse has a statement %s that is never run", name)
 		}
 	}
 }

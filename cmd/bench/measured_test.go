@@ -105,7 +105,7 @@ func TestAPlotHasEveryValueInItsPlace(t *testing.T) {
 func TestFiguresAreKept(t *testing.T) {
 	b := &bench{options: options{Measured: filepath.Join(t.TempDir(), "measured.json"), Note: "quiet"}}
 	if err := b.plot(); err == nil {
-		t.Error("nothing is drawn without an error")
+		t.Error("a plot of nothing was drawn")
 	}
 	record := func(fills int64, name string, values ...float64) {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestFiguresAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.record(); err == nil {
-			t.Errorf("%s is added to", bad)
+			t.Errorf("figures were added to the invalid file %s", bad)
 		}
 	}
 }

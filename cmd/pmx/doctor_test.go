@@ -106,6 +106,6 @@ func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 		t.Errorf("a historical venue: %+v", found)
 	}
 	if checkServer(nil, now) != nil {
-		t.Error("a server that does not answer says something")
+		t.Error("there are findings for a server that does not answer")
 	}
 }

@@ -88,13 +88,13 @@ func dies(t *testing.T, dir, lake string, n int) bool {
 func TestAnExportOfALakeIsKilled(t *testing.T) {
 	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess kills an export of a dataset")
 	w := newReplicaWriter(t)
-	w.tradeDays(8, 11) // with the first, a block is over: it ends with the 10th
+	w.tradeDays(8, 11) // the first completes a block, which ends with the 10th
 	before := filepath.Join(t.TempDir(), "before")
 	w.must("export", "lake", "--shards", "--out", before)
 	w.tradeDays(11, 12) // the files that this replaces are removed by the export after the next
 	w.must("export", "lake", "--shards", "--out", before)
 	was := wholeLake(t, before)
-	w.tradeDays(7, 13) // a late fill of the block, and a day more
+	w.tradeDays(7, 13) // a late fill of the block, and one more day
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	w.must("export", "lake", "--shards", "--out", fresh)
 	want := wholeLake(t, fresh)
@@ -164,7 +164,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 	w.must("export", "lake", "--shards", "--out", fresh)
 	for _, pattern := range []string{"*/*.part", "*/*/*.part", "*/*/*/*.part", "*/*/*/*/*.part", "*/0123456789abcdef", "fills/*/0123456789abcdef"} {
 		if names, err := filepath.Glob(filepath.Join(fresh, pattern)); err != nil || len(names) > 0 {
-			t.Errorf("an export later %v is left, %v", names, err)
+			t.Errorf("after another export, %v is left, %v", names, err)
 		}
 	}
 }

@@ -51,8 +51,9 @@ func (t *lakeFolder) wrote(test *testing.T, f export.LakeFile, print string) {
 	}
 }
 
-// Where an export is killed behind its first file, what it leaves to the next is of one history of imports: that of the head that stands with it.
-// An older server does not say whether it goes on with the one that was known, and leaves out days of it all the same.
+// If an export is killed after its first file, what it leaves to the next one is of one history of
+// imports: that of the head stored with it. An older server does not say whether it continues the
+// known history, and leaves out days of it nevertheless.
 func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -98,9 +99,9 @@ func TestMissingShardsAreNoticed(t *testing.T) {
 		days   []string
 		why    string
 	}{
-		{"a block is over", true, []string{"2026-01-12", "2026-01-27"}, "wrote no shards of the days from 2026-01-11 on"},
-		{"no block is over", true, []string{"2026-01-12", "2026-01-26"}, ""},
-		{"shards are not asked for", false, []string{"2026-01-12", "2026-01-27"}, ""},
+		{"a block is complete", true, []string{"2026-01-12", "2026-01-27"}, "wrote no shards of the days from 2026-01-11 on"},
+		{"no block is complete", true, []string{"2026-01-12", "2026-01-26"}, ""},
+		{"shards are not requested", false, []string{"2026-01-12", "2026-01-27"}, ""},
 	} {
 		f, _ := lakeInto(t, t.TempDir(), c.shards)
 		f.take(t.Context(), lakeEvent{Head: &export.LakeHead{}})

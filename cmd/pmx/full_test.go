@@ -84,7 +84,7 @@ func TestAFirstStartOnAFullDiskSaysWhatToDo(t *testing.T) {
 		}
 		said := in.refused("serve", "--listen", "127.0.0.1:0")
 		if last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]; !strings.Contains(last, "is full") || !strings.Contains(last, "free some space") {
-			t.Errorf("with %d bytes of room: %s", room, said)
+			t.Errorf("with %d bytes of free space: %s", room, said)
 		}
 	}
 }

@@ -88,8 +88,8 @@ func sameAnswers(t *testing.T, after string, want, got map[string]string) {
 	}
 }
 
-// twoVenues writes the files, by the step they are imported in: every kind of them comes
-// before and after every other, in a short run by the order backwards.
+// twoVenues writes files and returns them by the step in which they are imported. Every kind comes
+// before and after every other one; in a short run, only because the steps are also reversed.
 func twoVenues(t *testing.T) (steps [][]string) {
 	t.Helper()
 	dirs := [2]string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")}
@@ -354,9 +354,8 @@ func (in *installation) values(path, member string, most int) (out []string) {
 // unasked are the endpoints whose responses depend on the clock, the key or the process.
 var unasked = []string{"/health", "/status", "/status/public", "/status/history", "/me", "/openapi.json"}
 
-// everything lists a request for every endpoint and every entity that lists name, of which
-// a short run takes the first, and
-// for the first entities with every choice of every parameter.
+// everything returns a request for every endpoint and every entity that lists name (in a short run,
+// for the first ones), and for the first entities with every choice of every parameter.
 func (in *installation) everything() (paths []string) {
 	in.t.Helper()
 	cities := in.values("/weather/cities", "city", 100)

@@ -36,7 +36,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case <-ended:
 	case <-time.After(patience):
-		ts.Logf("it is killed: %v", cmd.Process.Kill())
+		ts.Logf("the command is killed: %v", cmd.Process.Kill())
 		<-ended
 	}
 	_ = in.Close() // it was open until here

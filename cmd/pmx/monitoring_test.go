@@ -346,7 +346,7 @@ func TestAlertsAndDashboardUseWhatIsExposed(t *testing.T) {
 	}
 	address := followingServer(t)
 	var missing []string
-	for end := time.Now().Add(10 * time.Minute); ; { // what is followed comes in a while
+	for end := time.Now().Add(10 * time.Minute); ; { // followed data takes a while to arrive
 		res, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
 			t.Fatal(err)

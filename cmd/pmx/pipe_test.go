@@ -72,7 +72,7 @@ func TestDeliveryEndsWithItsContext(t *testing.T) {
 	if err := (stdio{}).moveInto(ctx, target, from); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the end of the context", err)
 	}
-	reader, err := os.OpenFile(target, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go of who waits
+	reader, err := os.OpenFile(target, os.O_RDONLY|syscall.O_NONBLOCK, 0) // releases the writer that waits
 	if err == nil {
 		_ = reader.Close()
 	}

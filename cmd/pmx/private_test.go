@@ -18,7 +18,7 @@ func cmdPrivate(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "private DIR")
 	seen := 0
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // a server is at work
+		if errors.Is(err, fs.ErrNotExist) { // a running server removed it
 			return nil
 		}
 		if err != nil {

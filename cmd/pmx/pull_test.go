@@ -18,9 +18,10 @@ import (
 	"pmx/rollups/cluster/clustertest"
 )
 
-// TestAPulledServerAnswersAsTheOneThatComputed has one server compute a venue and another pull what was
-// computed of its lake elsewhere: every endpoint answers the same, to the byte. Without the lake, what needs single
-// fills is refused by a problem of its own, and all else is still the same.
+// TestAPulledServerAnswersAsTheOneThatComputed: one server computes a venue, and another pulls the
+// rollups that were computed elsewhere from its lake. Every response is the same, byte by byte.
+// Without the lake, requests that need single fills are refused with a problem of their own, and
+// all other responses are still the same.
 func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	testfiles.InLong(t, "TestAPulledServerReadsShards requests every endpoint of a small venue")
 	if testing.Short() {
@@ -83,8 +84,9 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	b.shutdown()
 }
 
-// TestAPulledServerReadsShards has every endpoint answer the same of a few fills that were pulled. Those of a wallet and of a market are read from the shards of
-// days that are over: the server answers the same without the files of these days.
+// TestAPulledServerReadsShards: every endpoint gives the same response after a few fills were
+// pulled. Those of a wallet and of a market are read from the shards of completed days: the
+// responses are the same without the files of these days.
 func TestAPulledServerReadsShards(t *testing.T) {
 	lake, out := filepath.Join(t.TempDir(), "lake"), t.TempDir()
 	a := &installation{t: t, dir: t.TempDir()}
@@ -213,8 +215,8 @@ func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 		{"other statements", "follow other definitions", func(m *cluster.Rollups) { m.Statements = "other" }},
 		{"another method", "follow other definitions", func(m *cluster.Rollups) { m.Method = "0" }},
 		{"another lake", "is not the lake", func(m *cluster.Rollups) { m.Lake = strings.Repeat("0", 64) }},
-		{"a file less", "do not agree", func(m *cluster.Rollups) { m.Files = m.Files[1:] }},
-		{"a rollup less", "was not published", func(m *cluster.Rollups) {
+		{"one file fewer", "do not agree", func(m *cluster.Rollups) { m.Files = m.Files[1:] }},
+		{"one rollup fewer", "was not published", func(m *cluster.Rollups) {
 			m.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(name string) bool { return name == "undated" })
 		}},
 		{"another number of rows", "the manifest says", func(m *cluster.Rollups) { m.Files[0].Rows++ }},
@@ -268,7 +270,7 @@ func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
 	more.importOne()
 	more.importOne()
 	more.importOne()
-	more.must("export", "lake", "--out", lake) // of another database: the lake goes on
+	more.must("export", "lake", "--out", lake) // of another database: the lake continues
 	clustertest.Publish(t, lake, out)
 	w.must("pull", out, "--lake", lake)
 	w.must("backup", backups)

@@ -265,8 +265,8 @@ func readThrough(base, key string) (stop func() (answers int, failed []string)) 
 	}
 }
 
-// Two servers follow one folder behind a reverse proxy: what is imported and what becomes of keys at the writer arrives at both, and no
-// request fails meanwhile.
+// Two servers follow one folder behind a reverse proxy: imports and changes of keys at the writer
+// arrive at both, and no request fails meanwhile.
 func TestTwoReplicasBehindAProxy(t *testing.T) {
 	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows backups")
 	w := newReplicaWriter(t)
@@ -304,7 +304,7 @@ func TestTwoReplicasBehindAProxy(t *testing.T) {
 		t.Errorf("%d of %d requests failed: %s", len(failed), answers, strings.Join(failed[:min(3, len(failed))], "\n"))
 	}
 
-	// What changes data is refused where it cannot be done, and the writer is named.
+	// Commands that change data are refused on a replica, and the message names the writer.
 	for _, words := range [][]string{{"import", w.backups}, {"refresh"}, {"rebuild"}, {"backup", t.TempDir()}, {"keys", "issue", "--label", "x"}, {"keys", "revoke", id},
 		{"waitlist", "add", "x", "--use-case", "y"}, {"serve", "--listen", "127.0.0.1:0"}} {
 		status, _, errs := w.pmx(one.dir, words...)
@@ -334,7 +334,8 @@ func fieldOf(t *testing.T, text, name string) string {
 	return value
 }
 
-// A replica whose writer has made no backup yet tells so, in the status and in the metrics, and serves the first one.
+// A replica whose writer has made no backup yet says so in the status and in the metrics, and
+// serves the first one.
 func TestAReplicaReportsThatItWaitsForAFirstBackup(t *testing.T) {
 	w := newReplicaWriter(t)
 	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")

@@ -150,7 +150,7 @@ func (s *background) watch(out io.Reader) <-chan string {
 		r := bufio.NewReader(out)
 		line, _ := r.ReadString('\n') // an early end shows in the line
 		first <- line
-		_, _ = io.Copy(io.Discard, r) // what else it prints is nobody's business
+		_, _ = io.Copy(io.Discard, r) // its other output is not checked
 		s.ended <- cmd.Wait()
 	}()
 	return first

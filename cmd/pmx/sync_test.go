@@ -27,9 +27,9 @@ func did(args ...string) (status int, out, errs string) {
 	return status, o.String(), e.String()
 }
 
-// TestSyncOverTheWireIsTheImport: a venue is followed through JSON-RPC from two nodes that make
-// every mistake which changes nothing, until it has caught up; the fills are those of the file
-// of logs. The second time nothing comes in.
+// TestSyncOverTheWireIsTheImport: a venue is followed through JSON-RPC from two nodes with every
+// fault that does not change the result, until it has caught up; the fills are those of the file of
+// logs. A second run adds nothing.
 func TestSyncOverTheWireIsTheImport(t *testing.T) {
 	testfiles.InLong(t, "TestFaultsOfNodesAreSeenOrMended requests logs from nodes with each fault until they are complete")
 	keepUmask(t)
@@ -219,8 +219,8 @@ func TestTheTableOfSources(t *testing.T) {
 	}
 }
 
-// TestOnlyNamesTheListOfTrades: beside the markets, and without the chain, also where --at says
-// where that would be.
+// TestOnlyNamesTheListOfTrades: --only may name the list of trades, together with markets and
+// without the chain, even if --at gives an address for the chain.
 func TestOnlyNamesTheListOfTrades(t *testing.T) {
 	for only, want := range map[string]bool{"markets,trades": true, "markets": false, "": false} {
 		f := followFlags{At: "http://127.0.0.1:1", Contact: "me"}

@@ -98,8 +98,8 @@ func tiedFills(t *testing.T) (out ties) {
 	return out
 }
 
-// TestTiesHaveOneOrder imports ties in two orders and holds what two servers answer
-// against each other, page by page too, from files and from the database, and what both export.
+// TestTiesHaveOneOrder imports ties in two orders and compares the responses of two servers, page
+// by page too, from files and from the database, and their exports.
 func TestTiesHaveOneOrder(t *testing.T) {
 	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports random data with ties in two orders")
 	if testing.Short() {

@@ -38,7 +38,7 @@ func TestReceiptsThatDoNotAddUpAreFound(t *testing.T) {
 		bad := good
 		change(&bad)
 		if bad.accounted() == nil {
-			t.Errorf("%s is not missed", name)
+			t.Errorf("%s was not noticed", name)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestSlicesDoNotPartASecond(t *testing.T) {
 	lines := bytes.SplitAfter([]byte("1,a\n1,b\n2,c\n2,c\n2,d\n3,e"), []byte("\n"))
 	for each, want := range map[int]int{1: 2, 2: 2, 3: 5, 5: 5, 6: 6, 9: 6} {
 		if n := cut(lines, each); n != want {
-			t.Errorf("of %d lines there are %d, want %d", each, n, want)
+			t.Errorf("at least %d lines: got %d, want %d", each, n, want)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestAFigureThatCannotBeParsedIsMissing(t *testing.T) {
 	refresh, noRefresh := grows(t.Context(), c.refreshes)
 	follows, noFollower := grows(t.Context(), c.followed)
 	if noRefresh != nil || noFollower != nil || !refresh() || !follows() {
-		t.Errorf("what grows does not: %v, %v", noRefresh, noFollower)
+		t.Errorf("figures that grow are reported as not growing: %v, %v", noRefresh, noFollower)
 	}
 	bad.Store(true)
 	_, noRefresh = grows(t.Context(), c.refreshes)

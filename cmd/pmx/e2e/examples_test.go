@@ -44,7 +44,7 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 		}
 		path, ok := pick.path(&route)
 		if !ok {
-			t.Errorf("%s: no value is known for a parameter: teach newPicker", route.Path)
+			t.Errorf("%s: no value is known for a parameter: add one to newPicker", route.Path)
 			continue
 		}
 		res := v.ask(route.Method, path, "")

@@ -77,6 +77,6 @@ func TestImpliedMeansEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		}
 	}
 	if whole+none < 50 {
-		t.Errorf("%d hours with a mean of all brackets and %d without are too few to tell", whole, none)
+		t.Errorf("%d hours with a mean of all brackets and %d without are too few for this test", whole, none)
 	}
 }

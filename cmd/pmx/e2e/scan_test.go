@@ -58,14 +58,14 @@ func (v *venue) checkWalk(route *api.Route, rest []string) {
 	t.Helper()
 	fields := identity[route.Path]
 	if fields == nil {
-		t.Fatalf("say by which fields rows of %s are known", route.Path)
+		t.Fatalf("add the fields that identify rows of %s to identity", route.Path)
 	}
 	pick := newPicker(v)
 	pick.known["address"] = v.table(`SELECT '0x' || lower(hex(w.address)) FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
 		GROUP BY w.address ORDER BY count(*) DESC, w.address LIMIT 1`)[0]
 	path, ok := pick.path(route)
 	if !ok {
-		t.Fatalf("nothing to ask %s for", route.Path)
+		t.Fatalf("no value is known for a parameter of %s", route.Path)
 	}
 	path, _, _ = strings.Cut(path, "?")
 	before, _ := v.walk(path, fields, 200, func() {})
@@ -78,18 +78,18 @@ func (v *venue) checkWalk(route *api.Route, rest []string) {
 		}
 	})
 	if len(before) < 3 || pages < 3 {
-		t.Fatalf("%s: got %d rows on %d pages: too few to try", path, len(before), pages)
+		t.Fatalf("%s: got %d rows on %d pages: too few for this test", path, len(before), pages)
 	}
 	after, _ := v.walk(path, fields, 200, func() {})
 	start, seen, end := counted(before), counted(during), counted(after)
 	for row := range seen {
 		if seen[row] < start[row] || seen[row] > end[row] {
-			t.Errorf("%s: came %d times, at the start it was there %d times, at the end %d: %s", path, seen[row], start[row], end[row], row)
+			t.Errorf("%s: a row was read %d times, although it existed %d times at the start and %d times at the end: %s", path, seen[row], start[row], end[row], row)
 		}
 	}
 	for row := range start {
 		if seen[row] == 0 {
-			t.Errorf("%s: a row of the start never came: %s", path, row)
+			t.Errorf("%s: a row that existed at the start was not read: %s", path, row)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func runScenario(t *testing.T, file string, rebuild bool) {
 	s := &scenario{t: t, venue: newVenue(t), file: file, names: map[string]string{"@exchange": exchange}}
 	s.run(string(text))
 	if s.asked == nil {
-		t.Fatalf("%s asks nothing", file)
+		t.Fatalf("%s has no request", file)
 	}
 	if !rebuild {
 		return
@@ -102,13 +102,13 @@ func (s *scenario) run(text string) {
 		case "resolve":
 			s.resolve(strings.Fields(rest))
 		case "weather":
-			s.sky(rest)
+			s.weatherRow(rest)
 		case "import":
 			s.load()
 		case "get":
 			s.get(strings.Fields(rest), lines)
 		default:
-			s.failf("%q is no word of a scenario", word)
+			s.failf("a line of a scenario cannot begin with %q", word)
 		}
 	}
 }
@@ -209,9 +209,9 @@ func (s *scenario) resolve(w []string) {
 		s.names["@"+w[0]], w[1], at, said)
 }
 
-// sky takes a row of one of pmx's own weather files as JSON. The kind of row is recognised by a
+// weatherRow takes a row of one of pmx's own weather files as JSON. The kind of row is recognised by a
 // member that only it has.
-func (s *scenario) sky(text string) {
+func (s *scenario) weatherRow(text string) {
 	for i, member := range []string{"target", "kind", "ts", "month_day"} {
 		if strings.Contains(text, fmt.Sprintf("%q:", member)) {
 			fmt.Fprintln(&s.weather[i], text)
@@ -313,7 +313,7 @@ func differences(at string, want, got any) []string {
 	case []any:
 		g, ok := got.([]any)
 		if !ok || len(g) != len(w) {
-			return []string{fmt.Sprintf("%s has not %d elements: %v", at, len(w), got)}
+			return []string{fmt.Sprintf("%s does not have %d elements: %v", at, len(w), got)}
 		}
 		var all []string
 		for i := range w {

@@ -12,9 +12,9 @@ import (
 	"pmx/http/wire"
 )
 
-// shopSQL computes the screener's figures of every market from facts and descriptions alone: one
+// screenerSQL computes the screener's figures of every market from facts and descriptions alone: one
 // statement, full scans, written independently of pmx.
-const shopSQL = `WITH newest AS (SELECT max(ts) AS t FROM fills),
+const screenerSQL = `WITH newest AS (SELECT max(ts) AS t FROM fills),
 f AS (SELECT t.market, t.outcome, f.token, f.wallet, f.role = 1 AS maker, f.side, f.shares, f.usd, f.ts, f.tx, f.log_index, newest.t - f.ts AS age
   FROM fills AS f JOIN tokens AS t USING (token), newest WHERE t.market IS NOT NULL),
 any_taker AS (SELECT market, bool_or(NOT maker) AS yes FROM f GROUP BY market),
@@ -27,7 +27,7 @@ orders AS (SELECT market, if((outcome = 0) = (side = 0), 1, -1) * sum(usd) AS to
 flow AS (SELECT market, sum(towards) AS flow FROM orders GROUP BY market),
 said AS (SELECT market, arg_max(if(outcome = 0, p, 1000000 - p), (ts, coalesce(log_index, -1), -outcome, p)) AS price
   FROM (SELECT *, floor((usd * 2000000.0 + shares) / (2.0 * shares))::BIGINT AS p FROM f WHERE shares > 0) GROUP BY market),
-shop AS (SELECT '0x' || lower(hex(m.condition)) AS id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category,
+screened AS (SELECT '0x' || lower(hex(m.condition)) AS id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category,
     coalesce(from_json(m.tags, '["VARCHAR"]'), []) AS tags, m.neg_risk,
     CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
     coalesce(s.volume, 0)::BIGINT AS volume, coalesce(s.d, 0)::BIGINT AS volume_24h, coalesce(s.w, 0)::BIGINT AS volume_7d, coalesce(s.m, 0)::BIGINT AS volume_30d,
@@ -36,19 +36,19 @@ shop AS (SELECT '0x' || lower(hex(m.condition)) AS id, m.question, m.slug, m.eve
   FROM markets AS m LEFT JOIN sums AS s USING (market) LEFT JOIN heads AS h USING (market) LEFT JOIN said USING (market) LEFT JOIN flow USING (market))
 `
 
-const shopRow = `concat_ws(' ', id, status, volume, volume_24h, volume_7d, volume_30d, trades, traders, traders_24h, flow,
+const screenerColumns = `concat_ws(' ', id, status, volume, volume_24h, volume_7d, volume_30d, trades, traders, traders_24h, flow,
   coalesce(price::VARCHAR, '-'), coalesce(liquidity::VARCHAR, '-'), coalesce(spread::VARCHAR, '-'),
-  coalesce(created_at // 1000000, 0), coalesce(end_at // 1000000, 0), coalesce(resolved_at // 1000000, 0), coalesce(last // 1000000, 0)) FROM shop`
+  coalesce(created_at // 1000000, 0), coalesce(end_at // 1000000, 0), coalesce(resolved_at // 1000000, 0), coalesce(last // 1000000, 0)) FROM screened`
 
-// shelfRow formats a row of the API like shopRow.
-func shelfRow(r *wire.ScreenerRow) string {
+// screenerRow formats a row of the API like screenerColumns.
+func screenerRow(r *wire.ScreenerRow) string {
 	parts := []any{r.ConditionID, r.Status, int64(r.Volume), int64(r.Volume24h), int64(r.Volume7d), int64(r.Volume30d), r.Trades, r.Traders, r.Traders24h, int64(r.WhaleFlow24h),
 		known(r.Price), known(r.Liquidity), known(r.Spread), second(r.CreatedAt), second(r.EndDate), second(r.ResolvedAt), second(r.LastTradeAt)}
 	return strings.TrimSuffix(fmt.Sprintln(parts...), "\n")
 }
 
-// shopCases are filters and orders, as a request and as SQL.
-var shopCases = []struct{ query, where, order string }{
+// screenerCases are filters and orders, as a request and as SQL.
+var screenerCases = []struct{ query, where, order string }{
 	{"", "true", "volume_24h DESC"},
 	{"sort=volume&order=asc", "true", "volume"},
 	{"sort=liquidity&status=open", "status = 'open'", "liquidity DESC NULLS LAST"},
@@ -77,19 +77,19 @@ var shopCases = []struct{ query, where, order string }{
 func TestScreenerGivesWhatPlainSQLGives(t *testing.T) {
 	v := readSample(t)
 	events := v.table(`SELECT event_slug FROM markets GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 2`)
-	cases := slices.Clone(shopCases)
+	cases := slices.Clone(screenerCases)
 	for _, e := range events {
 		cases = append(cases, struct{ query, where, order string }{"event_id=" + url.QueryEscape(e), "event_slug = '" + e + "'", "volume_24h DESC"})
 	}
 	rows := 0
 	for _, c := range some(cases, 5) {
 		where := strings.ReplaceAll(c.where, "texts", "lower(concat_ws(' ', question, slug, event_title, event_slug))")
-		want := v.table(shopSQL + "SELECT " + shopRow + " WHERE " + where + " ORDER BY " + c.order + ", volume DESC, id")
+		want := v.table(screenerSQL + "SELECT " + screenerColumns + " WHERE " + where + " ORDER BY " + c.order + ", volume DESC, id")
 		var got []string
 		for cursor := ""; ; {
 			p := reply[wire.Page[wire.ScreenerRow]](v, "/screener?limit=200&"+c.query+cursor)
 			for i := range p.Data {
-				got = append(got, shelfRow(&p.Data[i]))
+				got = append(got, screenerRow(&p.Data[i]))
 			}
 			if p.NextCursor == nil {
 				break
@@ -103,7 +103,7 @@ func TestScreenerGivesWhatPlainSQLGives(t *testing.T) {
 			t.Errorf("%s tests nothing: no market of the sample venue matches", c.query)
 		}
 		rows += len(got)
-		checkShopSummary(v, c.query, where)
+		checkScreenerSummary(v, c.query, where)
 	}
 	t.Logf("%d rows of %d requests", rows, len(cases))
 }
@@ -124,8 +124,8 @@ func firstDifference(got, want []string) string {
 	return ""
 }
 
-// checkShopSummary compares the summary of a filter with the facts.
-func checkShopSummary(v *venue, query, where string) {
+// checkScreenerSummary compares the summary of a filter with the facts.
+func checkScreenerSummary(v *venue, query, where string) {
 	v.t.Helper()
 	var filters []string
 	for part := range strings.SplitSeq(query, "&") {
@@ -153,7 +153,7 @@ func checkShopSummary(v *venue, query, where string) {
 			add("end", b.Bucket, b.Count, int64(b.Volume24h))
 		}
 	}
-	want := v.table(shopSQL + `, kept AS (SELECT * FROM shop WHERE ` + where + `), tagged AS (SELECT unnest(list_distinct(tags)) AS tag, * FROM kept)
+	want := v.table(screenerSQL + `, kept AS (SELECT * FROM screened WHERE ` + where + `), tagged AS (SELECT unnest(list_distinct(tags)) AS tag, * FROM kept)
 SELECT line FROM (
   SELECT 0 AS part, 0 AS a, '' AS b, concat_ws(' ', 'all', count(*), sum(volume_24h)::BIGINT, sum(volume_7d)::BIGINT, sum(volume_30d)::BIGINT, sum(volume)::BIGINT,
     count(liquidity), (SELECT count(DISTINCT tag) FROM tagged)) AS line FROM kept

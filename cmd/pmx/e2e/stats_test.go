@@ -10,8 +10,7 @@ import (
 	"pmx/http/wire"
 )
 
-// Plain statements over the facts. Volume is that of takers, whom the sample
-// venue has.
+// Plain statements over the facts. Volume is that of takers: the sample venue has takers.
 const (
 	plainOverview = `WITH newest AS (SELECT max(ts) AS ts FROM fills),
 span AS (SELECT unnest([24, 168, 720]) AS hours)

@@ -59,8 +59,8 @@ func (v *venue) table(query string, args ...any) []string {
 	return out
 }
 
-// Plain statements over the facts, written without a look at how pmx does it. ?
-// is an address in hexadecimal; every one gives lines of text.
+// Plain statements over the facts, written independently of pmx. ? is an address in hexadecimal;
+// each statement returns lines of text.
 const (
 	someWallets = `WITH size AS (SELECT wallet, count(*) AS n FROM fills GROUP BY wallet)
 SELECT '0x' || lower(hex(address)) FROM (
@@ -250,8 +250,8 @@ func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
 	return lines
 }
 
-// Three times: from what came in since the service began, from the file in wallet
-// order that it makes at its next start, and from both.
+// Three times: from the fills imported since the service started, from the file in wallet order
+// that is written at the next start, and from both.
 func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	testfiles.InLong(t, "TestScenarios requests wallets with figures worked out by hand")
 	from := filepath.Join(t.TempDir(), "venue")
@@ -265,7 +265,7 @@ func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	slices.Sort(parts)
 	last := parts[1]
 	v := newVenue(t)
-	v.load(parts[0], filepath.Join(from, sample.EventsName)) // no answer about a wallet is of the weather
+	v.load(parts[0], filepath.Join(from, sample.EventsName)) // responses about wallets do not depend on the weather
 	checkWallets(v)
 	if err := v.keeper.Close(); err != nil {
 		t.Fatal(err)

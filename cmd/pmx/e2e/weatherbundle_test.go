@@ -15,8 +15,8 @@ import (
 // bundleMost is the maximum size of a bundle, including its envelope.
 const bundleMost = 200_000
 
-// largeDesk makes a desk of two events a day of every city, highs and lows of that many
-// days, each of eleven brackets with quotes and five sources, and gives their slugs.
+// largeDesk creates a desk with two events a day for every city, highs and lows, over a number of
+// days. Each has eleven brackets with quotes, and five sources. It returns the slugs of the events.
 func (v *venue) largeDesk(days int) map[string]bool {
 	v.t.Helper()
 	var markets, forecasts strings.Builder
@@ -82,7 +82,7 @@ func (v *venue) bundle(query string) wire.WeatherBundle {
 	return b
 }
 
-// take notes the slugs of a bundle's events and gives how many there are. What is left out
+// take records the slugs of a bundle's events and returns their number. Events that are left out
 // must be of the first day that is named, or later.
 func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events int) {
 	t.Helper()

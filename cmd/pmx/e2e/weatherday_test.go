@@ -35,10 +35,10 @@ func (v *venue) ladder(event int, title, slug, end, description, won string, lab
 	return markets, resolutions
 }
 
-// TestWeatherDaysByHand: London's event of 7 December 2025 settled in °F, so its
-// forecasts of 12 and 12.5 °C are 53.6 and 54.5 °F there, 0.9 °F apart; what is
-// measured is in °C, as London's events are today. The Hong Kong Observatory's 28.9
-// is in the bracket of 28. A reanalysis said 36.2 of 26 June and says 36.3 since 1 July.
+// TestWeatherDaysByHand: London's event of 7 December 2025 settled in °F, so its forecasts of 12
+// and 12.5 °C are 53.6 and 54.5 °F there, 0.9 °F apart; measured values are in °C, as London's
+// events are today. The Hong Kong Observatory's 28.9 is in the bracket of 28. A reanalysis had 36.2
+// for 26 June, and has 36.3 since 1 July.
 func TestWeatherDaysByHand(t *testing.T) {
 	v := newVenue(t)
 	london, settled := v.ladder(1, "Highest temperature in London on December 7?", "highest-temperature-in-london-on-december-7", "2025-12-07T12:00:00Z", "",

@@ -13,8 +13,8 @@ import (
 	"pmx/http/wire"
 )
 
-// plainBrackets are the brackets of a city that are listed active and not closed, or
-// stand in an event of which any is, from a day on, with what was traded of them.
+// plainBrackets are a city's brackets from a day on, with their trades: all brackets of events
+// in which any one is active, not closed and not resolved.
 const plainBrackets = `WITH bracket AS (
   SELECT m.*, regexp_extract(m.event_slug, 'on-([a-z]+-[0-9]+-[0-9]+)$', 1) AS said,
     (strptime(said, '%B-%-d-%Y')::DATE)::VARCHAR AS day
@@ -150,7 +150,7 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 	}
 	bundle := reply[wire.WeatherBundle](v, "/weather/bot-bundle")
 	if bundle.LeftOut != nil {
-		t.Errorf("the sample's desk is short of %+v", bundle.LeftOut)
+		t.Errorf("the sample's bundle leaves out %+v", bundle.LeftOut)
 	}
 	events := 0
 	for i := range bundle.Data { // with ids all cities would not fit

@@ -19,8 +19,9 @@ import (
 	"pmx/data/testfiles"
 )
 
-// Plain statements over what was imported, temperatures in tenths of a degree
-// Fahrenheit and anomalies in 1/900 °C, of value and normal to a hundredth of a degree. In November New York is five hours behind UTC.
+// Plain statements over what was imported, temperatures in tenths of a degree Fahrenheit and
+// anomalies in 1/900 °C, of value and normal to a hundredth of a degree. In November, New York is
+// five hours behind UTC.
 const (
 	plainChanges = `WITH said AS (
   SELECT source, issued_at, value, members, row_number() OVER (PARTITION BY source ORDER BY issued_at) AS n
@@ -60,9 +61,9 @@ FROM (
 ) ORDER BY 1`
 )
 
-// plainSkill scores the highs that were foretold for New York, at KLGA: what it
-// reported on days that are over, else its daily summary. Forecasts of the day itself
-// count until noon, 17:00 UTC. A forecast is a hit where its whole degrees, halves rounded up, lie in the bracket that won.
+// plainSkill scores the forecasts of New York's highs against KLGA: its reports of days that are
+// over, else its daily summary. Forecasts of the day itself count until noon, 17:00 UTC. A forecast
+// is a hit if its whole degrees, halves rounded up, lie in the bracket that won.
 const plainSkill = `WITH obs AS (
   SELECT (ts // 1000000 - 18000) // 86400 AS day, max(value) AS value, count(DISTINCT ts) AS n FROM weather_obs WHERE city = 'nyc' GROUP BY 1
 ), truth AS (
@@ -179,8 +180,8 @@ func TestWeatherSeriesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// TestEvolutionOfKeptForecasts: London's and New York's 26 June 2026 out of answers as they
-// were kept, of which those that say nothing new are no step, and what London came to.
+// TestEvolutionOfKeptForecasts: forecasts of London's and New York's 26 June 2026 from stored
+// responses, and London's actual value. A response with unchanged values is not a step.
 func TestEvolutionOfKeptForecasts(t *testing.T) {
 	kept, err := filepath.Glob(testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-2*.ndjson"))
 	if err != nil || len(kept) != 3 {
@@ -204,7 +205,7 @@ func TestEvolutionOfKeptForecasts(t *testing.T) {
 			t.Errorf("%s %s of %d sources (-want +got):\n%s", tc.city, tc.metric, len(e.Sources), diff)
 		}
 	}
-	// Up by a degree and a half and down again, and 32.5 came.
+	// Up by a degree and a half and down again; the actual value was 32.5.
 	if e, _ := evolution(v, "london", "2026-06-26", "tmax"); e.First.Value != 3190 || *e.Range != 1_500_000 || e.Latest.Value != 3190 ||
 		*e.TotalDrift != 0 || e.Actual == nil || e.Actual.Kind != "reanalysis" || e.Actual.Value != 3250 {
 		t.Errorf("e.EvolutionSeries.First = %+v, e.Actual = %+v", e.EvolutionSeries.First, e.Actual)
@@ -231,9 +232,9 @@ func sharedFiles(t *testing.T, folder, pattern string) []string {
 	return files
 }
 
-// TestEvolutionOfRealForecasts: London's 26 June 2026 and New York's 27 June, as they
-// were worked out from the same captured answers by someone else. There a row is a
-// change of either extreme, and the answers of 28 June were kept too.
+// TestEvolutionOfRealForecasts: London's 26 June 2026 and New York's 27 June, compared with figures
+// computed independently from the same captured responses. There, a row is a change of either
+// extreme, and the responses of 28 June were stored too.
 func TestEvolutionOfRealForecasts(t *testing.T) {
 	snapshots := sharedFiles(t, "E_weather/openmeteo_snapshots", "weather_2026-06-2*.ndjson")
 	file, err := os.Open(sharedFiles(t, "C_weather_markets/derived", "forecast_evolution_4cities.csv")[0])
@@ -270,6 +271,6 @@ func TestEvolutionOfRealForecasts(t *testing.T) {
 	}
 	if e := reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/london/2026-06-26"); e.First.Value != 3360 || *e.Range != 5_900_000 || e.Latest.Value != 3570 ||
 		*e.TotalDrift != 2_100_000 || e.Actual == nil || e.Actual.Kind != "reanalysis" || e.Actual.Value != 3620 {
-		t.Errorf("33.6 to 35.7, between 31.9 and 37.8, and 36.2 came: %+v %+v", e.EvolutionSeries.First, e.Actual)
+		t.Errorf("want 33.6 to 35.7, between 31.9 and 37.8, and 36.2 as the actual value: %+v %+v", e.EvolutionSeries.First, e.Actual)
 	}
 }
