@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 		hold(path)
 		os.Exit(0)
 	}
+	if dir := os.Getenv("PMX_TEST_CHECKPOINTS"); dir != "" {
+		checkpointAloud(dir)
+	}
 	if dir := os.Getenv("PMX_TEST_LOG"); dir != "" {
 		writeLog(dir)
 		os.Exit(0)
