@@ -87,7 +87,7 @@ type chunker struct {
 	ctx   context.Context
 	conn  *sql.Conn
 	rows  int64                 // at once
-	small bool                  // everything can be processed at once
+	most  int64                 // rows of the largest table of facts; no rollup or temporary table has more
 	known map[string][]keyRange // by the query of weights
 }
 
@@ -109,7 +109,7 @@ func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, erro
 	if err := conn.QueryRowContext(ctx, statements.Get("LargestFacts")).Scan(&largest); err != nil {
 		return nil, err
 	}
-	return &chunker{ctx: ctx, conn: conn, rows: rows, small: largest*mostWeight <= rows, known: map[string][]keyRange{}}, nil
+	return &chunker{ctx: ctx, conn: conn, rows: rows, most: largest, known: map[string][]keyRange{}}, nil
 }
 
 // chunks is the number of chunks for so many rows of a quarter of the ordinary width.
@@ -119,10 +119,10 @@ func (p *chunker) chunks(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*
 // where a row counts as weight ordinary ones. A key with more rows has a range to itself. weights has rows of a
 // key and its number of rows.
 func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
-	if p.small {
+	most := max(1, p.rows/max(1, weight))
+	if p.most <= most {
 		return []keyRange{wholeRange}, nil
 	}
-	most := max(1, p.rows/max(1, weight))
 	id := strconv.FormatInt(most, 10) + " " + weights
 	if known, ok := p.known[id]; ok {
 		return known, nil
