@@ -24,21 +24,27 @@ first AS (
 SELECT p.market, f.event FROM placed AS p JOIN first AS f ON f.name = p.name AND f.loose = (p.slug IS NULL)
 
 -- name: EventMarkets
--- The event of each market, for the definition.
-CREATE OR REPLACE TEMP TABLE event_market AS @events
+-- The event of each market, and how many markets it has, for the definition.
+CREATE OR REPLACE TEMP TABLE event_market AS
+SELECT *, count(*) OVER (PARTITION BY event) AS markets FROM (@events) AS e
 
 -- name: EventFirstsEmpty
 CREATE OR REPLACE TEMP TABLE event_first (market INTEGER, wallets BIGINT)
 
 -- name: EventFirsts
--- For some events, which share no market with others.
+-- For some events, which share no market with others. In an event of one market, each holding is
+-- a wallet's first.
 INSERT INTO event_first
 SELECT market, COUNT(*) AS wallets
 FROM (
   SELECT min(h.market) AS market
   FROM held_all AS h
-  JOIN (FROM event_market WHERE @which) AS e ON e.market = h.market
+  JOIN (FROM event_market WHERE markets > 1 AND @which) AS e ON e.market = h.market
   GROUP BY h.wallet, e.event
+  UNION ALL
+  SELECT h.market
+  FROM held_all AS h
+  JOIN (FROM event_market WHERE markets = 1 AND @which) AS e ON e.market = h.market
 ) AS first
 GROUP BY market
 
