@@ -199,7 +199,7 @@ func (b *rebuilder) query(t table, r keyRange) string {
 	if !defined {
 		name = t.delta
 	}
-	text := statements.Get(name, "@legs", statements.Get("Legs"),
+	text := statements.Get(name, "@among", r.of(t.keys[0]), "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
 		"@redeemed", statements.Get("WindowRedemption"), "@windowundated", statements.Get("WindowUndated"),
 		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@paid", price("usd", "shares"), "@candlesredone", "", "@ago", dayAgo(b.asOf))

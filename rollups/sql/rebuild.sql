@@ -29,27 +29,47 @@ JOIN (FROM held_token AS t WHERE shared AND @among) AS t ON t.token = h.token
 GROUP BY h.wallet, t.market, t.outcome
 
 -- name: RebuildWalletTotal
-SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,
-  SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd, SUM(days) AS days,
-  SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets, SUM(winning_markets) AS winning_markets,
-  SUM(negative_legs) AS negative_legs, SUM(unmapped_fills) AS unmapped_fills,
-  SUM(redemption) AS redemption, SUM(unresolved_cash) AS unresolved_cash,
-  min(first_ts) AS first_ts, max(last_ts) AS last_ts
+-- Every wallet that holds something or has a day has fills.
+SELECT f.wallet, f.fills, f.maker_fills, f.taker_fills, coalesce(d.buy_usd, 0) AS buy_usd, coalesce(d.sell_usd, 0) AS sell_usd,
+  coalesce(d.fee_usd, 0) AS fee_usd, coalesce(d.days, 0) AS days, coalesce(h.markets, 0) AS markets,
+  coalesce(h.resolved_markets, 0) AS resolved_markets, coalesce(h.winning_markets, 0) AS winning_markets,
+  coalesce(h.negative_legs, 0) AS negative_legs, coalesce(h.unmapped_fills, 0) AS unmapped_fills,
+  coalesce(h.redemption, 0) AS redemption, coalesce(h.unresolved_cash, 0) AS unresolved_cash, f.first_ts, f.last_ts
 FROM (
   SELECT wallet, COUNT(*) AS fills, COUNT(*) FILTER (role = 1) AS maker_fills, COUNT(*) FILTER (role = 2) AS taker_fills,
-    0 AS buy_usd, 0 AS sell_usd, 0 AS fee_usd, 0 AS days, 0 AS markets, 0 AS resolved_markets,
-    0 AS winning_markets, 0 AS negative_legs, 0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash,
     min(ts) AS first_ts, max(ts) AS last_ts
-  FROM fills GROUP BY wallet
-  UNION ALL
-  SELECT wallet, 0, 0, 0, SUM(buy_usd), SUM(sell_usd), SUM(fee_usd), COUNT(*), 0, 0, 0, 0, 0, 0, 0, NULL, NULL
-  FROM @wallet_day GROUP BY wallet
-  UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, SUM(markets), SUM(resolved_markets), SUM(winning_markets), SUM(negative_legs),
-    SUM(unmapped_fills), SUM(redemption), SUM(unresolved_cash), NULL, NULL
-  FROM (@held) AS h GROUP BY wallet
-) AS part
-GROUP BY wallet
+  FROM fills WHERE @among GROUP BY wallet
+) AS f
+LEFT JOIN (
+  SELECT wallet, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd, COUNT(*) AS days
+  FROM @wallet_day WHERE @among GROUP BY wallet
+) AS d ON d.wallet = f.wallet
+LEFT JOIN (
+  SELECT wallet, SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets, SUM(winning_markets) AS winning_markets,
+    SUM(negative_legs) AS negative_legs, SUM(unmapped_fills) AS unmapped_fills, SUM(redemption) AS redemption,
+    SUM(unresolved_cash) AS unresolved_cash
+  FROM (@held) AS h WHERE @among GROUP BY wallet
+) AS h ON h.wallet = f.wallet
+
+-- name: RebuildTokenTotal
+SELECT d.*, f.first_ts, f.last_ts
+FROM (
+  SELECT token, SUM(taker_fills) AS taker_fills, SUM(taker_usd) AS taker_usd, SUM(taker_shares) AS taker_shares,
+    SUM(maker_fills) AS maker_fills, SUM(maker_usd) AS maker_usd, SUM(maker_shares) AS maker_shares
+  FROM @token_day WHERE @among GROUP BY token
+) AS d
+JOIN (SELECT token, min(ts) AS first_ts, max(ts) AS last_ts FROM fills WHERE @among GROUP BY token) AS f ON f.token = d.token
+
+-- name: RebuildPlatformHour
+-- Three sums for each hour and leg take half as long as the six of an hour.
+SELECT hour, SUM(CASE WHEN maker THEN 0 ELSE fills END) AS taker_fills, SUM(CASE WHEN maker THEN 0 ELSE usd END) AS taker_usd,
+  SUM(CASE WHEN maker THEN 0 ELSE shares END) AS taker_shares, SUM(CASE WHEN maker THEN fills ELSE 0 END) AS maker_fills,
+  SUM(CASE WHEN maker THEN usd ELSE 0 END) AS maker_usd, SUM(CASE WHEN maker THEN shares ELSE 0 END) AS maker_shares
+FROM (
+  SELECT (ts // 3600000000)::INTEGER AS hour, role = 1 AS maker, COUNT(*) AS fills, SUM(usd) AS usd, SUM(shares) AS shares
+  FROM fills GROUP BY hour, maker
+) AS leg
+GROUP BY hour
 
 -- name: RebuildMarketWallets
 SELECT market, COUNT(*) AS wallets FROM held_all WHERE market IS NOT NULL GROUP BY market
