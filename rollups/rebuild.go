@@ -135,8 +135,13 @@ func (b *rebuilder) held() error {
 	}
 	for _, which := range among {
 		legs := statements.Get("HeldLegsAll", "@positions", positions, "@among", which)
-		if err := b.into("held_all", statements.Get("Holdings", "@legs", "("+legs+")")); err != nil {
-			return err
+		for _, rows := range []string{
+			statements.Get("HeldPlain", "@positions", positions, "@among", which),
+			statements.Get("Holdings", "@legs", "("+legs+")"),
+		} {
+			if err := b.into("held_all", rows); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

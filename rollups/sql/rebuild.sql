@@ -7,20 +7,47 @@
 
 -- name: HeldTokensAll
 -- The columns of tokens that are needed to value all positions. shared: another token is mapped
--- to the same outcome.
+-- to the same outcome. plain: of each token of the market, all or nothing is paid, or the payout
+-- is unknown of all of them; so are tokens without a market.
 CREATE OR REPLACE TEMP TABLE held_token AS
-SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout,
-  t.market IS NOT NULL AND count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
-FROM tokens AS t
-LEFT JOIN markets AS m ON m.market = t.market
+SELECT *, NOT bool_or(shared) OVER of_market AND (bool_and(coalesce(payout IN (0, 1000000), false)) OVER of_market
+  OR bool_and(payout IS NULL) OVER of_market) AS plain
+FROM (
+  SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout,
+    t.market IS NOT NULL AND count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
+  FROM tokens AS t
+  LEFT JOIN markets AS m ON m.market = t.market
+) AS t
+WINDOW of_market AS (PARTITION BY market)
+
+-- name: HeldPlain
+-- Holdings in plain markets. What is equal for all holders of a market is joined to the sums, not
+-- summed up with them.
+SELECT h.wallet, h.market, m.resolved_at, coalesce(m.resolved, false) AS resolved, h.fills, h.cash, h.negative_legs, h.redemption
+FROM (
+  SELECT wallet, market, SUM(fills)::BIGINT AS fills, SUM(cash)::BIGINT AS cash, SUM(negative)::BIGINT AS negative_legs,
+    SUM(redemption)::BIGINT AS redemption
+  FROM (
+    SELECT h.wallet, t.market, h.fills, h.sell_usd - h.buy_usd - h.fee_usd AS cash,
+      (t.payout IS NOT NULL AND h.buy_shares - h.sell_shares - h.fee_shares < 0)::INTEGER AS negative,
+      CASE t.payout WHEN 1000000 THEN h.buy_shares - h.sell_shares - h.fee_shares ELSE 0 END AS redemption
+    FROM @positions AS h
+    JOIN (FROM held_token AS t WHERE plain AND @among) AS t ON t.token = h.token
+  ) AS leg
+  GROUP BY wallet, market
+) AS h
+LEFT JOIN (
+  SELECT market, any_value(resolved_at) AS resolved_at, bool_or(payout IS NOT NULL) AS resolved
+  FROM held_token AS t WHERE plain AND @among GROUP BY market
+) AS m ON m.market = h.market
 
 -- name: HeldLegsAll
--- HeldLegs, without what only forecasts need. @positions has a row for each wallet and token, so
--- only shared outcomes are added up.
+-- HeldLegs in markets that are not plain, without what only forecasts need. @positions has a row for
+-- each wallet and token, so only shared outcomes are added up.
 SELECT h.wallet, t.market, t.resolved_at, t.payout, h.fills, h.buy_shares - h.sell_shares - h.fee_shares AS net,
   h.sell_usd - h.buy_usd - h.fee_usd AS cash
 FROM @positions AS h
-JOIN (FROM held_token AS t WHERE NOT shared AND @among) AS t ON t.token = h.token
+JOIN (FROM held_token AS t WHERE NOT plain AND NOT shared AND @among) AS t ON t.token = h.token
 UNION ALL
 SELECT h.wallet, t.market, any_value(t.resolved_at), any_value(t.payout), SUM(h.fills)::BIGINT,
   SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT, SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT
