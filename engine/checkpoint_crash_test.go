@@ -60,7 +60,7 @@ func checkpointAloud(dir string) {
 // A process that is killed while it writes checkpoints, at any moment, leaves a database that opens with all that was committed.
 func TestKillsWithinCheckpointsLoseNothing(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	rounds := 3
+	rounds := 2
 	if testfiles.Long() {
 		rounds = 60
 	}
