@@ -35,9 +35,9 @@ var weatherSources = []string{"data", "data/upstream/fetch", "data/upstream/page
 // the longest matching prefix counts, and its list is complete: a package may import packages in
 // its own folder only if they are listed, too. "x/..." is x and all packages below it.
 //
-// The order is a rule as well. Entries are from top to bottom, first of rooms (cmd, http, rollups,
-// engine, data), then within a room, and nothing that is linked into a package may be above it.
-// So each folder has one direction: data/chain imports data, and engine imports engine/schema.
+// The order is a rule as well. Entries are from top to bottom: first by folder (cmd, http, rollups,
+// engine, data), then within a folder. Nothing that is linked into a package may be above it. So
+// each folder has one direction: data/chain imports data, and engine imports engine/schema.
 var layers = []struct {
 	pkg string
 	may []string
@@ -337,10 +337,10 @@ func TestFilesAreShort(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.HasPrefix(text, []byte("// Code generated ")) {
-			continue // nobody reads it through
+			continue // nobody reads generated code from top to bottom
 		}
 		if n := bytes.Count(text, []byte("\n")); n > maxLines {
-			t.Errorf("%s has %d lines: split it, %d are enough", file, n, maxLines)
+			t.Errorf("%s has %d lines: split it, at most %d are allowed", file, n, maxLines)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var unguarded = map[string]struct {
 	places int
 	reason string
 }{
-	"rollups/serving/screen/top.go": {1, "on the path of requests: it recovers itself and panics on in the request, which has a net"},
+	"rollups/serving/screen/top.go": {1, "on the path of requests: it recovers a panic and repeats it in the request, which recovers it"},
 }
 
 // Every goroutine is started through package guard, because a panic in any other ends the process.
@@ -34,7 +34,7 @@ func TestEveryGoroutineIsGuarded(t *testing.T) {
 		for _, place := range goroutines(t, file, text) {
 			found[file]++
 			if found[file] > unguarded[file].places {
-				t.Errorf("%s begins a goroutine by itself: use package guard, or say in unguarded why not", place)
+				t.Errorf("%s starts a goroutine without package guard: use it, or give the reason in unguarded", place)
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func TestWhatIsLeftToTheLongRunIsShownInAShortOne(t *testing.T) {
 	}
 	for name, by := range shown {
 		if !run[by] {
-			t.Errorf("%s is left to the long run, and %s, which is to show a case of it, is not there or left as well", name, by)
+			t.Errorf("%s is left to the long run, and %s, which should show a case of it, does not exist or is left as well", name, by)
 		}
 	}
 	if len(shown) == 0 {

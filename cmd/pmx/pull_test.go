@@ -84,8 +84,8 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	b.shutdown()
 }
 
-// TestAPulledServerReadsShards: every endpoint gives the same response after a few fills were
-// pulled. Those of a wallet and of a market are read from the shards of completed days: the
+// TestAPulledServerReadsShards: after a few fills were pulled, every endpoint gives the same
+// response. Fills of a wallet and of a market are read from the shards of completed days: the
 // responses are the same without the files of these days.
 func TestAPulledServerReadsShards(t *testing.T) {
 	lake, out := filepath.Join(t.TempDir(), "lake"), t.TempDir()

@@ -220,7 +220,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 		}
 		copies, steps = append(copies, at), append(steps, name)
 	}
-	backUp(t, repo, second) // one block a file: no two goroutines are at work
+	backUp(t, repo, second) // one block a file: so no two goroutines work at once
 	made := len(copies)
 	if _, _, err := repo.Prune(1); err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ func TestAllFilesSurviveAnExport(t *testing.T) {
 	}
 	for name, rows := range keptFacts(t, k) {
 		if len(rows) < 2 {
-			t.Errorf("%d %s: too few to tell", len(rows), name)
+			t.Errorf("%d %s: too few for this test", len(rows), name)
 		}
 	}
 	roundTrip(t, k, formats(data.CSV))

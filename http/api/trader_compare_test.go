@@ -13,7 +13,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The days of a comparison are those of /activity/daily, as many days back as are asked for and the plan shows.
+// The days of a comparison are those of /activity/daily: as many days back as requested, within the
+// plan's history.
 func TestDaysOfComparedWallets(t *testing.T) {
 	v := tradesVenue(t, someFills())
 	paths := "/trader/compare?address=" + apitest.Wallet(1).String() + "&address=" + apitest.Wallet(2).String() + "&address=" + apitest.Wallet(99).String()

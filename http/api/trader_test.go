@@ -435,7 +435,7 @@ func TestWalletsSideBySide(t *testing.T) {
 	}
 }
 
-// The figures of one wallet are the same alone and beside others.
+// The figures of a wallet are the same alone and in a comparison.
 func TestComparisonEqualsStats(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 12, 0))
 	stats := decoded(t, v.get(access.Alpha, "/trader/"+apitest.Wallet(5).String()+"/stats").body["data"]).(map[string]any)

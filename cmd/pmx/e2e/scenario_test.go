@@ -51,7 +51,7 @@ func runScenario(t *testing.T, file string, rebuild bool) {
 		t.Fatal(err)
 	}
 	for _, q := range s.asked {
-		if q.last == s.imports { // the venue has not moved on since
+		if q.last == s.imports { // nothing was imported since
 			s.ask(q, "after a rebuild")
 		}
 	}

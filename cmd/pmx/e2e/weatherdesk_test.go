@@ -188,7 +188,7 @@ func TestTheBundleIsTheDeskInShort(t *testing.T) {
 		",0x00000000000000000000000000000000000000aa,taker,987654321,BUY,10,5\n"))
 	after := v.ask("GET", "/weather/bot-bundle", "")
 	if tag := string(after.Header.Peek("Etag")); tag != before {
-		t.Errorf("the tag was %s and is %s, though nothing of the weather changed", before, tag)
+		t.Errorf("the tag was %s and is %s, although nothing of the weather changed", before, tag)
 	}
 	if now := reply[wire.WeatherBundle](v, "/weather/bot-bundle").AsOf; !now.After(*asOf) {
 		t.Errorf("as_of is %s, was %s", now, asOf)
