@@ -105,6 +105,10 @@ func (t *Tags) UnmarshalJSON(b []byte) error {
 	}
 	*t = nil
 	b = unquote(b)
+	if names := shape.PlainArray(b); len(names) > 0 {
+		*t = Tags(names)
+		return nil
+	}
 	if json.Unmarshal(b, &list) == nil {
 		for _, o := range list {
 			if s := first(o.Slug, o.Label).Trim(); s != "" {

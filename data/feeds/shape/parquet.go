@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -205,7 +206,7 @@ func (l Leaf) integer(n int64) string {
 	case *format.DateType:
 		return time.Unix(n*86400, 0).UTC().Format(time.DateOnly)
 	case *format.DecimalType:
-		return scaled(big.NewInt(n), int(t.Scale))
+		return decimal(n, int(t.Scale))
 	case *format.IntType:
 		if !t.IsSigned {
 			return strconv.FormatUint(uint64(n), 10)
@@ -244,6 +245,23 @@ func (l Leaf) bytes(b []byte) string {
 		return "0x" + hex.EncodeToString(b)
 	}
 	return string(b)
+}
+
+// decimal is scaled for numbers of 64 bits.
+func decimal(n int64, scale int) string {
+	if scale <= 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	if missing := scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	whole := len(digits) - scale
+	return sign + digits[:whole] + "." + digits[whole:]
 }
 
 // scaled formats n / 10^scale exactly.

@@ -3,6 +3,8 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -124,6 +126,17 @@ func TestPlainTextIsDecodedAsAnyOther(t *testing.T) {
 		var got Text
 		if err := got.UnmarshalJSON([]byte(raw)); (err == nil) != (wrong == nil) || err == nil && string(got) != want {
 			t.Errorf("%q is %q, %v; json has %q, %v", raw, got, err, want, wrong)
+		}
+	}
+}
+
+// TestDecimalsAreExact: a number of 64 bits is formatted as a large one.
+func TestDecimalsAreExact(t *testing.T) {
+	for _, n := range []int64{0, 1, -1, 9, 10, -10, 99, 123456789, -123456789, 1e6, -1e6, math.MaxInt64, math.MinInt64} {
+		for scale := -2; scale <= 38; scale++ {
+			if got, want := decimal(n, scale), scaled(big.NewInt(n), scale); got != want {
+				t.Errorf("%d with scale %d is %s, want %s", n, scale, got, want)
+			}
 		}
 	}
 }

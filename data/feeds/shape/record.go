@@ -41,6 +41,12 @@ type Reading struct {
 // line of NDJSON that is not JSON, or a CSV row that cannot be parsed, is passed to the sink's
 // Reject. A broken JSON array is an error with the number of the record.
 func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Record) error {
+	live := func(line int64, raw json.RawMessage) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fn(line, raw)
+	}
 	checked := func(line int64, raw json.RawMessage) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -60,7 +66,7 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 	case data.CSV:
 		return rd.eachCSV(ctx, r, checked)
 	case data.Parquet:
-		return eachParquet(src, r, rd.Sink, checked)
+		return eachParquet(src, r, rd.Sink, live) // it writes the JSON itself
 	case data.NDJSON:
 		return rd.eachLine(r, checked)
 	}

@@ -43,10 +43,14 @@ func LacksColumns(f data.Format, raw []byte, names ...string) bool {
 // LacksQuote returns the fields of a quote for which raw has no column, by LacksColumns of the
 // names of each.
 func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteFields) {
-	for fields, names := range map[data.QuoteFields][]string{data.QuoteBidAsk: book, data.QuoteLast: last, data.QuoteLiquidity: liquidity} {
-		if LacksColumns(f, raw, names...) {
-			lacks |= fields
-		}
+	if LacksColumns(f, raw, book...) {
+		lacks |= data.QuoteBidAsk
+	}
+	if LacksColumns(f, raw, last...) {
+		lacks |= data.QuoteLast
+	}
+	if LacksColumns(f, raw, liquidity...) {
+		lacks |= data.QuoteLiquidity
 	}
 	return lacks
 }

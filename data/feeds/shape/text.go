@@ -193,6 +193,9 @@ func parseList(s string) (List, bool) {
 }
 
 func parseArray(b []byte) List {
+	if list := PlainArray(b); list != nil {
+		return list
+	}
 	var texts []Text
 	if json.Unmarshal(b, &texts) != nil || texts == nil {
 		return nil
@@ -200,6 +203,31 @@ func parseArray(b []byte) List {
 	out := make(List, len(texts))
 	for i, t := range texts {
 		out[i] = string(t)
+	}
+	return out
+}
+
+// PlainArray returns the elements of a JSON array of strings, if it is without spaces and nothing in
+// it is escaped, as what pmx writes; nil for anything else.
+func PlainArray(b []byte) List {
+	if len(b) < 2 || b[0] != '[' || b[len(b)-1] != ']' {
+		return nil
+	}
+	out, rest := List{}, b[1:len(b)-1]
+	for len(rest) > 0 {
+		end := 1 + bytes.IndexByte(rest[1:], '"')
+		text, plain := plainText(rest[:end+1])
+		if rest[0] != '"' || end == 0 || !plain {
+			return nil
+		}
+		out, rest = append(out, string(text)), rest[end+1:]
+		if len(rest) == 0 {
+			break
+		}
+		if rest[0] != ',' || len(rest) == 1 {
+			return nil
+		}
+		rest = rest[1:]
 	}
 	return out
 }
