@@ -92,7 +92,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 	if opts.Reads != "" {
 		allowed += ", " + quote(opts.Reads)
 	}
-	// Only where it is known what a checkpoint may write to, see journal. A log that is left is replayed.
+	// No statement precedes that checkpoint, so the journal may be out of date. Close makes one by a statement.
 	if _, err := ex.ExecContext(ctx, "PRAGMA disable_checkpoint_on_shutdown", nil); err != nil {
 		return err
 	}
