@@ -20,8 +20,7 @@ func deskTraderVertical() vertical {
 		},
 		after:     deskWalletAfter,
 		holdings:  deskHoldings,
-		inputs:    deskInputs,
-		temporary: []string{"desk_wallet_all", "desk_held"},
+		temporary: []string{"desk_held"},
 		section:   func() section { return &deskTraders{} },
 	}
 }
@@ -31,19 +30,8 @@ func deskHoldings(b *rebuilder) error {
 	if err := b.exec(statements.Get("DeskHeldAllEmpty")); err != nil {
 		return err
 	}
-	return b.eachWallets("held_all", func(_ keyRange, held string) error {
+	return b.eachWallets("held_all", func(held string) error {
 		return b.exec(statements.Get("DeskHeldAll", "@held", contribution("1", statements.Get("OfDesk", "@held", held))))
-	})
-}
-
-// deskInputs makes desk_wallet_all: the figures of all wallets.
-func deskInputs(b *rebuilder) error {
-	if err := b.exec(statements.Get("DeskWalletAllEmpty")); err != nil {
-		return err
-	}
-	return b.eachWallets("position"+b.suffix, func(wallets keyRange, positions string) error {
-		held := statements.Get("RowsInRange", "@rows", "FROM desk_held", "@which", wallets.of("wallet"))
-		return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures(positions, wallets.of("wallet"), held)))
 	})
 }
 

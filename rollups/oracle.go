@@ -8,8 +8,8 @@ func oracleVertical() vertical {
 			sums: []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
 		before:    func(m *merge) error { return m.forecasts("before", "(FROM n_fill LIMIT 0)") },
 		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },
-		inputs:    allForecasts,
-		temporary: []string{"o_all", "o_price", "o_token"},
+		inputs:    pricedTokens,
+		temporary: []string{"o_price", "o_token"},
 		section:   func() section { return &oracleSection{} },
 	}
 }
@@ -25,12 +25,10 @@ func (m *merge) forecasts(when, batch string) error {
 		"@legs", "leg_"+when, "@prices", outcomePrices(totals, oneOf("t.token", m.touchedTokens)))))
 }
 
-// allForecasts scores every wallet's legs.
-func allForecasts(b *rebuilder) error {
-	for _, name := range []string{"PricesEmpty", "BinsEmpty"} {
-		if err := b.exec(statements.Get(name)); err != nil {
-			return err
-		}
+// pricedTokens makes o_token, from which all wallets' forecasts are scored.
+func pricedTokens(b *rebuilder) error {
+	if err := b.exec(statements.Get("PricesEmpty")); err != nil {
+		return err
 	}
 	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", eachMarket.key, "@table", eachMarket.table), 4)
 	if err != nil {
@@ -41,23 +39,27 @@ func allForecasts(b *rebuilder) error {
 			return err
 		}
 	}
-	if err := b.exec(statements.Get("PayingTokens")); err != nil {
-		return err
-	}
-	return b.eachWallets("position"+b.suffix, func(_ keyRange, positions string) error {
-		return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(statements.Get("PayingLegs", "@positions", positions))))
-	})
+	return b.exec(statements.Get("PayingTokens"))
 }
 
-// eachWallets calls f with the rows, of positions or holdings, of some wallets at a time. They are grouped to a few rows for each wallet, so the
-// wallets are counted.
-func (b *rebuilder) eachWallets(rows string, f func(wallets keyRange, rows string) error) error {
+// allForecasts selects the forecasts of a range of wallets.
+func (b *rebuilder) allForecasts(wallets keyRange) string {
+	positions := "(" + statements.Get("RowsInRange", "@rows", "FROM position"+b.suffix, "@which", wallets.of("wallet")) + ")"
+	legs := []string{statements.Get("PayingLegs", "@positions", positions)}
+	if b.shared {
+		legs = append(legs, statements.Get("SharedPayingLegs", "@positions", positions))
+	}
+	return scored(unionAll(legs))
+}
+
+// eachWallets calls f with the rows of some wallets at a time. They are grouped to a few rows for each wallet, so the wallets are counted.
+func (b *rebuilder) eachWallets(rows string, f func(rows string) error) error {
 	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", eachWallet.key, "@table", eachWallet.table), eachWallet.weight)
 	if err != nil {
 		return err
 	}
 	for _, r := range ranges {
-		if err := f(r, "("+statements.Get("RowsInRange", "@rows", "FROM "+rows, "@which", r.of("wallet"))+")"); err != nil {
+		if err := f("(" + statements.Get("RowsInRange", "@rows", "FROM "+rows, "@which", r.of("wallet")) + ")"); err != nil {
 			return err
 		}
 	}

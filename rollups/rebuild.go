@@ -56,6 +56,7 @@ type rebuilder struct {
 	asOf    int64
 	suffix  string
 	chunker *chunker
+	shared  bool // two tokens are mapped to one outcome
 }
 
 // piece is the definition of a rollup for a range of its first key.
@@ -121,6 +122,10 @@ func (b *rebuilder) held() error {
 			return err
 		}
 	}
+	var plain bool // all markets are
+	if err := b.conn.QueryRowContext(b.ctx, statements.Get("HeldTokenKinds")).Scan(&b.shared, &plain); err != nil {
+		return fmt.Errorf("HeldTokenKinds: %w", err)
+	}
 	positions := "position" + b.suffix
 	ranges, err := b.chunker.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 1)
 	if err != nil {
@@ -134,14 +139,15 @@ func (b *rebuilder) held() error {
 		among = append(among, "t.market IS NULL") // tokens without a market are in no range
 	}
 	for _, which := range among {
+		if err := b.into("held_all", statements.Get("HeldPlain", "@positions", positions, "@among", which)); err != nil {
+			return err
+		}
+		if plain {
+			continue
+		}
 		legs := statements.Get("HeldLegsAll", "@positions", positions, "@among", which)
-		for _, rows := range []string{
-			statements.Get("HeldPlain", "@positions", positions, "@among", which),
-			statements.Get("Holdings", "@legs", "("+legs+")"),
-		} {
-			if err := b.into("held_all", rows); err != nil {
-				return err
-			}
+		if err := b.into("held_all", statements.Get("Holdings", "@legs", "("+legs+")")); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -207,7 +213,7 @@ func (b *rebuilder) query(t table, r keyRange) string {
 	text := statements.Get(name, "@among", r.of(t.keys[0]), "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
 		"@redeemed", statements.Get("WindowRedemption"), "@windowundated", statements.Get("WindowUndated"),
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@paid", price("usd", "shares"), "@candlesredone", "", "@ago", dayAgo(b.asOf))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@paid", price("usd", "shares"), "@candlesredone", "", "@forecasts", b.allForecasts(r), "@ago", dayAgo(b.asOf))
 	if !defined {
 		which := "true"
 		if t.by.unit > 0 {

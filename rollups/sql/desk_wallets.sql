@@ -159,19 +159,19 @@ CREATE OR REPLACE TEMP TABLE desk_held (wallet INTEGER, redemption BIGINT, marke
 INSERT INTO desk_held
 SELECT wallet, SUM(redemption), SUM(markets), SUM(resolved_markets), SUM(winning_markets) FROM (@held) AS h GROUP BY wallet
 
--- name: DeskWalletAllEmpty
-CREATE OR REPLACE TEMP TABLE desk_wallet_all AS FROM desk_wallet LIMIT 0
-
--- name: DeskWalletAll
--- For some wallets.
-INSERT INTO desk_wallet_all SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets,
-  first_ts, last_ts
-FROM (@figures) AS w
-
 -- name: DeltaDeskWallet
 SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets, first_ts, last_ts
 FROM n_desk_wallet
 
 -- name: RebuildDeskWallet
-SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets, first_ts, last_ts
-FROM desk_wallet_all
+-- DeskWalletOf all wallets, from desk_held and with one reading of the facts.
+SELECT f.wallet, f.fills, f.buy_usd, f.sell_usd, f.fee_usd, coalesce(h.redemption, 0) AS redemption, coalesce(h.markets, 0) AS markets,
+  coalesce(h.resolved_markets, 0) AS resolved_markets, coalesce(h.winning_markets, 0) AS winning_markets, f.first_ts, f.last_ts
+FROM (
+  SELECT wallet, COUNT(*) AS fills, SUM(CASE side WHEN 0 THEN usd ELSE 0 END) AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sell_usd,
+    SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
+  FROM fills
+  WHERE token IN (SELECT token FROM tokens WHERE market IN (SELECT market FROM desk_market)) AND @among
+  GROUP BY wallet
+) AS f
+LEFT JOIN (FROM desk_held WHERE @among) AS h ON h.wallet = f.wallet

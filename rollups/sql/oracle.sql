@@ -33,12 +33,14 @@ JOIN o_price AS o ON o.market = t.market AND o.outcome = t.outcome
 WHERE t.payout IS NOT NULL
 
 -- name: PayingLegs
--- PricedLegs of all positions, as HeldLegsAll.
+-- PricedLegs of all positions in outcomes of one token.
 SELECT h.wallet, t.payout, h.buy_usd, h.buy_shares, t.price
 FROM @positions AS h
 JOIN o_token AS t ON t.token = h.token
 WHERE NOT t.shared AND h.buy_shares - h.sell_shares - h.fee_shares > 0
-UNION ALL
+
+-- name: SharedPayingLegs
+-- The rest of them, if two tokens are mapped to one outcome.
 SELECT h.wallet, any_value(t.payout), SUM(h.buy_usd)::BIGINT, SUM(h.buy_shares)::BIGINT, any_value(t.price)
 FROM @positions AS h
 JOIN o_token AS t ON t.token = h.token
@@ -73,20 +75,11 @@ GROUP BY wallet, bin
 -- name: PricesEmpty
 CREATE OR REPLACE TEMP TABLE o_price (market INTEGER, outcome TINYINT, price BIGINT)
 
--- name: BinsEmpty
-CREATE OR REPLACE TEMP TABLE o_all AS FROM oracle_bin LIMIT 0
-
--- name: BinsOfAll
--- For some wallets.
-INSERT INTO o_all
-SELECT wallet, bin, count(*) AS forecasts, SUM(correct)::BIGINT AS correct, SUM(probability)::BIGINT AS probability,
-  SUM(payout)::BIGINT AS payout, SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline_error,
-  SUM(usd)::BIGINT AS usd
+-- name: RebuildOracleBin
+SELECT wallet, bin, COUNT(*) AS forecasts, SUM(correct) AS correct, SUM(probability) AS probability, SUM(payout) AS payout,
+  SUM(error) AS error, SUM(baseline_error) AS baseline_error, SUM(usd) AS usd
 FROM (@forecasts) AS f
 GROUP BY wallet, bin
-
--- name: RebuildOracleBin
-SELECT wallet, bin, forecasts, correct, probability, payout, error, baseline_error, usd FROM o_all
 
 -- name: LoadScores
 -- Several rows for each wallet, which the reader adds up in an array by wallet: to group them takes several times as

@@ -20,6 +20,9 @@ FROM (
 ) AS t
 WINDOW of_market AS (PARTITION BY market)
 
+-- name: HeldTokenKinds
+SELECT coalesce(bool_or(shared), false), coalesce(bool_and(plain), true) FROM held_token
+
 -- name: HeldPlain
 -- Holdings in plain markets. What is equal for all holders of a market is joined to the sums, not
 -- summed up with them.
