@@ -286,6 +286,21 @@ func TestAJournalOfSomethingElseIsNotUsed(t *testing.T) {
 	}
 }
 
+// A start that is stopped while the database is being opened makes no checkpoint, because nothing was copied for it.
+func TestAnOpeningThatIsStoppedMakesNoCheckpoint(t *testing.T) {
+	k := killedInACheckpoint(t)
+	dir := Dir(t.TempDir())
+	k.lay(t, dir, k.before)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if db, err := Open(ctx, Options{Dir: dir, Threads: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("db = %v, err = %v", db, err)
+	}
+	if !bytes.Equal(contentsOf(t, dir.Database()), k.before) {
+		t.Error("the file was changed")
+	}
+}
+
 // While another process has the database, which may be writing the checkpoint, nothing is restored.
 func TestNothingIsRestoredWhileAnotherProcessHasTheDatabase(t *testing.T) {
 	k := killedInACheckpoint(t)

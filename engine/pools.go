@@ -59,7 +59,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	err := LowPriority(func() (err error) {
 		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
 			var err error
-			boot.Do(func() { err = bootSettings(ctx, ex, opts, spill) })
+			boot.Do(func() { err = bootSettings(context.WithoutCancel(ctx), ex, opts, spill) })
 			return err
 		})
 		return err
@@ -74,8 +74,12 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	p.writer.SetMaxOpenConns(1)
 	p.readers.SetMaxOpenConns(maxReaders)
 	p.readers.SetMaxIdleConns(maxReaders)
-	if err := p.writer.PingContext(ctx); err != nil {
+	// Not interrupted: without bootSettings, closing would make a checkpoint that the journal knows nothing of.
+	if err := p.writer.PingContext(context.WithoutCancel(ctx)); err != nil {
 		return nil, errors.Join(explainOpen(opts.Dir, err), p.close())
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, p.close())
 	}
 	if err := p.helpers.begin(connector, threads-1); err != nil {
 		return nil, errors.Join(err, p.close())
