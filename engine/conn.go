@@ -16,7 +16,7 @@ import (
 type sharedConnector struct {
 	driver.Connector
 	tell   func(text string) // called with every statement; nil: it is not called
-	before func() error      // called before every statement, which it may refuse; nil: it is not called
+	before func() error      // called before every statement, which it may refuse, for ErrDiskFull unless it only reads; nil: it is not called
 }
 
 // Connect opens one.
@@ -53,8 +53,21 @@ func (c *conn) begin(ctx context.Context, query string) error {
 	if c.of.before == nil || query == rollback {
 		return nil
 	}
-	return c.of.before()
+	err := c.of.before()
+	if errors.Is(err, ErrDiskFull) && onlyReads(query) {
+		return nil // what is stored can still be served
+	}
+	return err
 }
+
+// onlyReads reports whether a statement certainly changes no table of the database and makes no checkpoint: a query, as there
+// are no sequences, or one that makes a temporary table.
+func onlyReads(query string) bool { return reading.MatchString(query) && !changing.MatchString(query) }
+
+var (
+	reading  = regexp.MustCompile(`^\s*(SELECT|WITH|FROM|CREATE OR REPLACE TEMP TABLE)\s`)
+	changing = regexp.MustCompile(`(?i)\b(INSERT|UPDATE|DELETE|MERGE|TRUNCATE)\b|checkpoint|;`)
+)
 
 // rollback must always run: it ends a transaction whose statements are refused.
 const rollback = "ROLLBACK"

@@ -166,8 +166,8 @@ func (db *DB) prepare(ctx context.Context) error {
 // Dir is the data directory, absolute.
 func (db *DB) Dir() Dir { return db.opts.Dir }
 
-// Close waits for running reads and writes and closes the file, which leaves no
-// write-ahead log behind.
+// Close waits for running reads and writes and closes the file. It leaves no write-ahead log behind
+// unless the disk is full.
 func (db *DB) Close() error {
 	if db.states != nil {
 		return db.states.close()
@@ -182,7 +182,7 @@ func (db *DB) Close() error {
 	if db.opts.readOnly == "" {
 		_, err = db.pools.writer.Exec("CHECKPOINT")
 	}
-	if isFault(err) {
+	if isFault(err) || errors.Is(err, ErrDiskFull) {
 		err = nil // the log is replayed at the next open
 	}
 	err = errors.Join(err, db.pools.close(), db.opts.closeFiles())
