@@ -286,6 +286,19 @@ func TestAJournalOfSomethingElseIsNotUsed(t *testing.T) {
 	}
 }
 
+// A file that is shorter than its blocks was not cut by a checkpoint, and is not made longer.
+func TestAFileThatWasCutIsNotRestored(t *testing.T) {
+	k := killedInACheckpoint(t)
+	b := k.inPlace[0]
+	cut := k.torn(b, 4<<10)[:k.h.offset(b.id)+k.h.blockSize/2]
+	dir := Dir(t.TempDir())
+	k.lay(t, dir, cut)
+	j := newJournal(dir, &databaseFile{path: dir.Database()})
+	if err := j.restore(); err != nil || j.restored != 0 || !bytes.Equal(contentsOf(t, dir.Database()), cut) {
+		t.Errorf("err = %v, %d restored, or the file was changed", err, j.restored)
+	}
+}
+
 // A start that is stopped while the database is being opened makes no checkpoint, because nothing was copied for it.
 func TestAnOpeningThatIsStoppedMakesNoCheckpoint(t *testing.T) {
 	k := killedInACheckpoint(t)
