@@ -171,6 +171,22 @@ func (j *journal) restore() error {
 	return file.Sync()
 }
 
+// Torn returns how many blocks and headers of the database file a checkpoint that did not end has torn, and the next
+// start restores. It must not be called by a process that has the database open.
+func (d Dir) Torn() (n int, err error) {
+	kept, err := readJournal(d.journal())
+	if kept == nil || err != nil {
+		return 0, err
+	}
+	file, err := data.OpenRegular(d.Database())
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }()
+	torn, err := kept.compare(file)
+	return len(torn), err
+}
+
 // keptMetadata is the content of a journal.
 type keptMetadata struct {
 	of     header

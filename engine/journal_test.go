@@ -299,6 +299,21 @@ func TestAFileThatWasCutIsNotRestored(t *testing.T) {
 	}
 }
 
+// Torn counts what a start restores, and changes nothing.
+func TestTornBlocksAreCounted(t *testing.T) {
+	k := killedInACheckpoint(t)
+	dir := Dir(t.TempDir())
+	if n, err := dir.Torn(); n != 0 || err != nil {
+		t.Errorf("without a database: %d torn, %v", n, err)
+	}
+	for want, file := range [][]byte{k.before, k.torn(k.inPlace[0], 4<<10)} {
+		k.lay(t, dir, file)
+		if n, err := dir.Torn(); n != want || err != nil || !bytes.Equal(contentsOf(t, dir.Database()), file) {
+			t.Errorf("%d torn, want %d: %v, or the file was changed", n, want, err)
+		}
+	}
+}
+
 // A start that is stopped while the database is being opened makes no checkpoint, because nothing was copied for it.
 func TestAnOpeningThatIsStoppedMakesNoCheckpoint(t *testing.T) {
 	k := killedInACheckpoint(t)

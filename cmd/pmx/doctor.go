@@ -267,7 +267,14 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 // checkDatabase compares a database that nobody has open with this program.
 func checkDatabase(ctx context.Context, dir engine.Dir) finding {
 	at, newest, err := engine.SchemaVersions(ctx, dir)
+	torn := 0
+	if err != nil {
+		torn, _ = dir.Torn() // if this cannot be found out, the first error says more
+	}
 	switch {
+	case torn > 0:
+		return finding{"database", warns, fmt.Sprintf("%d blocks of its metadata are half written: its process was killed in a checkpoint", torn),
+			"nothing is lost: any command that opens it, such as pmx serve, restores them from pmx.duckdb.journal"}
 	case err != nil:
 		return finding{"database", fails, err.Error(), "see Faults in docs/operate.md; restore a backup if it cannot be opened"}
 	case at > newest:

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -107,5 +110,41 @@ func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 	}
 	if checkServer(nil, now) != nil {
 		t.Error("there are findings for a server that does not answer")
+	}
+}
+
+// A database whose process was killed in a checkpoint does not open for reading only, and is mended by the next start.
+func TestDoctorKnowsWhatAStartRestores(t *testing.T) {
+	ctx, open, killed := t.Context(), engine.Dir(t.TempDir()), engine.Dir(t.TempDir())
+	db, err := engine.Open(ctx, engine.Options{Dir: open, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := errors.Join(db.Checkpoint(ctx),
+		db.Write(ctx, func(conn *sql.Conn) error { _, err := conn.ExecContext(ctx, "SELECT 1"); return err })); err != nil {
+		t.Fatal(err)
+	}
+	journal, err := os.ReadFile(open.Database() + ".journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(open.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := binary.LittleEndian.Uint64(journal[16+engine.FileHead+8:]) // of the first block of metadata
+	file[engine.FileHead+int(id+1)*(128<<10)-1] ^= 1
+	if err := errors.Join(os.WriteFile(killed.Database(), file, 0o600), os.WriteFile(killed.Database()+".journal", journal, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkDatabase(ctx, killed); f.Level != warns || !strings.Contains(f.Detail, "half written") || f.Do == "" {
+		t.Errorf("%+v", f)
+	}
+	if err := os.Remove(killed.Database() + ".journal"); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkDatabase(ctx, killed); f.Level != fails {
+		t.Errorf("without the journal: %+v", f)
 	}
 }
