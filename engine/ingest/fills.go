@@ -347,8 +347,9 @@ func (j *fileImport) mixed() (mixed bool, err error) {
 	if j.allIndexed || !j.indexed {
 		return false, nil
 	}
-	err = j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 AND count(*) > count(log_index) FROM s_fill").Scan(&mixed)
-	return mixed, err
+	var some, all bool
+	err = j.conn.QueryRowContext(j.ctx, statements.Get("LogIndexes")).Scan(&some, &all)
+	return some && !all, err
 }
 
 // dayRanges returns the days of the staged fills as closed ranges without gaps.

@@ -27,7 +27,7 @@ func (j *fileImport) mergeLogs() error {
 		return nil
 	}
 	j.staged = nil
-	err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0, count(*) = count(log_index) FROM s_fill").Scan(&j.indexed, &j.allIndexed)
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("LogIndexes")).Scan(&j.indexed, &j.allIndexed)
 	if err != nil || !j.indexed {
 		return err
 	}

@@ -81,7 +81,7 @@ func (j *fileImport) mergeStubs() (*marketChanges, error) {
 	}
 	n := &marketWord{cells: make(marketCells, len(marketColumns)), stub: true, base: -1}
 	var first []byte
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT min(condition) FROM m_raw").Scan(&first); err != nil {
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("FirstMarket")).Scan(&first); err != nil {
 		return nil, err
 	}
 	n.cells[conditionCell] = first

@@ -151,7 +151,7 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	case staged:
 		rows = j.texts.rows
 	default:
-		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
+		err = j.conn.QueryRowContext(j.ctx, statements.Get("LastRow")).Scan(&rows)
 	}
 	if err == nil && query.Markets != "" {
 		err = j.stageStubs(query.Markets)

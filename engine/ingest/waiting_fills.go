@@ -42,7 +42,7 @@ func (im *Importer) again(ctx context.Context, conn *sql.Conn, at time.Time, nam
 		if err := stage(j); err != nil {
 			return err
 		}
-		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM s_raw").Scan(&j.receipt.Read); err != nil {
+		if j.receipt.Read, err = j.count("s_raw"); err != nil {
 			return err
 		}
 		if j.receipt.Read == 0 {

@@ -28,6 +28,10 @@ CASE WHEN least(@a, @b) < 0 THEN least(@a, @b) ELSE greatest(@a, @b) END
 -- The same for the fees of rows.
 CASE WHEN min(fee)@over < 0 THEN min(fee)@over ELSE max(fee)@over END
 
+-- name: LogIndexes
+-- Whether any row has a log index, and whether every row has one.
+SELECT count(log_index) > 0, count(*) = count(log_index) FROM s_fill
+
 -- name: SuspectLogs
 -- Candidates by 64-bit hash first; only the few with equal hashes are compared exactly.
 CREATE OR REPLACE TEMP TABLE s_suspect AS

@@ -37,6 +37,9 @@ SELECT DISTINCT condition, true AS stub FROM n_map
 WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
   AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
 
+-- name: FirstMarket
+SELECT min(condition) FROM m_raw
+
 -- name: SaidCounts
 SELECT (SELECT count(*) FROM m_raw), count(*), count(label) FROM n_map
 

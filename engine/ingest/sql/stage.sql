@@ -1,5 +1,9 @@
 -- What is staged in addition to fills and markets, and long results.
 
+-- name: LastRow
+-- The number of the last record that was read; rows without one are numbered as they were staged.
+SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw
+
 -- name: Stubs
 -- What the rows of a feed of fills say about their markets: see data.StubColumns.
 CREATE OR REPLACE TEMP TABLE s_stub AS
