@@ -30,7 +30,7 @@ var opened = map[string]struct {
 	"engine/export/partition.go":         {1, "written by this process, for reading and writing"},
 	"engine/export/trader.go":            {1, "written by this process just before"},
 	"engine/ingest/clean.go":             {1, "a new name below tmp/"},
-	"engine/ingest/look.go":              {1, "the copy below tmp/"},
+	"engine/ingest/line_check.go":        {1, "the copy below tmp/"},
 	"engine/ingest/number.go":            {2, "the copy below tmp/, and a new name there"},
 	"engine/ingest/record.go":            {1, "the copy below tmp/"},
 	"engine/ingest/sink.go":              {1, "the copy below tmp/"},
