@@ -38,7 +38,7 @@ var (
 		Doc: "only wallets that have traded at least this many resolved markets, over all time and in any category"}
 	leaderboardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
 	leaderboardOffset = offsetParam()
-	leaderboardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"split", "previous_rank", "spark"}, Many: 3,
+	leaderboardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{includeSplit: "split", includePrevious: "previous_rank", includeSpark: "spark"}, Many: 3,
 		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
