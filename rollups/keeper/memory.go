@@ -44,6 +44,19 @@ func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	return done
 }
 
+// releaseFacts returns the memory of blocks after all facts were read once, which nobody may do again: of 100 million
+// fills they are 5 GB. Blocks go in steps, between which readers go on. Those that somebody reads just then stay.
+func (k *Keeper) releaseFacts(ctx context.Context) {
+	held, _, err := k.db.Memory(ctx)
+	for left := held; err == nil && left > 0 && k.releaseBlocks(ctx, behindBlocks); {
+		if held, _, err = k.db.Memory(ctx); held >= left {
+			break // nothing more can go
+		}
+		left = held
+	}
+	engine.ReturnMemory()
+}
+
 // boundMemory keeps Go's garbage and DuckDB's blocks small while batches come one by one.
 func (k *Keeper) boundMemory(ctx context.Context) {
 	if k.live == nil {

@@ -87,6 +87,9 @@ func (k *Keeper) startSegmentBuild() {
 	}
 	k.cfg.Watch.Begin(&k.background, "build segments", func() {
 		defer r.building.Unlock()
+		if !r.wallets.Stats().Ready {
+			defer k.releaseFacts(k.ctx)
+		}
 		err := k.buildSegments(k.ctx, r, false)
 		for again := 1; again < maxBuildAttempts && mustRestart(err) && k.ctx.Err() == nil; again++ {
 			err = k.buildSegments(k.ctx, r, false)
