@@ -3,6 +3,7 @@ package rollups
 import (
 	"context"
 	"database/sql"
+	"math"
 )
 
 // RebuildAtOnce is Rebuild with that many rows at once; 0 for as many as memory allows.
@@ -17,7 +18,7 @@ func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, err
 
 // Ranges returns ranges of keys, including both ends, with at most that many rows each.
 func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
-	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
+	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, most: math.MaxInt64, known: map[string][]keyRange{}}).ranges(weights, 1)
 	for _, r := range ranges {
 		out = append(out, [2]int64{r.lo, r.hi})
 	}
