@@ -5,11 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 )
 
-// A mark identifies a state of the database that is the last one of a process: LeaveMark commits it, and whichever pmx opens the database next removes
+// A mark identifies a state of the database that is the last one of a process: LeaveMark commits it, and the next pmx that opens the database removes
 // it before anything else is committed. (Other programs must not write to the database.) So as long as a mark is in the table, nothing was changed after it, and a copy of the file that has it is
 // a copy of that very state. Backups have none, as they are made from an open database.
 
@@ -44,9 +43,7 @@ func (db *DB) takeMark(ctx context.Context) error {
 	err = db.explain(err)
 	db.mark = nil
 	if errors.Is(err, ErrDiskFull) { // what there is can still be served, and without its image the mark means nothing
-		if err = os.Remove(db.opts.Dir.Image()); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+		err = ignoreMissing(os.Remove(db.opts.Dir.Image()))
 	}
 	if err != nil {
 		return fmt.Errorf("closing mark: %w", err)

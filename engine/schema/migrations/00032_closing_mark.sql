@@ -1,5 +1,5 @@
 -- +goose Up
--- What a server wrote down when it stopped: see engine/mark.go. Whoever opens the database next removes it.
+-- What a server wrote down when it stopped: see engine/mark.go. The next pmx that opens the database removes it.
 CREATE TABLE closing_mark (mark BLOB NOT NULL);
 
 -- +goose Down
