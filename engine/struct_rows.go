@@ -24,17 +24,36 @@ func EachRow[T any](ctx context.Context, conn *sql.Conn, query string, f func(ro
 		if err != nil {
 			return err
 		}
-		if r := newChunkReader(rows, fields); r != nil {
-			return r.each(func() error { return f(&row) })
+		return readFields(rows, fields, func() error { return f(&row) })
+	})
+}
+
+// EachValue runs query, which has one column, and passes the value of every row to f. Values that do
+// not fit into a T are errors as in EachRow, and so is NULL, unless T is a pointer.
+func EachValue[T any](ctx context.Context, conn *sql.Conn, query string, f func(v T) error) error {
+	return queryRaw(ctx, conn, query, func(rows driver.Rows) error {
+		columns := rows.Columns()
+		if len(columns) != 1 {
+			return fmt.Errorf("a query for values has the columns %q", columns)
 		}
-		return drain(rows, func(values []driver.Value) error {
-			for i := range fields {
-				if err := fields[i].set(values[i]); err != nil {
-					return err
-				}
+		var v T
+		fields := []field{newField(columns[0], reflect.ValueOf(&v).Elem(), false)}
+		return readFields(rows, fields, func() error { return f(v) })
+	})
+}
+
+// readFields sets the fields of every row and calls f.
+func readFields(rows driver.Rows, fields []field, f func() error) error {
+	if r := newChunkReader(rows, fields); r != nil {
+		return r.each(f)
+	}
+	return drain(rows, func(values []driver.Value) error {
+		for i := range fields {
+			if err := fields[i].set(values[i]); err != nil {
+				return err
 			}
-			return f(&row)
-		})
+		}
+		return f()
 	})
 }
 

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,44 @@ func TestARowIsReadByTheNamesOfItsColumns(t *testing.T) {
   SELECT 'Bob', 8, 8, 9, NULL, NULL, NULL, false, NULL, NULL) AS r ORDER BY wallet`)
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(rowOfAll{})); diff != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
+
+func eachValue[T any](t *testing.T, query string) (values []T, err error) {
+	t.Helper()
+	db, err := engine.Open(context.Background(), enginetest.Options(t, t.TempDir(), "1GB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.Read(context.Background(), func(conn *sql.Conn) error {
+		return engine.EachValue(context.Background(), conn, query, func(v T) error {
+			values = append(values, v)
+			return nil
+		})
+	})
+	return values, err
+}
+
+func TestTheValuesOfOneColumn(t *testing.T) {
+	if got, err := eachValue[int32](t, "SELECT n::BIGINT FROM range(3) AS r(n) ORDER BY n"); err != nil || !slices.Equal(got, []int32{0, 1, 2}) {
+		t.Errorf("%v, %v, want 0, 1, 2", got, err)
+	}
+	if got, err := eachValue[[]byte](t, "SELECT unhex(h) FROM (VALUES ('01'), ('0203')) AS v(h) ORDER BY h"); err != nil || cmp.Diff([][]byte{{1}, {2, 3}}, got) != "" {
+		t.Errorf("%v, %v, want bytes of each row", got, err)
+	}
+	if got, err := eachValue[*string](t, "SELECT NULL::VARCHAR AS name"); err != nil || len(got) != 1 || got[0] != nil {
+		t.Errorf("%v, %v, want nil for NULL", got, err)
+	}
+	for query, want := range map[string]string{
+		"SELECT 1 AS n, 2 AS m":    `the columns ["n" "m"]`,
+		"SELECT 'x' AS n":          `column "n": string does not fit into int32`,
+		"SELECT NULL::BIGINT AS n": `column "n" is NULL`,
+		"SELECT 2147483648 AS n":   `column "n"`,
+	} {
+		if _, err := eachValue[int32](t, query); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: err = %v, want %s", query, err, want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -307,8 +306,8 @@ func (d *difference) same(table string) (bool, error) {
 	var same bool
 	err := d.conn.QueryRowContext(d.ctx, statements.Get("StoredAlike", "@table", table)).Scan(&same)
 	if err == nil && same {
-		err = engine.Each(d.ctx, d.conn, statements.Get("StoredIn", "@table", table), func(row []driver.Value) error {
-			if block := engine.Int(row[0]); block >= 0 && !d.Unchanged(block*d.block, d.block) {
+		err = engine.EachValue(d.ctx, d.conn, statements.Get("StoredIn", "@table", table), func(block int64) error {
+			if block >= 0 && !d.Unchanged(block*d.block, d.block) {
 				same = false
 			}
 			return nil

@@ -120,8 +120,8 @@ func (m *merge) readHeld() (few bool, err error) {
 		}
 	}
 	if m.resolved > 0 {
-		err := engine.Each(m.ctx, m.conn, statements.Get("PaidMarkets"), func(row []driver.Value) error {
-			markets = append(markets, int32(engine.Int(row[0])))
+		err := engine.EachValue(m.ctx, m.conn, statements.Get("PaidMarkets"), func(market int32) error {
+			markets = append(markets, market)
 			return nil
 		})
 		if err != nil {

@@ -119,8 +119,8 @@ func (m *merge) regroup() (map[int32]bool, error) {
 		return nil, err
 	}
 	markets := map[int32]bool{}
-	err := engine.Each(m.ctx, m.conn, statements.Get("RegroupedMarkets"), func(row []driver.Value) error {
-		markets[int32(engine.Int(row[0]))] = true
+	err := engine.EachValue(m.ctx, m.conn, statements.Get("RegroupedMarkets"), func(market int32) error {
+		markets[market] = true
 		return nil
 	})
 	if err != nil || len(markets) == 0 {

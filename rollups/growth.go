@@ -131,7 +131,7 @@ func (m *merge) newMarketDays() error {
 	}
 	source := "(" + statements.Get("BatchMarketDays", "@moved", moved) + ")"
 	if m.lastDays.loaded {
-		later, late, err := m.lastDays.markets.split(m.ctx, m.conn, source)
+		later, late, err := m.lastDays.markets.split(m.ctx, m.conn, statements.Get("MarketDays", "@days", source))
 		if err != nil {
 			return err
 		}
@@ -172,8 +172,9 @@ func (m *merge) movedDays(into, sign, batch string) error {
 		return err
 	}
 	if m.lastDays.loaded {
-		err := engine.Each(m.ctx, m.conn, statements.Get("MovedLastDays", "@moved", into), func(row []driver.Value) error {
-			last := idDay{id: int32(engine.Int(row[0])), day: int32(engine.Int(row[1])), exact: true}
+		err := engine.EachRow(m.ctx, m.conn, statements.Get("MovedLastDays", "@moved", into), func(row *idDayRow) error {
+			last := row.idDay()
+			last.exact = true
 			if sign == "-1" {
 				last.day = noDay // unless it has days left
 			}

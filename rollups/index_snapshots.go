@@ -110,8 +110,8 @@ func (st *indexStore) spans() ([]span, error) {
 }
 
 func (st *indexStore) lateSpans() (spans []span, err error) {
-	err = engine.Each(st.ctx, st.conn, statements.Get("IndexLateDays"), func(row []driver.Value) error {
-		lo := int32(engine.Int(row[0])) * index.DayBuckets
+	err = engine.EachValue(st.ctx, st.conn, statements.Get("IndexLateDays"), func(day int32) error {
+		lo := day * index.DayBuckets
 		spans = append(spans, span{max(lo, st.first), min(lo+index.DayBuckets+index.Reach, st.stored)})
 		return nil
 	})

@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"pmx/engine"
 )
@@ -15,8 +14,8 @@ type batchKinds map[string]bool
 // readKinds reads them of the batch merged last on conn.
 func readKinds(ctx context.Context, conn *sql.Conn) (batchKinds, error) {
 	kinds := batchKinds{}
-	err := engine.Each(ctx, conn, statements.Get("BatchKinds"), func(row []driver.Value) error {
-		kinds[engine.Text(row[0])] = true
+	err := engine.EachValue(ctx, conn, statements.Get("BatchKinds"), func(kind string) error {
+		kinds[kind] = true
 		return nil
 	})
 	return kinds, err

@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strconv"
@@ -81,8 +80,8 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	}
 	moved := int64(0)
 	if !whole && l.kinds.has("weather", "payouts", "markets") { // events change with their markets
-		err := engine.Each(ctx, conn, statements.Get("DeskWeather"), func(row []driver.Value) error {
-			p.weather[engine.Text(row[0])] = true
+		err := engine.EachValue(ctx, conn, statements.Get("DeskWeather"), func(city string) error {
+			p.weather[city] = true
 			return nil
 		})
 		if err != nil {
@@ -105,19 +104,25 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	if !whole && !l.kinds.has("weather") {
 		return nil
 	}
-	return engine.Each(ctx, conn, statements.Get("DeskClocks", "@issue", issue, "@obs", obs), func(row []driver.Value) error {
-		if c := p.cities[engine.Text(row[0])]; c != nil {
-			c.clock = max(c.clock, engine.Int(row[1]))
+	return engine.EachRow(ctx, conn, statements.Get("DeskClocks", "@issue", issue, "@obs", obs), func(row *cityClock) error {
+		if c := p.cities[row.City]; c != nil {
+			c.clock = max(c.clock, row.TS)
 		}
 		return nil
 	})
 }
 
+// cityClock is a row of DeskClocks.
+type cityClock struct {
+	City string `sql:"city"`
+	TS   int64  `sql:"ts"`
+}
+
 // load reads events: all, or those that a batch changed.
 func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which string, whole bool) error {
 	if !whole {
-		err := engine.Each(ctx, conn, statements.Get("DeskChangedEvents"), func(row []driver.Value) error {
-			p.drop(engine.Text(row[0]))
+		err := engine.EachValue(ctx, conn, statements.Get("DeskChangedEvents"), func(event string) error {
+			p.drop(event)
 			return nil
 		})
 		if err != nil {

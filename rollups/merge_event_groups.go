@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"slices"
 
 	"pmx/data"
@@ -20,14 +19,19 @@ type eventGroups struct {
 
 const noEvent = -1
 
+// marketEvent is a row of MarketEvents and EventChanges.
+type marketEvent struct {
+	Market int32 `sql:"market"`
+	Event  int32 `sql:"event"`
+}
+
 // load reads all of them.
 func (g *eventGroups) load(ctx context.Context, conn *sql.Conn) error {
 	*g = eventGroups{rest: map[int32][]int32{}}
-	err := engine.Each(ctx, conn, marketEvents("true"), func(row []driver.Value) error {
-		market, event := int32(engine.Int(row[0])), int32(engine.Int(row[1]))
-		g.set(market, event)
-		if market != event {
-			g.rest[event] = append(g.rest[event], market)
+	err := engine.EachRow(ctx, conn, marketEvents("true"), func(row *marketEvent) error {
+		g.set(row.Market, row.Event)
+		if row.Market != row.Event {
+			g.rest[row.Event] = append(g.rest[row.Event], row.Market)
 		}
 		return nil
 	})
@@ -63,12 +67,8 @@ func (g *eventGroups) set(market, event int32) {
 // follow notes what a merge changes.
 func (g *eventGroups) follow(ctx context.Context, conn *sql.Conn) error {
 	g.pending = map[int32]int32{}
-	return engine.Each(ctx, conn, statements.Get("EventChanges"), func(row []driver.Value) error {
-		event := int32(noEvent)
-		if row[1] != nil {
-			event = int32(engine.Int(row[1]))
-		}
-		g.pending[int32(engine.Int(row[0]))] = event
+	return engine.EachRow(ctx, conn, statements.Get("EventChanges"), func(row *marketEvent) error {
+		g.pending[row.Market] = row.Event
 		return nil
 	})
 }

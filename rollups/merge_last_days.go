@@ -33,6 +33,14 @@ type idDay struct {
 	exact   bool // day is the last one, even where a later one was known
 }
 
+// idDayRow is an idDay as it is read.
+type idDayRow struct {
+	ID  int32 `sql:"id"`
+	Day int32 `sql:"day"`
+}
+
+func (r *idDayRow) idDay() idDay { return idDay{id: r.ID, day: r.Day} }
+
 // at is the last day of id, noDay where it never traded.
 func (l *lastDays) at(id int32) int32 {
 	if int(id) >= len(l.days) {
@@ -68,8 +76,8 @@ func (r *lastTradeDays) rollback() { r.wallets.pending, r.markets.pending = nil,
 func (r *lastTradeDays) load(ctx context.Context, conn *sql.Conn) error {
 	*r = lastTradeDays{}
 	for name, list := range map[string]*lastDays{"LastDaysOfWallets": &r.wallets, "LastDaysOfMarkets": &r.markets} {
-		err := engine.Each(ctx, conn, statements.Get(name), func(row []driver.Value) error {
-			list.set(int32(engine.Int(row[0])), int32(engine.Int(row[1])))
+		err := engine.EachRow(ctx, conn, statements.Get(name), func(row *idDayRow) error {
+			list.set(row.ID, row.Day)
 			return nil
 		})
 		if err != nil {
@@ -80,12 +88,12 @@ func (r *lastTradeDays) load(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// split reads rows (day, id) and separates those that the last days decide from those with a day
+// split reads rows of idDayRow and separates those that the last days decide from those with a day
 // before the id's last one, which the database must decide. Both are ordered by id, then day.
 func (l *lastDays) split(ctx context.Context, conn *sql.Conn, query string) (later, late []idDay, err error) {
 	var all []idDay
-	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		all = append(all, idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))})
+	err = engine.EachRow(ctx, conn, query, func(row *idDayRow) error {
+		all = append(all, row.idDay())
 		return nil
 	})
 	if err != nil {
@@ -175,8 +183,8 @@ func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
 		return nil, false, nil
 	}
 	known = true
-	err = engine.Each(m.ctx, m.conn, statements.Get("BatchDays"), func(row []driver.Value) error {
-		d := idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))}
+	err = engine.EachRow(m.ctx, m.conn, statements.Get("BatchDays"), func(row *idDayRow) error {
+		d := row.idDay()
 		last := m.lastDays.wallets.at(d.id)
 		if d.day > last {
 			fresh = append(fresh, d)

@@ -28,9 +28,10 @@ type tradedPair struct {
 	market int32
 }
 
-// pairOf takes a row (wallet, market).
-func pairOf(row []driver.Value) tradedPair {
-	return tradedPair{data.WalletID(engine.Int(row[0])), int32(engine.Int(row[1]))}
+// pairRow is a tradedPair as it is read.
+type pairRow struct {
+	Wallet data.WalletID `sql:"wallet"`
+	Market int32         `sql:"market"`
 }
 
 // has reports whether wallet traded market.
@@ -112,8 +113,8 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn, any bool) (i
 		return 0, err
 	}
 	var fresh []tradedPair
-	err := engine.Each(ctx, conn, statements.Get("BatchPairs"), func(row []driver.Value) error {
-		pair := pairOf(row)
+	err := engine.EachRow(ctx, conn, statements.Get("BatchPairs"), func(row *pairRow) error {
+		pair := tradedPair{row.Wallet, row.Market}
 		if !p.has(pair.wallet, pair.market) {
 			fresh = append(fresh, pair)
 		}
@@ -130,8 +131,8 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn, any bool) (i
 
 // revalued adds the pairs of markets that were revalued.
 func (p *tradedPairs) revalued(ctx context.Context, conn *sql.Conn) error {
-	return engine.Each(ctx, conn, statements.Get("RevaluedPairs"), func(row []driver.Value) error {
-		p.pending = append(p.pending, pairOf(row))
+	return engine.EachRow(ctx, conn, statements.Get("RevaluedPairs"), func(row *pairRow) error {
+		p.pending = append(p.pending, tradedPair{row.Wallet, row.Market})
 		return nil
 	})
 }

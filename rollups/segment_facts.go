@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"maps"
 	"slices"
@@ -173,17 +172,23 @@ func SegmentBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]f
 	return out, nil
 }
 
+// factHour is a row of FactHours.
+type factHour struct {
+	Hour  int64 `sql:"hour"`
+	Facts int64 `sql:"facts"`
+}
+
 // factSpans cuts time into spans of about factsPerRead facts, the newest first.
 func factSpans(ctx context.Context, conn *sql.Conn, args []string) (spans [][2]int64, err error) {
 	const hour = 3_600_000_000
 	facts := int64(0)
-	err = engine.Each(ctx, conn, statements.Get("FactHours", args...), func(row []driver.Value) error {
-		lo, n := engine.Int(row[0])*hour, engine.Int(row[1])
-		if len(spans) == 0 || facts+n > factsPerRead {
+	err = engine.EachRow(ctx, conn, statements.Get("FactHours", args...), func(row *factHour) error {
+		lo := row.Hour * hour
+		if len(spans) == 0 || facts+row.Facts > factsPerRead {
 			spans, facts = append(spans, [2]int64{lo, lo + hour}), 0
 		}
 		spans[len(spans)-1][0] = lo
-		facts += n
+		facts += row.Facts
 		return nil
 	})
 	return spans, err

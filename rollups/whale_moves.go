@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"strconv"
 
@@ -47,16 +46,21 @@ func whaleBefore(m *merge) error {
 // mostOrders is for how many fills orders are searched at once.
 const mostOrders = 8_000_000
 
+// whaleChunk is a row of WhaleChunks: a span of time in microseconds, without its end.
+type whaleChunk struct {
+	Lo int64 `sql:"lo"`
+	Hi int64 `sql:"hi"`
+}
+
 // whaleInputs finds the orders of all facts, one span of time after another.
 func whaleInputs(b *rebuilder) error {
 	queries := []string{statements.Get("WhaleAllEmpty")}
-	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.chunker.rows), 10)), func(row []driver.Value) error {
-		lo, hi := strconv.FormatInt(engine.Int(row[0]), 10), strconv.FormatInt(engine.Int(row[1]), 10)
-		queries = append(queries, statements.Get("WhaleAll", "@lo", lo, "@hi", hi))
+	err := engine.EachRow(b.ctx, b.conn, statements.Get("WhaleChunks", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.chunker.rows), 10)), func(row *whaleChunk) error {
+		queries = append(queries, statements.Get("WhaleAll", "@lo", itoa(row.Lo), "@hi", itoa(row.Hi)))
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("WhalePieces: %w", err)
+		return fmt.Errorf("WhaleChunks: %w", err)
 	}
 	for _, query := range queries {
 		if err := b.exec(query); err != nil {

@@ -160,7 +160,7 @@ func (w *lakeWriter) continues(was LakeHead) (bool, error) {
 
 func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
 	for i, d := range days {
-		step := LakeStep{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: w.ofDays * float64(i+1) / float64(len(days)+1)}
+		step := LakeStep{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.Fills}, Print: d.print(), Done: w.ofDays * float64(i+1) / float64(len(days)+1)}
 		if known[step.File.Day] == step.Print {
 			err = w.done(step)
 		} else {

@@ -70,7 +70,7 @@ func (b lakeBlock) digits(most, base int64) int {
 // lakeBlocks returns the blocks that are over, which depends only on the facts.
 func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 	for _, d := range days {
-		first, over := ShardBlock(d.day, days[len(days)-1].day)
+		first, over := ShardBlock(d.Day, days[len(days)-1].Day)
 		if !over {
 			break
 		}
@@ -78,8 +78,8 @@ func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 			blocks = append(blocks, lakeBlock{first: first, print: fmt.Sprintf("%d.%d", LakeVersion, shardVersion)})
 		}
 		b := &blocks[len(blocks)-1]
-		b.rows += d.rows
-		b.print += fmt.Sprintf(" %d-%d-%d", d.day, d.rows, d.last)
+		b.rows += d.Fills
+		b.print += fmt.Sprintf(" %d-%d-%d", d.Day, d.Fills, d.Last)
 	}
 	return blocks
 }

@@ -85,7 +85,7 @@ func tableQuery(dataset string, days []lakeDay, venue string) string {
 	case "days":
 		numbers := make([]string, len(days))
 		for i, d := range days {
-			numbers[i] = strconv.FormatInt(d.day, 10)
+			numbers[i] = strconv.FormatInt(d.Day, 10)
 		}
 		return statements.Get("lake_days", "@days", strings.Join(numbers, ", "))
 	case "tokens":

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"database/sql/driver"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,15 +106,15 @@ func (w *lakeWriter) partitions(known PartitionsKnown) (days []fillDay, state *P
 func (w *lakeWriter) daysSince(known map[string]Partition, counted []lakeDay, changed func(day int64) bool) (days []fillDay, err error) {
 	var stretches [][2]int64
 	for _, d := range counted {
-		name := partitionName(d.day)
-		if p, ok := known[name]; ok && p.Rows == d.rows && !changed(d.day) {
-			days = append(days, fillDay{Partition{Name: name, Rows: p.Rows, Fingerprint: p.Fingerprint, Provisional: p.Provisional}, d.day})
+		name := partitionName(d.Day)
+		if p, ok := known[name]; ok && p.Rows == d.Fills && !changed(d.Day) {
+			days = append(days, fillDay{Partition{Name: name, Rows: p.Rows, Fingerprint: p.Fingerprint, Provisional: p.Provisional}, d.Day})
 			continue
 		}
-		if n := len(stretches); n > 0 && stretches[n-1][1] == d.day {
+		if n := len(stretches); n > 0 && stretches[n-1][1] == d.Day {
 			stretches[n-1][1]++
 		} else {
-			stretches = append(stretches, [2]int64{d.day, d.day + 1})
+			stretches = append(stretches, [2]int64{d.Day, d.Day + 1})
 		}
 	}
 	if len(stretches) > mostStretches {
@@ -150,18 +149,25 @@ func (w *lakeWriter) hashedDays(which string) (days []fillDay, err error) {
 	return days, rows.Err()
 }
 
+// joinedRow is a row of JoinedTokens and JoinedNames.
+type joinedRow struct {
+	Block int64 `sql:"block"`
+	Known int64 `sql:"known"` // the fingerprint of those that existed before
+	Sum   int64 `sql:"sum"`   // of all
+}
+
 // joined reads the fingerprints of tokens or wallets. With compare it adds days to touched on which
 // tokens or wallets of changed blocks were traded, except for new ones, which only have newer
 // fills.
 func (w *lakeWriter) joined(name, days string, was joined, now *joined, compare bool, touched map[int64]bool) error {
 	now.Sums = map[string]int64{}
 	var changed []string
-	err := engine.Each(w.ctx, w.conn, statements.Get(name, "@block", strconv.Itoa(joinedBlock), "@known", strconv.FormatInt(was.Known, 10)), func(row []driver.Value) error {
-		block := strconv.FormatInt(engine.Int(row[0]), 10)
-		if engine.Int(row[1]) != was.Sums[block] {
+	err := engine.EachRow(w.ctx, w.conn, statements.Get(name, "@block", strconv.Itoa(joinedBlock), "@known", strconv.FormatInt(was.Known, 10)), func(row *joinedRow) error {
+		block := strconv.FormatInt(row.Block, 10)
+		if row.Known != was.Sums[block] {
 			changed = append(changed, block)
 		}
-		now.Sums[block] = engine.Int(row[2])
+		now.Sums[block] = row.Sum
 		return nil
 	})
 	for block, sum := range was.Sums {
@@ -172,8 +178,8 @@ func (w *lakeWriter) joined(name, days string, was joined, now *joined, compare 
 	if err != nil || !compare || len(changed) == 0 {
 		return err
 	}
-	return engine.Each(w.ctx, w.conn, statements.Get(days, "@block", strconv.Itoa(joinedBlock), "@changed", strings.Join(changed, ", ")), func(row []driver.Value) error {
-		touched[engine.Int(row[0])] = true
+	return engine.EachValue(w.ctx, w.conn, statements.Get(days, "@block", strconv.Itoa(joinedBlock), "@changed", strings.Join(changed, ", ")), func(day int64) error {
+		touched[day] = true
 		return nil
 	})
 }

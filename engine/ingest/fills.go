@@ -352,13 +352,19 @@ func (j *fileImport) mixed() (mixed bool, err error) {
 	return some && !all, err
 }
 
+// timeRange is a row of DayRanges, in microseconds; both ends belong to it.
+type timeRange struct {
+	Lo int64 `sql:"lo"`
+	Hi int64 `sql:"hi"`
+}
+
 // dayRanges returns the days of the staged fills as closed ranges without gaps.
 func (j *fileImport) dayRanges() (bounds [][2]int64, err error) {
 	if j.staged != nil {
 		return j.staged.dayRanges(), nil
 	}
-	err = engine.Each(j.ctx, j.conn, statements.Get("DayRanges"), func(row []driver.Value) error {
-		bounds = append(bounds, [2]int64{engine.Int(row[0]), engine.Int(row[1])})
+	err = engine.EachRow(j.ctx, j.conn, statements.Get("DayRanges"), func(row *timeRange) error {
+		bounds = append(bounds, [2]int64{row.Lo, row.Hi})
 		return nil
 	})
 	return bounds, err

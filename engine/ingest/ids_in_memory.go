@@ -68,21 +68,23 @@ func (j *fileImport) internFromMemory() (bool, error) {
 // eachValue calls f with values one by one.
 type eachValue func(f func(driver.Value)) error
 
+// valuesOf reads the values of a statement.
+func valuesOf[T any](j *fileImport, name string) eachValue {
+	return func(f func(driver.Value)) error {
+		err := engine.EachValue(j.ctx, j.conn, statements.Get(name), func(v T) error { f(v); return nil })
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+}
+
 // stagedNames returns the wallets and the tokens of the staged rows in the order in which new ones
 // get their ids.
 func (j *fileImport) stagedNames() (wallets, tokens eachValue) {
-	query := func(name string) eachValue {
-		return func(f func(driver.Value)) error {
-			err := engine.Each(j.ctx, j.conn, statements.Get(name), func(row []driver.Value) error { f(row[0]); return nil })
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		}
-	}
 	s := j.staged
 	if s == nil || s.byLog != nil {
-		return query("StagedWallets"), query("StagedTokens")
+		return valuesOf[[]byte](j, "StagedWallets"), valuesOf[string](j, "StagedTokens")
 	}
 	wallets = func(f func(driver.Value)) error {
 		for _, a := range s.addresses() {

@@ -116,7 +116,8 @@ func (j *fileImport) stageChanges(m *marketChanges) error {
 func (j *fileImport) saidMarkets() (map[string]*marketWord, error) {
 	said := map[string]*marketWord{}
 	err := engine.Each(j.ctx, j.conn, statements.Get("SaidMarkets", "@columns", strings.Join(marketColumns, ", ")), func(row []driver.Value) error {
-		n, err := newMarketWord(slices.Clone(row[1:]), row[0] == true)
+		stub, cells := row[0] == true, row[1:]
+		n, err := newMarketWord(slices.Clone(cells), stub)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"maps"
 	"slices"
 	"strings"
@@ -102,8 +101,8 @@ func (j *fileImport) leftEmpty(ctx context.Context) (map[string]bool, error) {
 	if len(parts) == 0 || j.committed && j.onlyFills && !j.conditions && !j.names { // all are empty
 		return left, nil
 	}
-	err := engine.Each(ctx, j.conn, strings.Join(parts, "\nUNION ALL\n"), func(row []driver.Value) error {
-		delete(left, engine.Text(row[0]))
+	err := engine.EachValue(ctx, j.conn, strings.Join(parts, "\nUNION ALL\n"), func(table string) error {
+		delete(left, table)
 		return nil
 	})
 	if err != nil { // one of them does not exist, as after a transaction that was rolled back

@@ -99,7 +99,7 @@ SELECT day, token, taker_fills, taker_usd, taker_shares, maker_fills, maker_usd,
 
 -- name: DeskClocks
 -- The time of each city's newest forecast or observation.
-SELECT city, max(ts) FROM (
+SELECT city, max(ts) AS ts FROM (
   SELECT city, max(issued_at) AS ts FROM @issue GROUP BY city
   UNION ALL
   SELECT city, max(ts) FROM @obs GROUP BY city

@@ -159,8 +159,8 @@ FROM (
 GROUP BY market
 
 -- name: EventChanges
--- The event of each market that was not in it before.
-SELECT coalesce(a.market, b.market), a.event
+-- The event of each market that was not in it before; -1 is none.
+SELECT coalesce(a.market, b.market) AS market, coalesce(a.event, -1) AS event
 FROM event_after AS a
 FULL JOIN (SELECT market, event FROM event_before WHERE event IS NOT NULL) AS b ON b.market = a.market
 WHERE a.event IS DISTINCT FROM b.event

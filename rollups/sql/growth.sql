@@ -2,13 +2,13 @@
 -- from Monday 1969-12-29, months from January 1970.
 
 -- name: LastDaysOfWallets
-SELECT wallet, max(last_ts) // 86400000000
+SELECT wallet AS id, max(last_ts) // 86400000000 AS day
 FROM (SELECT wallet, last_ts FROM wallet_total UNION ALL SELECT wallet, last_ts FROM wallet_total_delta) AS w
 WHERE last_ts IS NOT NULL
 GROUP BY wallet
 
 -- name: LastDaysOfMarkets
-SELECT t.market, max(k.last_ts) // 86400000000
+SELECT t.market AS id, max(k.last_ts) // 86400000000 AS day
 FROM (SELECT token, last_ts FROM token_total UNION ALL SELECT token, last_ts FROM token_total_delta) AS k
 JOIN tokens AS t ON t.token = k.token
 WHERE t.market IS NOT NULL AND k.last_ts IS NOT NULL
@@ -17,8 +17,11 @@ GROUP BY t.market
 -- name: DaysEmpty
 CREATE OR REPLACE TEMP TABLE @into (day INTEGER, id INTEGER)
 
+-- name: MarketDays
+SELECT day, market AS id FROM @days
+
 -- name: FreshDays
-SELECT day, wallet FROM d_day
+SELECT day, wallet AS id FROM d_day
 
 -- name: DayRange
 SELECT coalesce(min(day), 0), coalesce(max(day), -1) FROM @days
@@ -107,7 +110,7 @@ WHERE t.market IS NOT NULL AND k.token IN (SELECT token FROM g_token)
 INSERT INTO g_change SELECT day, @sign FROM @moved
 
 -- name: MovedLastDays
-SELECT market, max(day) FROM @moved GROUP BY market
+SELECT market AS id, max(day) AS day FROM @moved GROUP BY market
 
 -- name: BatchMarketDays
 -- On which days the batch trades which markets, except for those with @moved tokens.

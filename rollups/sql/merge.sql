@@ -161,7 +161,7 @@ WHERE NOT EXISTS (
 SELECT 0::INTEGER AS day, 0::INTEGER AS wallet LIMIT 0
 
 -- name: BatchDays
-SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet FROM n_fill
+SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet AS id FROM n_fill
 
 -- name: WindowsEmpty
 CREATE OR REPLACE TEMP TABLE w_fill (span TINYINT, sign TINYINT, wallet INTEGER, token INTEGER, side TINYINT,

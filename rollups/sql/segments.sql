@@ -14,7 +14,7 @@ WHERE ts >= @lo AND ts < @hi AND batch <= @batch AND (@which)
 -- name: FactHours
 -- The number of facts by hour, to read them range by range, because a result is held in memory as
 -- a whole.
-SELECT ts // 3600000000 AS hour, count(*)
+SELECT ts // 3600000000 AS hour, count(*) AS facts
 FROM fills
 WHERE batch <= @batch AND (@which)
 GROUP BY hour

@@ -56,15 +56,15 @@ FROM (
 ) AS part
 GROUP BY ts, wallet, token, side, tx
 
--- name: WhalePieces
+-- name: WhaleChunks
 -- Ranges of time with about @rows fills each: grouping all orders at once would need memory for
 -- every one of them.
-SELECT min(hour) * 3600000000, (max(hour) + 1) * 3600000000
+SELECT min(hour) * 3600000000 AS lo, (max(hour) + 1) * 3600000000 AS hi
 FROM (
-  SELECT hour, SUM(taker_fills + maker_fills) OVER (ORDER BY hour) // @rows AS piece FROM platform_hour@suffix
+  SELECT hour, SUM(taker_fills + maker_fills) OVER (ORDER BY hour) // @rows AS chunk FROM platform_hour@suffix
 ) AS h
-GROUP BY piece
-ORDER BY piece
+GROUP BY chunk
+ORDER BY chunk
 
 -- name: WhaleAllEmpty
 CREATE OR REPLACE TEMP TABLE whale_all (ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, tx BLOB,

@@ -39,13 +39,13 @@ SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens)::BIGINT, (SELECT coalesc
 -- name: JoinedTokens
 -- Fingerprints of what the rows of fills show of their tokens, by block of tokens: for the tokens
 -- that existed before, and for all.
-SELECT token // @block AS block, coalesce(bit_xor(said) FILTER (token < @known), 0)::BIGINT, bit_xor(said)::BIGINT
+SELECT token // @block AS block, coalesce(bit_xor(said) FILTER (token < @known), 0)::BIGINT AS known, bit_xor(said)::BIGINT AS sum
 FROM (SELECT token, hash(hash(token, market, outcome, derived, named)) >> 1 AS said FROM tokens) AS t
 GROUP BY block
 
 -- name: JoinedNames
 -- The same for the names of wallets. A wallet may exist long before its name is known.
-SELECT wallet // @block AS block, coalesce(bit_xor(said) FILTER (wallet < @known), 0)::BIGINT, bit_xor(said)::BIGINT
+SELECT wallet // @block AS block, coalesce(bit_xor(said) FILTER (wallet < @known), 0)::BIGINT AS known, bit_xor(said)::BIGINT AS sum
 FROM (SELECT wallet, hash(hash(wallet, name)) >> 1 AS said FROM wallet_names) AS t
 GROUP BY block
 

@@ -4,7 +4,7 @@
 -- name: LakeDays
 -- Days, with the figures that tell whether the rows of a day are those of an earlier export:
 -- their number, and the last import that any of them is from.
-SELECT (ts // 86400000000)::INTEGER AS day, count(*), max(batch) FROM fills WHERE @which GROUP BY day ORDER BY day
+SELECT (ts // 86400000000)::INTEGER AS day, count(*) AS fills, max(batch) AS last FROM fills WHERE @which GROUP BY day ORDER BY day
 
 -- name: LakeSpan
 ts >= @from AND ts < @to
@@ -20,7 +20,7 @@ ORDER BY day
 -- name: LakeGained
 -- The days that gained fills since an import. Few row groups have a later import, unless many
 -- have a late fill.
-SELECT DISTINCT (ts // 86400000000)::INTEGER FROM fills WHERE batch > @since
+SELECT DISTINCT (ts // 86400000000)::INTEGER AS day FROM fills WHERE batch > @since
 
 -- name: LakeHead
 -- The state that is exported: the last import, a fingerprint of all imports, and the smallest
