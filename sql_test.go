@@ -14,6 +14,7 @@ import (
 
 	"pmx/engine"
 	"pmx/engine/enginetest"
+	"pmx/engine/statement"
 )
 
 // sqlDirs are the folders of named statements, in an order in which the temporary tables
@@ -33,7 +34,7 @@ func TestEveryNamedStatementIsPrepared(t *testing.T) {
 	pending := map[string]string{}
 	part := map[string]bool{} // of another statement, which is prepared with it
 	for _, dir := range sqlDirs {
-		all, err := engine.LoadStatements(os.DirFS(dir))
+		all, err := statement.Load(os.DirFS(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func prepare(conn *sql.Conn, text string) error {
 
 // fill replaces a statement's placeholders like the code, and records the statements among the
 // values. also has values of some of them, as in "@when=before".
-func fill(t *testing.T, dir, name string, all engine.Statements, part map[string]bool, also string) string {
+func fill(t *testing.T, dir, name string, all statement.Set, part map[string]bool, also string) string {
 	t.Helper()
 	given := map[string]string{}
 	for _, pair := range strings.Fields(also) {

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"pmx/engine"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var statements = engine.MustStatements(sqlFiles)
+var statements = statement.MustLoad(sqlFiles)
 
 // table is one rollup: a base sorted by its keys and the delta appended to it. Sums add up; for
 // greatest, HUGEINT columns, the larger value is used; extremes are the first and last time and

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"pmx/engine"
+	"pmx/engine/statement"
 	"pmx/rollups"
 )
 
@@ -27,7 +27,7 @@ var errNoClickHouse = errors.New("chdb is not installed (pip install chdb; --pyt
 //go:embed sql/clickhouse.sql
 var clickhouseFiles embed.FS
 
-var clickhouseStatements = engine.MustStatements(clickhouseFiles)
+var clickhouseStatements = statement.MustLoad(clickhouseFiles)
 
 // clickhouseFacts are the tables that the statements read, with queries that copy them from the rival's database and the attached one.
 var clickhouseFacts = []struct{ table, query, columns, order string }{

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pmx/data/reference"
-	"pmx/engine"
+	"pmx/engine/statement"
 	"pmx/rollups"
 	"pmx/rollups/weather"
 )
@@ -21,7 +21,7 @@ import (
 var rivalFiles embed.FS
 
 // rivalStatements derive each table of pmx rebuild in bare SQL, under its name.
-var rivalStatements = engine.MustStatements(rivalFiles)
+var rivalStatements = statement.MustLoad(rivalFiles)
 
 // rivalMacros are created before the tables.
 var rivalMacros = []string{"price", "place", "index_ratio", "index_log"}

@@ -14,13 +14,13 @@ import (
 
 	"pmx/data"
 	catalogue "pmx/data/datasets"
-	"pmx/engine"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var statements = engine.MustStatements(sqlFiles)
+var statements = statement.MustLoad(sqlFiles)
 
 // Facts are the canonical datasets, which pmx import can read back. conditions has the markets with
 // everything that their sources said.

@@ -15,12 +15,13 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var statements = engine.MustStatements(sqlFiles)
+var statements = statement.MustLoad(sqlFiles)
 
 // Rollups is the interface of an import to the derived tables. Merge and Postpone both call apply
 // once, inside the import's transaction; Postpone leaves the rollups stale.

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/engine"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var statements = engine.MustStatements(sqlFiles)
+var statements = statement.MustLoad(sqlFiles)
 
 // Filter says what a range was fetched with: one version of a source's filter of logs. Ranges of
 // different filters are independent.

@@ -17,15 +17,15 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2" // the engine of the proof
 
-	"pmx/engine"
 	"pmx/engine/export"
+	"pmx/engine/statement"
 	"pmx/rollups"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var proofs = engine.MustStatements(sqlFiles)
+var proofs = statement.MustLoad(sqlFiles)
 
 // Proof says what to verify in published rollups when no database has their facts.
 type Proof struct {

@@ -18,16 +18,16 @@ import (
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/pages"
-	"pmx/engine"
 	"pmx/engine/guard"
 	"pmx/engine/ingest"
 	"pmx/engine/ledger"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/audits.sql
 var auditSQL embed.FS
 
-var auditStatements = engine.MustStatements(auditSQL)
+var auditStatements = statement.MustLoad(auditSQL)
 
 // AuditOptions configure the comparison with the venue's own counts. Venue, Chain and Data are
 // required; zero values mean the defaults.

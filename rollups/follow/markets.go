@@ -17,14 +17,14 @@ import (
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
 	"pmx/data/upstream/pages"
-	"pmx/engine"
 	"pmx/engine/guard"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/markets.sql
 var marketSQL embed.FS
 
-var marketStatements = engine.MustStatements(marketSQL)
+var marketStatements = statement.MustLoad(marketSQL)
 
 // MarketOptions configure the markets lane. Venue and Gamma are required; zero intervals mean the
 // defaults.

@@ -13,15 +13,15 @@ import (
 
 	"pmx/data/upstream/channel"
 	"pmx/data/upstream/fetch"
-	"pmx/engine"
 	"pmx/engine/guard"
+	"pmx/engine/statement"
 	"pmx/rollups/serving"
 )
 
 //go:embed sql/tell.sql
 var tellSQL embed.FS
 
-var tellStatements = engine.MustStatements(tellSQL)
+var tellStatements = statement.MustLoad(tellSQL)
 
 // Teller collects the status of all sources for that of a server. Lanes must be added before
 // Sources is called.

@@ -20,17 +20,17 @@ import (
 	"pmx/data/feeds/polymarket"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/pages"
-	"pmx/engine"
 	"pmx/engine/guard"
 	"pmx/engine/ingest"
 	"pmx/engine/ledger"
+	"pmx/engine/statement"
 	"pmx/rollups/serving"
 )
 
 //go:embed sql/trades.sql
 var tradesSQL embed.FS
 
-var tradesStatements = engine.MustStatements(tradesSQL)
+var tradesStatements = statement.MustLoad(tradesSQL)
 
 // TradesOptions configure the trades lane. Venue and Data are required; zero values mean the
 // defaults.

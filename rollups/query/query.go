@@ -11,12 +11,13 @@ import (
 	"sync/atomic"
 
 	"pmx/engine"
+	"pmx/engine/statement"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var statements = engine.MustStatements(sqlFiles)
+var statements = statement.MustLoad(sqlFiles)
 
 // Reader reads from the database without waiting for the writer.
 type Reader struct {

@@ -1,4 +1,5 @@
-package engine
+// Package statement keeps SQL apart from Go: each package has its statements in .sql files, by name.
+package statement
 
 import (
 	"fmt"
@@ -6,17 +7,17 @@ import (
 	"strings"
 )
 
-// Statements are named SQL statements of one package's .sql files.
-type Statements map[string]string
+// Set is the named SQL statements of one package's .sql files.
+type Set map[string]string
 
-// LoadStatements reads every *.sql file of fsys. A statement starts at a line
+// Load reads every *.sql file of fsys. A statement starts at a line
 // "-- name: Name" and ends at the next one; names are unique.
-func LoadStatements(fsys fs.FS) (Statements, error) {
+func Load(fsys fs.FS) (Set, error) {
 	files, err := fs.Glob(fsys, "sql/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	all := Statements{}
+	all := Set{}
 	for _, file := range files {
 		text, err := fs.ReadFile(fsys, file)
 		if err != nil {
@@ -49,9 +50,9 @@ func withoutComments(body string) string {
 	return strings.Join(kept, "\n")
 }
 
-// MustStatements is LoadStatements for embedded files, which a test checks.
-func MustStatements(fsys fs.FS) Statements {
-	all, err := LoadStatements(fsys)
+// MustLoad is Load for embedded files, which a test checks.
+func MustLoad(fsys fs.FS) Set {
+	all, err := Load(fsys)
 	if err != nil {
 		panic(err)
 	}
@@ -61,7 +62,7 @@ func MustStatements(fsys fs.FS) Statements {
 // Get returns the statement with each pair of replacements (old, new) applied, the first one that
 // matches at each place. An unknown name, or an old without a new, is a programming error and
 // panics.
-func (s Statements) Get(name string, replace ...string) string {
+func (s Set) Get(name string, replace ...string) string {
 	text, ok := s[name]
 	if !ok {
 		panic("no SQL statement named " + name)

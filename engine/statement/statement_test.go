@@ -1,4 +1,4 @@
-package engine
+package statement
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestPlacesOfAStatementAreFilledOnce(t *testing.T) {
 			}
 		}
 	}
-	s, err := LoadStatements(fstest.MapFS{"sql/a.sql": {Data: []byte("-- name: One\nSELECT @x;\n")}})
+	s, err := Load(fstest.MapFS{"sql/a.sql": {Data: []byte("-- name: One\nSELECT @x;\n")}})
 	if err != nil || s.Get("One", "@x", "1") != "SELECT 1" || s.Get("One", "SELECT", "FROM") != "FROM @x" {
 		t.Error(err)
 	}
