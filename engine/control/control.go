@@ -15,10 +15,17 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"pmx/engine/statement"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = statement.MustLoad(sqlFiles)
 
 // Errors that callers base decisions on.
 var (

@@ -10,7 +10,7 @@ import (
 // CopyTo writes the committed data to a new file at path, as one consistent state, while others
 // read and write.
 func (d *DB) CopyTo(ctx context.Context, path string) error {
-	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+	if _, err := d.sql.ExecContext(ctx, statements.Get("CopyInto"), path); err != nil {
 		return fmt.Errorf("copy %s: %w", d.path, d.explain(err))
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 
 var _ job.Store = (*DB)(nil)
 
-const selectJobs = `
-SELECT id, key_id, kind, dataset, address, format, period, history_days, status, attempts, created_at, started_at, finished_at,
-       expires_at, file, rows, bytes, sha256, as_of, version, truncated, error_code, error_detail
-  FROM export_jobs`
+// jobQuery returns a statement whose rows scanJob reads.
+func jobQuery(name string) string {
+	return statements.Get(name, "@columns", statements.Get("JobColumns"))
+}
 
 func scanJob(row interface{ Scan(...any) error }) (job.Job, error) {
 	var j job.Job
@@ -53,7 +53,7 @@ func (d *DB) AddJob(ctx context.Context, j job.Job, idempotencyKey, version stri
 	var out job.Job
 	err := d.write(ctx, "add export job", func(tx *sql.Tx) (err error) {
 		if idempotencyKey != "" {
-			out, err = scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE key_id = ? AND idempotency_key = ?`, j.Owner, idempotencyKey))
+			out, err = scanJob(tx.QueryRowContext(ctx, jobQuery("JobByIdempotencyKey"), j.Owner, idempotencyKey))
 			if err == nil && out.Request != j.Request {
 				return job.ErrReused
 			}
@@ -77,7 +77,7 @@ func (d *DB) insertJob(ctx context.Context, tx *sql.Tx, j job.Job, idempotencyKe
 	default:
 		j.Status, j.Expires = job.Queued, time.Time{}
 		var active int
-		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM export_jobs WHERE key_id = ? AND status IN ('queued', 'running')`, j.Owner).Scan(&active)
+		err := tx.QueryRowContext(ctx, statements.Get("ActiveJobs"), j.Owner).Scan(&active)
 		if err != nil {
 			return j, err
 		}
@@ -86,16 +86,13 @@ func (d *DB) insertJob(ctx context.Context, tx *sql.Tx, j job.Job, idempotencyKe
 		}
 	}
 	r := j.Request
-	_, err = tx.ExecContext(ctx, `
-INSERT INTO export_jobs (id, key_id, idempotency_key, kind, dataset, address, format, period, history_days, status, created_at,
-                         started_at, finished_at, expires_at, file, rows, bytes, sha256, as_of, version, truncated)
-VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err = tx.ExecContext(ctx, statements.Get("AddJob"),
 		j.ID, j.Owner, idempotencyKey, r.Kind, r.Dataset, r.Address, r.Format, r.Period, r.HistoryDays, j.Status, stored(j.Created),
 		stored(j.Started), stored(j.Finished), stored(j.Expires), j.File, j.Rows, j.Bytes, j.SHA256, stored(j.AsOf), j.Version, j.Truncated)
 	if err != nil {
 		return j, err
 	}
-	return scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE id = ?`, j.ID))
+	return scanJob(tx.QueryRowContext(ctx, jobQuery("JobByID"), j.ID))
 }
 
 // SameFile returns the kept file of an equal request: see job.Store.
@@ -106,39 +103,23 @@ func (d *DB) SameFile(ctx context.Context, r job.Request, version string) (job.R
 func sameFile(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }, r job.Request, version string, now time.Time) (job.Result, error) {
-	j, err := scanJob(q.QueryRowContext(ctx, selectJobs+`
- WHERE status = 'done' AND version = ? AND expires_at > ? AND kind = ? AND dataset = ? AND address = ? AND format = ?
-   AND period = ? AND history_days = ?
- ORDER BY seq DESC LIMIT 1`, version, now.UnixMicro(), r.Kind, r.Dataset, r.Address, r.Format, r.Period, r.HistoryDays))
+	j, err := scanJob(q.QueryRowContext(ctx, jobQuery("JobWithSameFile"), version, now.UnixMicro(), r.Kind, r.Dataset, r.Address, r.Format, r.Period, r.HistoryDays))
 	return j.Result, err
 }
 
 // Job returns a job of an API key; job.ErrNotFound.
 func (d *DB) Job(ctx context.Context, owner, id string) (job.Job, error) {
-	return scanJob(d.sql.QueryRowContext(ctx, selectJobs+` WHERE id = ? AND key_id = ?`, id, owner))
+	return scanJob(d.sql.QueryRowContext(ctx, jobQuery("JobOfKey"), id, owner))
 }
 
 // NextJob takes the next job that waits: see job.Store.
 func (d *DB) NextJob(ctx context.Context) (job.Job, error) {
-	return scanJob(d.sql.QueryRowContext(ctx, `
-UPDATE export_jobs SET status = 'running', started_at = ?, attempts = attempts + 1
- WHERE seq = (
-       SELECT w.seq FROM export_jobs AS w
-        WHERE w.status = 'queued'
-        ORDER BY (SELECT count(*) FROM export_jobs AS r WHERE r.key_id = w.key_id AND r.status = 'running'),
-                 (SELECT coalesce(max(s.started_at), 0) FROM export_jobs AS s WHERE s.key_id = w.key_id AND s.status <> 'queued'),
-                 w.seq
-        LIMIT 1)
-RETURNING id, key_id, kind, dataset, address, format, period, history_days, status, attempts, created_at, started_at, finished_at,
-          expires_at, file, rows, bytes, sha256, as_of, version, truncated, error_code, error_detail`, d.now().UnixMicro()))
+	return scanJob(d.sql.QueryRowContext(ctx, jobQuery("NextJob"), d.now().UnixMicro()))
 }
 
 // EndJob ends a running job: see job.Store.
 func (d *DB) EndJob(ctx context.Context, j job.Job) (bool, error) {
-	res, err := d.sql.ExecContext(ctx, `
-UPDATE export_jobs SET status = ?, finished_at = ?, expires_at = ?, file = ?, rows = ?, bytes = ?, sha256 = ?, as_of = ?,
-       version = ?, truncated = ?, error_code = ?, error_detail = ?, attempts = attempts - (? = 'queued')
- WHERE id = ? AND status = 'running'`,
+	res, err := d.sql.ExecContext(ctx, statements.Get("EndJob"),
 		j.Status, stored(j.Finished), stored(j.Expires), j.File, j.Rows, j.Bytes, j.SHA256, stored(j.AsOf), j.Version, j.Truncated,
 		j.Code, j.Detail, j.Status, j.ID)
 	if err != nil {
@@ -152,16 +133,12 @@ UPDATE export_jobs SET status = ?, finished_at = ?, expires_at = ?, file = ?, ro
 func (d *DB) CancelJob(ctx context.Context, owner, id string) (job.Job, error) {
 	var j job.Job
 	err := d.write(ctx, "cancel export job", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-UPDATE export_jobs SET expires_at = CASE status WHEN 'done' THEN ? END,
-       finished_at = CASE status WHEN 'done' THEN finished_at ELSE ? END,
-       status = CASE status WHEN 'done' THEN 'expired' ELSE 'canceled' END
- WHERE id = ? AND key_id = ? AND status IN ('queued', 'running', 'done')`,
+		_, err := tx.ExecContext(ctx, statements.Get("CancelJob"),
 			d.now().UnixMicro(), d.now().UnixMicro(), id, owner)
 		if err != nil {
 			return err
 		}
-		j, err = scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE id = ? AND key_id = ?`, id, owner))
+		j, err = scanJob(tx.QueryRowContext(ctx, jobQuery("JobOfKey"), id, owner))
 		return err
 	})
 	return j, err
@@ -170,13 +147,11 @@ UPDATE export_jobs SET expires_at = CASE status WHEN 'done' THEN ? END,
 // Requeue makes every running job wait again: see job.Store.
 func (d *DB) Requeue(ctx context.Context, attempts int, why job.Failure) error {
 	return d.write(ctx, "requeue export jobs", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-UPDATE export_jobs SET status = 'failed', finished_at = ?, error_code = ?, error_detail = ?
- WHERE status = 'running' AND attempts >= ?`, d.now().UnixMicro(), why.Code, why.Detail, attempts)
+		_, err := tx.ExecContext(ctx, statements.Get("FailJobs"), d.now().UnixMicro(), why.Code, why.Detail, attempts)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE export_jobs SET status = 'queued' WHERE status = 'running'`)
+		_, err = tx.ExecContext(ctx, statements.Get("RequeueJobs"))
 		return err
 	})
 }
@@ -185,32 +160,20 @@ UPDATE export_jobs SET status = 'failed', finished_at = ?, error_code = ?, error
 func (d *DB) ExpireJobs(ctx context.Context, quota int64, forget time.Time) error {
 	return d.write(ctx, "expire export jobs", func(tx *sql.Tx) error {
 		now := d.now().UnixMicro()
-		if _, err := tx.ExecContext(ctx, `UPDATE export_jobs SET status = 'expired' WHERE status = 'done' AND expires_at <= ?`, now); err != nil {
+		if _, err := tx.ExecContext(ctx, statements.Get("ExpireOldJobs"), now); err != nil {
 			return err
 		}
-		// A file that several jobs share counts once, as old as the newest of them.
-		_, err := tx.ExecContext(ctx, `
-WITH files AS (
-  SELECT file, max(bytes) AS bytes, max(seq) AS newest FROM export_jobs WHERE status = 'done' GROUP BY file
-),
-kept AS (
-  SELECT file, newest, sum(bytes) OVER (ORDER BY newest DESC) AS total FROM files
-)
-UPDATE export_jobs SET status = 'expired', expires_at = ?
- WHERE status = 'done' AND file IN (
-       SELECT file FROM kept WHERE total > ? AND newest < (SELECT max(newest) FROM files))`, now, quota)
-		if err != nil {
+		if _, err := tx.ExecContext(ctx, statements.Get("ExpireOverQuota"), now, quota); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `
-DELETE FROM export_jobs WHERE status IN ('failed', 'canceled', 'expired') AND coalesce(expires_at, finished_at) < ?`, forget.UnixMicro())
+		_, err := tx.ExecContext(ctx, statements.Get("ForgetJobs"), forget.UnixMicro())
 		return err
 	})
 }
 
 // KeptFiles lists the files of jobs that are done.
 func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
-	rows, err := d.sql.QueryContext(ctx, `SELECT DISTINCT file FROM export_jobs WHERE status = 'done'`)
+	rows, err := d.sql.QueryContext(ctx, statements.Get("KeptFiles"))
 	if err != nil {
 		return nil, fmt.Errorf("list export files: %w", err)
 	}
@@ -230,7 +193,7 @@ func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
 // created; the zero time if none is queued.
 func (d *DB) JobCounts(ctx context.Context) (counts map[job.Status]int, oldest time.Time, err error) {
 	counts = map[job.Status]int{job.Queued: 0, job.Running: 0, job.Done: 0, job.Failed: 0, job.Canceled: 0, job.Expired: 0}
-	rows, err := d.sql.QueryContext(ctx, `SELECT status, count(*), min(created_at) FROM export_jobs GROUP BY status`)
+	rows, err := d.sql.QueryContext(ctx, statements.Get("JobCounts"))
 	if err != nil {
 		return nil, oldest, fmt.Errorf("count export jobs: %w", err)
 	}

@@ -64,7 +64,7 @@ func (d *DB) IssueKeyUntil(ctx context.Context, hash [32]byte, tier, label strin
 func (d *DB) ExpireKey(ctx context.Context, id string, until time.Time) (Key, error) {
 	return d.change(ctx, "set expiry of key", id, func(tx *sql.Tx) error {
 		if until.IsZero() {
-			_, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = NULL WHERE id = ?`, id)
+			_, err := tx.ExecContext(ctx, statements.Get("NeverExpires"), id)
 			return err
 		}
 		_, err := d.expire(ctx, tx, id, until)
@@ -82,7 +82,7 @@ func (d *DB) expire(ctx context.Context, tx *sql.Tx, id string, until time.Time)
 	case until.UTC().Year() > lastYear:
 		return Key{}, fmt.Errorf("%w expiry in the year %d: give one up to %d, or none", ErrInvalid, until.UTC().Year(), lastYear)
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = ? WHERE id = ?`, until.Unix(), id); err != nil {
+	if _, err := tx.ExecContext(ctx, statements.Get("ExpiresAt"), until.Unix(), id); err != nil {
 		return Key{}, err
 	}
 	return keyByID(ctx, tx, id)
@@ -118,10 +118,10 @@ func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap ti
 				return err
 			}
 		}
-		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET replaces = ?1, requests_per_minute = (SELECT requests_per_minute FROM api_keys WHERE id = ?1) WHERE id = ?2`, id, next.ID); err != nil {
+		if _, err = tx.ExecContext(ctx, statements.Get("Replaces"), id, next.ID); err != nil {
 			return err
 		}
-		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = MIN(COALESCE(expires_at, ?1), ?1) WHERE id = ?2`, now.Add(overlap).Unix(), id); err != nil {
+		if _, err = tx.ExecContext(ctx, statements.Get("ExpiresBy"), now.Add(overlap).Unix(), id); err != nil {
 			return err
 		}
 		if next, err = keyByID(ctx, tx, next.ID); err == nil {
@@ -136,7 +136,7 @@ func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap ti
 // to. ErrConflict if that one was replaced already, because its own life was cut short then.
 func lifeOf(ctx context.Context, tx *sql.Tx, old *Key, now time.Time) (time.Time, error) {
 	var by string
-	err := tx.QueryRowContext(ctx, `SELECT id FROM api_keys WHERE replaces = ? AND revoked_at IS NULL LIMIT 1`, old.ID).Scan(&by)
+	err := tx.QueryRowContext(ctx, statements.Get("ReplacedBy"), old.ID).Scan(&by)
 	switch {
 	case err == nil:
 		return time.Time{}, fmt.Errorf("%w: key %s was replaced by %s: rotate that one, revoke it first, or say when the new one expires", ErrConflict, old.ID, by)
@@ -157,8 +157,7 @@ func (d *DB) issue(ctx context.Context, tx *sql.Tx, hash [32]byte, tier, label s
 		return Key{}, fmt.Errorf("%w label: say whose key this is", ErrInvalid)
 	}
 	k := Key{ID: hex.EncodeToString(hash[:4]), Label: label, Tier: tier, CreatedAt: d.now().UTC().Truncate(time.Second)}
-	res, err := tx.ExecContext(ctx,
-		`INSERT INTO api_keys (id, hash, label, tier, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	res, err := tx.ExecContext(ctx, statements.Get("AddKey"),
 		k.ID, hash[:], k.Label, k.Tier, k.CreatedAt.Unix())
 	if err != nil {
 		return Key{}, err
@@ -169,10 +168,10 @@ func (d *DB) issue(ctx context.Context, tx *sql.Tx, hash [32]byte, tier, label s
 	return Key{}, fmt.Errorf("%w: key id %s is taken", ErrConflict, k.ID)
 }
 
-const selectKeys = `
-SELECT k.id, k.label, k.tier, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.replaces, k.last_used_from, k.requests_per_minute,
-       COALESCE((SELECT SUM(u.requests) FROM usage u WHERE u.key_id = k.id), 0)
-  FROM api_keys k`
+// keyQuery returns a statement whose rows scanKey reads.
+func keyQuery(name string) string {
+	return statements.Get(name, "@columns", statements.Get("KeyColumns"))
+}
 
 func scanKey(row interface{ Scan(...any) error }) (Key, error) {
 	var k Key
@@ -185,7 +184,7 @@ func scanKey(row interface{ Scan(...any) error }) (Key, error) {
 
 // ListKeys returns all keys, oldest first, the revoked ones too.
 func (d *DB) ListKeys(ctx context.Context) ([]Key, error) {
-	rows, err := d.sql.QueryContext(ctx, selectKeys+` ORDER BY k.created_at, k.id`)
+	rows, err := d.sql.QueryContext(ctx, keyQuery("KeyList"))
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -202,7 +201,7 @@ func (d *DB) ListKeys(ctx context.Context) ([]Key, error) {
 }
 
 func keyByID(ctx context.Context, tx *sql.Tx, id string) (Key, error) {
-	k, err := scanKey(tx.QueryRowContext(ctx, selectKeys+` WHERE k.id = ?`, id))
+	k, err := scanKey(tx.QueryRowContext(ctx, keyQuery("KeyByID"), id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return k, fmt.Errorf("key %q: %w: see pmx keys list", id, ErrNotFound)
 	}
@@ -225,7 +224,7 @@ func (d *DB) SetTier(ctx context.Context, id, tier string) (Key, error) {
 		if err := checkTier(tier); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET tier = ? WHERE id = ?`, tier, id)
+		_, err := tx.ExecContext(ctx, statements.Get("SetTier"), tier, id)
 		return err
 	})
 }
@@ -240,7 +239,7 @@ func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
 		return Key{}, fmt.Errorf("set limit of key: %w limit %d: give 1 to %d requests a minute", ErrInvalid, rate, MaxRate)
 	}
 	return d.change(ctx, "set limit of key", id, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET requests_per_minute = NULLIF(?, 0) WHERE id = ?`, rate, id)
+		_, err := tx.ExecContext(ctx, statements.Get("SetRate"), rate, id)
 		return err
 	})
 }
@@ -249,7 +248,7 @@ func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
 // already.
 func (d *DB) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return d.change(ctx, "revoke key", id, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ?`, d.now().Unix(), id)
+		_, err := tx.ExecContext(ctx, statements.Get("Revoke"), d.now().Unix(), id)
 		return err
 	})
 }
@@ -273,7 +272,7 @@ func (d *DB) change(ctx context.Context, what, id string, update func(tx *sql.Tx
 // Revision is a counter that increases with every change of a key by any process.
 func (d *DB) Revision(ctx context.Context) (int64, error) {
 	var n int64
-	if err := d.sql.QueryRowContext(ctx, `SELECT revision FROM key_revision`).Scan(&n); err != nil {
+	if err := d.sql.QueryRowContext(ctx, statements.Get("KeyRevision")).Scan(&n); err != nil {
 		return 0, fmt.Errorf("read key revision: %w", err)
 	}
 	return n, nil
@@ -281,7 +280,7 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 
 // Keys returns all keys as the server needs them, the revoked ones too.
 func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
-	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL, COALESCE(expires_at, 0), COALESCE(requests_per_minute, 0) FROM api_keys`)
+	rows, err := d.sql.QueryContext(ctx, statements.Get("KeyRecords"))
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}

@@ -14,11 +14,11 @@ func (d *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	}
 	var value []byte
 	err := d.write(ctx, "read secret", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh)
+		_, err := tx.ExecContext(ctx, statements.Get("AddSecret"), name, fresh)
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, "SELECT value FROM secrets WHERE name = ?", name).Scan(&value)
+		return tx.QueryRowContext(ctx, statements.Get("Secret"), name).Scan(&value)
 	})
 	return value, err
 }

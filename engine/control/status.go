@@ -22,12 +22,11 @@ func (d *DB) AddStatus(ctx context.Context, s record.Status, change record.Statu
 		for i, lag := range s.Lags {
 			lags[i] = sql.NullInt64{Int64: lag, Valid: lag >= 0}
 		}
-		if _, err := tx.ExecContext(ctx,
-			`INSERT OR REPLACE INTO status_samples (at, grades, serving_lag, trades_lag, markets_lag, sources) VALUES (?, ?, ?, ?, ?, ?)`,
+		if _, err := tx.ExecContext(ctx, statements.Get("AddSample"),
 			s.At.Unix(), string(s.Grades[:]), lags[0], lags[1], lags[2], sources); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM status_samples WHERE at <= ?`, s.At.Add(-keep).Unix()); err != nil {
+		if _, err := tx.ExecContext(ctx, statements.Get("ForgetSamples"), s.At.Add(-keep).Unix()); err != nil {
 			return err
 		}
 		return addChange(ctx, tx, change)
@@ -36,8 +35,7 @@ func (d *DB) AddStatus(ctx context.Context, s record.Status, change record.Statu
 
 // StatusSince returns the samples after since, oldest first.
 func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status, error) {
-	rows, err := d.sql.QueryContext(ctx,
-		`SELECT at, grades, serving_lag, trades_lag, markets_lag, sources FROM status_samples WHERE at > ? ORDER BY at`, since.Unix())
+	rows, err := d.sql.QueryContext(ctx, statements.Get("SamplesSince"), since.Unix())
 	if err != nil {
 		return nil, fmt.Errorf("read status samples: %w", err)
 	}

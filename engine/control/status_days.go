@@ -17,14 +17,14 @@ func (d *DB) AddStatusChange(ctx context.Context, change record.StatusChange) er
 func addChange(ctx context.Context, tx *sql.Tx, change record.StatusChange) error {
 	for _, day := range change.Days {
 		m := day.Minutes
-		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO status_days (day, part, a, b, c, d, f, lag_max) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		if _, err := tx.ExecContext(ctx, statements.Get("AddStatusDay"),
 			day.Day, day.Subsystem, m[0], m[1], m[2], m[3], m[4], sql.NullInt64{Int64: day.LagMax, Valid: day.LagMax >= 0}); err != nil {
 			return err
 		}
 	}
 	for _, e := range change.Events {
 		grade := sql.NullString{String: string(rune(e.Grade)), Valid: e.Grade != 0}
-		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO status_events (at, kind, part, until, grade, text) VALUES (?, ?, ?, ?, ?, ?)`,
+		if _, err := tx.ExecContext(ctx, statements.Get("AddStatusEvent"),
 			e.At.Unix(), e.Kind, e.Subsystem, sql.NullInt64{Int64: e.Until.Unix(), Valid: !e.Until.IsZero()}, grade, e.Text); err != nil {
 			return err
 		}
@@ -37,19 +37,18 @@ func addChange(ctx context.Context, tx *sql.Tx, change record.StatusChange) erro
 func (d *DB) StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error) {
 	day := first.UTC().Format(time.DateOnly)
 	err := d.write(ctx, "forget old status history", func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM status_days WHERE day < ?`, day); err != nil {
+		if _, err := tx.ExecContext(ctx, statements.Get("ForgetStatusDays"), day); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM status_events WHERE at < unixepoch(?) OR (at, kind, part) IN (
-			SELECT at, kind, part FROM status_events ORDER BY at DESC, kind DESC, part DESC LIMIT -1 OFFSET ?)`, day, events)
+		_, err := tx.ExecContext(ctx, statements.Get("ForgetStatusEvents"), day, events)
 		return err
 	})
 	if err != nil {
 		return record.StatusChange{}, err
 	}
 	var all record.StatusChange
-	if all.Days, err = rowsOf(ctx, d, `SELECT day, part, a, b, c, d, f, lag_max FROM status_days ORDER BY day, part`, scanStatusDay); err == nil {
-		all.Events, err = rowsOf(ctx, d, `SELECT at, kind, part, until, grade, text FROM status_events ORDER BY at, kind, part`, scanStatusEvent)
+	if all.Days, err = rowsOf(ctx, d, statements.Get("StatusDays"), scanStatusDay); err == nil {
+		all.Events, err = rowsOf(ctx, d, statements.Get("StatusEvents"), scanStatusEvent)
 	}
 	return all, err
 }

@@ -43,11 +43,11 @@ func (d *DB) TakeKeys(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("take keys: %w", d.explain(err))
 	}
-	if _, err := conn.ExecContext(ctx, "ATTACH ? AS taken", path); err != nil {
+	if _, err := conn.ExecContext(ctx, statements.Get("Attach"), path); err != nil {
 		return errors.Join(fmt.Errorf("take keys: %w", d.explain(err)), conn.Close())
 	}
 	err = takeTables(ctx, conn)
-	_, detached := conn.ExecContext(context.WithoutCancel(ctx), "DETACH taken")
+	_, detached := conn.ExecContext(context.WithoutCancel(ctx), statements.Get("Detach"))
 	if err = errors.Join(err, detached, conn.Close()); err != nil {
 		return fmt.Errorf("take keys: %w", d.explain(err))
 	}
@@ -64,7 +64,7 @@ func takeTables(ctx context.Context, conn *sql.Conn) error {
 			return errors.Join(fmt.Errorf("%s: %w", table.name, err), tx.Rollback())
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = unixepoch() WHERE revoked_at IS NULL AND id NOT IN (SELECT id FROM taken.api_keys)`); err != nil {
+	if _, err := tx.ExecContext(ctx, statements.Get("RevokeOthers")); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
@@ -78,7 +78,7 @@ func (t takenTable) take(ctx context.Context, tx *sql.Tx) error {
 	}
 	keys := strings.Join(columns[:t.keys], ", ")
 	if t.whole {
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM main.%[1]s WHERE (%[2]s) NOT IN (SELECT %[2]s FROM taken.%[1]s)", t.name, keys)); err != nil {
+		if _, err := tx.ExecContext(ctx, statements.Get("DeleteOthers", "@table", t.name, "@keys", keys)); err != nil {
 			return err
 		}
 	}
@@ -90,15 +90,14 @@ func (t takenTable) take(ctx context.Context, tx *sql.Tx) error {
 		sets = append(sets, fmt.Sprintf("%s = excluded.%s", c, c))
 		differs = append(differs, fmt.Sprintf("%s.%s IS NOT excluded.%s", t.name, c, c))
 	}
-	all := strings.Join(columns, ", ")
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %s FROM taken.%s WHERE true ON CONFLICT (%s) DO UPDATE SET %s WHERE %s",
-		t.name, all, all, t.name, keys, strings.Join(sets, ", "), strings.Join(differs, " OR ")))
+	_, err = tx.ExecContext(ctx, statements.Get("TakeRows", "@table", t.name, "@columns", strings.Join(columns, ", "), "@keys", keys,
+		"@sets", strings.Join(sets, ", "), "@differs", strings.Join(differs, " OR ")))
 	return err
 }
 
 // columnsOf lists the columns of a table.
 func columnsOf(ctx context.Context, tx *sql.Tx, table string) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, table)
+	rows, err := tx.QueryContext(ctx, statements.Get("TableColumns"), table)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func columnsOf(ctx context.Context, tx *sql.Tx, table string) ([]string, error) 
 // revokeOthers revokes all keys.
 func (d *DB) revokeOthers(ctx context.Context) error {
 	return d.write(ctx, "take keys", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = unixepoch() WHERE revoked_at IS NULL`)
+		_, err := tx.ExecContext(ctx, statements.Get("RevokeAll"))
 		return err
 	})
 }

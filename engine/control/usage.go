@@ -19,16 +19,11 @@ const detailDays = 90
 func (d *DB) AddUse(ctx context.Context, uses []record.Use) error {
 	return d.write(ctx, "add key usage", func(tx *sql.Tx) error {
 		for _, u := range uses {
-			if _, err := tx.ExecContext(ctx, `
-				INSERT INTO usage (key_id, day, endpoint, requests) SELECT id, ?, ?, ? FROM api_keys WHERE hash = ?
-				ON CONFLICT (key_id, day, endpoint) DO UPDATE SET requests = requests + excluded.requests`,
+			if _, err := tx.ExecContext(ctx, statements.Get("AddUse"),
 				u.LastUsed.UTC().Format(time.DateOnly), u.Endpoint, u.Requests, u.Hash[:]); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx,
-				`UPDATE api_keys SET last_used_from = CASE WHEN ?1 >= COALESCE(last_used_at, 0) THEN COALESCE(NULLIF(?2, ''), last_used_from) ELSE last_used_from END,
-				        last_used_at = MAX(COALESCE(last_used_at, 0), ?1) WHERE hash = ?3`,
-				u.LastUsed.Unix(), u.From, u.Hash[:]); err != nil {
+			if _, err := tx.ExecContext(ctx, statements.Get("LastUse"), u.LastUsed.Unix(), u.From, u.Hash[:]); err != nil {
 				return err
 			}
 		}
@@ -43,13 +38,10 @@ func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 	if last := d.folded.Load(); last != nil && *last == before {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, `
-		INSERT INTO usage (key_id, day, endpoint, requests)
-		SELECT key_id, day, '', SUM(requests) FROM usage WHERE day < ? AND endpoint <> '' GROUP BY key_id, day
-		ON CONFLICT (key_id, day, endpoint) DO UPDATE SET requests = requests + excluded.requests`, before); err != nil {
+	if _, err := tx.ExecContext(ctx, statements.Get("FoldUsage"), before); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM usage WHERE day < ? AND endpoint <> ''`, before); err != nil {
+	if _, err := tx.ExecContext(ctx, statements.Get("ForgetUsage"), before); err != nil {
 		return err
 	}
 	d.folded.Store(&before)
@@ -62,7 +54,7 @@ func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.A
 	var a record.Account
 	var created int64
 	var expires sql.NullInt64
-	err := d.sql.QueryRowContext(ctx, `SELECT label, created_at, expires_at FROM api_keys WHERE hash = ?`, hash[:]).Scan(&a.Label, &created, &expires)
+	err := d.sql.QueryRowContext(ctx, statements.Get("Account"), hash[:]).Scan(&a.Label, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
@@ -73,9 +65,7 @@ func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.A
 	if at := unix(expires); at != nil {
 		a.ExpiresAt = *at
 	}
-	rows, err := d.sql.QueryContext(ctx, `
-		SELECT u.day, u.endpoint, u.requests FROM usage u JOIN api_keys k ON k.id = u.key_id
-		 WHERE k.hash = ? AND u.day >= ? ORDER BY u.day DESC, u.requests DESC, u.endpoint`, hash[:], since)
+	rows, err := d.sql.QueryContext(ctx, statements.Get("UsageOfKey"), hash[:], since)
 	if err != nil {
 		return record.Account{}, fmt.Errorf("read key usage: %w", err)
 	}

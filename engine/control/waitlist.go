@@ -41,7 +41,7 @@ func (d *DB) AddRequest(ctx context.Context, contact, useCase string) (Request, 
 	}
 	r.CreatedAt = d.now().UTC().Truncate(time.Second)
 	err := d.write(ctx, "add to waitlist", func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO waitlist (contact, use_case, created_at) VALUES (?, ?, ?)`,
+		res, err := tx.ExecContext(ctx, statements.Get("AddRequest"),
 			r.Contact, r.UseCase, r.CreatedAt.Unix())
 		if err != nil {
 			return err
@@ -72,14 +72,13 @@ func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
 	}
 	return d.write(ctx, "ask for a key", func(tx *sql.Tx) error {
 		var waiting int64
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM waitlist WHERE state = ?`, Waiting).Scan(&waiting); err != nil {
+		if err := tx.QueryRowContext(ctx, statements.Get("WaitingRequests"), Waiting).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting >= MaxWaiting {
 			return ErrWaitlistFull
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO waitlist (contact, use_case, created_at)
-			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM waitlist WHERE contact = ?1 AND state = ?4)`,
+		_, err := tx.ExecContext(ctx, statements.Get("AddRequestOnce"),
 			contact, useCase, d.now().Unix(), Waiting)
 		return err
 	})
@@ -91,7 +90,10 @@ func shown(text string, most int) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-const selectRequests = `SELECT id, contact, use_case, state, created_at, decided_at, key_id FROM waitlist`
+// requestQuery returns a statement whose rows scanRequest reads.
+func requestQuery(name string) string {
+	return statements.Get(name, "@columns", statements.Get("RequestColumns"))
+}
 
 func scanRequest(row interface{ Scan(...any) error }) (Request, error) {
 	var r Request
@@ -104,7 +106,7 @@ func scanRequest(row interface{ Scan(...any) error }) (Request, error) {
 
 // ListRequests returns the waitlist in order of arrival; state "" means all.
 func (d *DB) ListRequests(ctx context.Context, state string) ([]Request, error) {
-	rows, err := d.sql.QueryContext(ctx, selectRequests+` WHERE state = ? OR ? = '' ORDER BY id`, state, state)
+	rows, err := d.sql.QueryContext(ctx, requestQuery("RequestList"), state, state)
 	if err != nil {
 		return nil, fmt.Errorf("list waitlist: %w", err)
 	}
@@ -142,7 +144,7 @@ func (d *DB) Decline(ctx context.Context, id int64) (Request, error) {
 func (d *DB) decide(ctx context.Context, what string, id int64, state string, issue func(*sql.Tx, Request) (*string, error)) (Request, error) {
 	var r Request
 	err := d.write(ctx, what, func(tx *sql.Tx) (err error) {
-		r, err = scanRequest(tx.QueryRowContext(ctx, selectRequests+` WHERE id = ?`, id))
+		r, err = scanRequest(tx.QueryRowContext(ctx, requestQuery("RequestByID"), id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("request %d: %w: see pmx waitlist list", id, ErrNotFound)
 		}
@@ -158,7 +160,7 @@ func (d *DB) decide(ctx context.Context, what string, id int64, state string, is
 		}
 		now := d.now().UTC().Truncate(time.Second)
 		r.State, r.DecidedAt, r.KeyID = state, &now, keyID
-		_, err = tx.ExecContext(ctx, `UPDATE waitlist SET state = ?, decided_at = ?, key_id = ? WHERE id = ?`,
+		_, err = tx.ExecContext(ctx, statements.Get("Decide"),
 			state, now.Unix(), keyID, id)
 		return err
 	})
