@@ -19,7 +19,7 @@ import (
 
 // sqlDirs are the folders of named statements, in an order in which the temporary tables
 // of one may be those that another reads.
-var sqlDirs = []string{"engine/ingest", "engine/ledger", "rollups", "rollups/follow", "rollups/query", "engine/export"}
+var sqlDirs = []string{"engine", "engine/schema", "engine/ingest", "engine/ledger", "rollups", "rollups/follow", "rollups/query", "rollups/keeper", "engine/export"}
 
 var (
 	placeholder = regexp.MustCompile(`@[a-z_0-9]+`)
@@ -167,6 +167,7 @@ func TestFewStatementsWriteFacts(t *testing.T) {
 // fills runs; and those about a database that a replica serves, which has to be attached, or that make the
 // temporary tables of a merge with fewer columns: rollups/advance_test.go runs them.
 var composed = map[string][]string{
+	"engine/schema": {"CreateVersions"}, // which every new database runs
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},
 	"engine/export": {"FillsOfDay", "FillsOfWallets", "FillsOfTokens", "LakeSpan", "CopyTo"},
@@ -331,6 +332,7 @@ var placeholders = map[string]string{
 	"rollups/query WhaleMovesOf @which": "{WhaleCategory}",
 
 	"engine/ingest LateTransactions @staged": " {LateStaged}",
+	"engine/ingest Count @of":                "s_raw",
 	"engine/ingest NoteBlocks @table":        "fills",
 	"engine/ingest NoteBlocks @rid":          "fills.rowid",
 	"engine/ingest RawFromQuery @query":      "SELECT * FROM s_raw",

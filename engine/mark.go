@@ -19,10 +19,10 @@ func (db *DB) Mark() []byte { return db.mark }
 func (db *DB) LeaveMark(ctx context.Context, mark []byte) error {
 	return db.Write(ctx, func(conn *sql.Conn) error {
 		return InTx(ctx, conn, func() error {
-			if _, err := conn.ExecContext(ctx, "DELETE FROM closing_mark"); err != nil {
+			if _, err := conn.ExecContext(ctx, statements.Get("NoClosingMark")); err != nil {
 				return err
 			}
-			_, err := conn.ExecContext(ctx, "INSERT INTO closing_mark VALUES (?)", mark)
+			_, err := conn.ExecContext(ctx, statements.Get("AddClosingMark"), mark)
 			return err
 		})
 	})
@@ -30,14 +30,14 @@ func (db *DB) LeaveMark(ctx context.Context, mark []byte) error {
 
 // takeMark reads the mark and removes it.
 func (db *DB) takeMark(ctx context.Context) error {
-	err := db.pools.writer.QueryRowContext(ctx, "SELECT mark FROM closing_mark LIMIT 1").Scan(&db.mark)
+	err := db.pools.writer.QueryRowContext(ctx, statements.Get("ClosingMark")).Scan(&db.mark)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("closing mark: %w", db.explain(err))
 	}
-	if _, err = db.pools.writer.ExecContext(ctx, "DELETE FROM closing_mark"); err == nil {
+	if _, err = db.pools.writer.ExecContext(ctx, statements.Get("NoClosingMark")); err == nil {
 		return nil
 	}
 	err = db.explain(err)

@@ -102,7 +102,6 @@ func setLimit(ctx context.Context, conn *sql.Conn, to string) error {
 
 // blocksInMemory is the memory in bytes that DuckDB has for blocks, and in total.
 func blocksInMemory(ctx context.Context, conn *sql.Conn) (blocks, all int64, err error) {
-	err = conn.QueryRowContext(ctx, `SELECT coalesce(sum(memory_usage_bytes) FILTER (tag = 'BASE_TABLE'), 0)::BIGINT, coalesce(sum(memory_usage_bytes), 0)::BIGINT
-		FROM duckdb_memory()`).Scan(&blocks, &all)
+	err = conn.QueryRowContext(ctx, statements.Get("BlockMemory")).Scan(&blocks, &all)
 	return blocks, all, err
 }

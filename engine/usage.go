@@ -36,8 +36,7 @@ func (d Dir) DiskSpace() (free, total int64, ok bool) { return diskSpace(string(
 // Memory returns how many bytes DuckDB holds in memory, and how many it moved to temporary files.
 func (db *DB) Memory(ctx context.Context) (held, spilled int64, err error) {
 	err = db.Read(Lean(ctx), func(conn *sql.Conn) error {
-		return conn.QueryRowContext(ctx, "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT, coalesce(sum(temporary_storage_bytes), 0)::BIGINT FROM duckdb_memory()").
-			Scan(&held, &spilled)
+		return conn.QueryRowContext(ctx, statements.Get("Memory")).Scan(&held, &spilled)
 	})
 	return held, spilled, err
 }

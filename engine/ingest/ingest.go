@@ -444,7 +444,7 @@ func (j *fileImport) exec(name string, replace ...string) error {
 
 // count returns the number of rows of a table, or of anything else that may follow FROM.
 func (j *fileImport) count(of string) (n int64, err error) {
-	err = j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM "+of).Scan(&n)
+	err = j.conn.QueryRowContext(j.ctx, statements.Get("Count", "@of", of)).Scan(&n)
 	return n, err
 }
 

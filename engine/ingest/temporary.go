@@ -82,10 +82,10 @@ func (j *fileImport) text(name string, replace ...string) string {
 func (j *fileImport) cleanup() {
 	ctx := context.WithoutCancel(j.ctx)
 	left, err := j.leftEmpty(ctx)
-	_, _ = j.conn.ExecContext(ctx, "DROP VIEW IF EXISTS n_fill") // a poisoned connection is replaced anyway
+	_, _ = j.conn.ExecContext(ctx, statements.Get("DropBatch")) // a poisoned connection is replaced anyway
 	for _, name := range staging {
 		if err != nil || !left[name] && (j.made[name] || j.emptied[name]) {
-			_, _ = j.conn.ExecContext(ctx, "DROP TABLE IF EXISTS temp."+name)
+			_, _ = j.conn.ExecContext(ctx, statements.Get("DropStaged", "@table", name))
 		}
 	}
 	j.im.empty = emptyTables{conn: driverOf(j.conn), tables: left}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
+
+	"pmx/engine/statement"
 )
 
 //go:generate go test pmx/engine/schema -run ^TestANewDatabaseIsAsMigrationsMakeIt$ -count=1 -update
@@ -22,6 +24,11 @@ var migrations embed.FS
 //
 //go:embed schema.sql
 var newest string
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = statement.MustLoad(sqlFiles)
 
 // ErrNewer is returned for a file whose version is above the newest migration
 // this program knows.
@@ -58,7 +65,7 @@ func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
 
 // isEmpty reports whether a database has no table yet, not even that of versions.
 func isEmpty(ctx context.Context, db *sql.DB) (empty bool, err error) {
-	err = db.QueryRowContext(ctx, "SELECT count(*) = 0 FROM duckdb_tables() WHERE NOT internal AND NOT temporary").Scan(&empty)
+	err = db.QueryRowContext(ctx, statements.Get("IsEmpty")).Scan(&empty)
 	return empty, err
 }
 
@@ -86,7 +93,7 @@ func createIn(ctx context.Context, tx *sql.Tx, schema string, all []*goose.Sourc
 	for _, source := range all {
 		versions = append(versions, source.Version)
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO schema_version SELECT unnest(?::BIGINT[]), now()::TIMESTAMP`, versions)
+	_, err := tx.ExecContext(ctx, statements.Get("AddVersions"), versions)
 	return err
 }
 
@@ -118,26 +125,26 @@ func (store) Tablename() string { return "schema_version" }
 
 // CreateVersionTable makes the version table.
 func (store) CreateVersionTable(ctx context.Context, db database.DBTxConn) error {
-	_, err := db.ExecContext(ctx, `CREATE TABLE schema_version (version BIGINT NOT NULL, applied_at TIMESTAMP NOT NULL)`)
+	_, err := db.ExecContext(ctx, statements.Get("CreateVersions"))
 	return err
 }
 
 // Insert records an applied version.
 func (store) Insert(ctx context.Context, db database.DBTxConn, req database.InsertRequest) error {
-	_, err := db.ExecContext(ctx, `INSERT INTO schema_version VALUES (?, now()::TIMESTAMP)`, req.Version)
+	_, err := db.ExecContext(ctx, statements.Get("AddVersion"), req.Version)
 	return err
 }
 
 // Delete removes a version.
 func (store) Delete(ctx context.Context, db database.DBTxConn, version int64) error {
-	_, err := db.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, version)
+	_, err := db.ExecContext(ctx, statements.Get("DeleteVersion"), version)
 	return err
 }
 
 // GetMigration returns when a version was applied.
 func (store) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
 	res := &database.GetMigrationResult{IsApplied: true}
-	err := db.QueryRowContext(ctx, `SELECT applied_at FROM schema_version WHERE version = ?`, version).Scan(&res.Timestamp)
+	err := db.QueryRowContext(ctx, statements.Get("AppliedAt"), version).Scan(&res.Timestamp)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, database.ErrVersionNotFound
 	}
@@ -147,7 +154,7 @@ func (store) GetMigration(ctx context.Context, db database.DBTxConn, version int
 // GetLatestVersion is the highest applied version.
 func (store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int64, error) {
 	var version sql.NullInt64
-	if err := db.QueryRowContext(ctx, `SELECT max(version) FROM schema_version`).Scan(&version); err != nil {
+	if err := db.QueryRowContext(ctx, statements.Get("NewestVersion")).Scan(&version); err != nil {
 		return 0, err
 	}
 	if !version.Valid {
@@ -158,7 +165,7 @@ func (store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int64,
 
 // ListMigrations lists what was applied, newest first.
 func (store) ListMigrations(ctx context.Context, db database.DBTxConn) ([]*database.ListMigrationsResult, error) {
-	rows, err := db.QueryContext(ctx, `SELECT version FROM schema_version ORDER BY version DESC`)
+	rows, err := db.QueryContext(ctx, statements.Get("Versions"))
 	if err != nil {
 		return nil, err
 	}

@@ -138,20 +138,20 @@ func (r *proofRun) see(dir, prefix string, files []export.LakeFile) {
 		paths[f.Dataset] = append(paths[f.Dataset], "'"+strings.ReplaceAll(path, "'", "''")+"'")
 	}
 	for dataset, of := range paths {
-		r.exec(fmt.Sprintf("CREATE VIEW %s%s AS FROM read_parquet([%s])", prefix, dataset, strings.Join(of, ", ")))
+		r.exec(proofs.Get("ViewOfFiles", "@view", prefix+dataset, "@files", strings.Join(of, ", ")))
 	}
 	if prefix != "lake_" {
 		r.published = paths
 		if len(paths["redemption"]) == 0 {
-			r.exec("CREATE VIEW p_redemption AS SELECT '' AS market, 0 AS usd LIMIT 0")
+			r.exec(proofs.Get("NoRedemptions"))
 		}
 		return
 	}
-	r.exec("ALTER VIEW lake_fills RENAME TO all_fills")
+	r.exec(proofs.Get("AllFills"))
 	for dataset, columns := range map[string]string{"conditions": "'' AS condition_id, '' AS event_slug, '' AS event_id, '' AS category",
 		"resolutions": "'' AS condition_id, []::DECIMAL(18, 6)[] AS payouts"} {
 		if len(paths[dataset]) == 0 {
-			r.exec(fmt.Sprintf("CREATE VIEW lake_%s AS SELECT %s LIMIT 0", dataset, columns))
+			r.exec(proofs.Get("NoDataset", "@dataset", dataset, "@columns", columns))
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (r *proofRun) sums(days []rollups.PublishedDay, lake *Lake) {
 
 // wallets recomputes everything about some wallets.
 func (r *proofRun) wallets(prefix string) {
-	r.exec(fmt.Sprintf("CREATE TABLE lake_fills AS FROM all_fills WHERE starts_with(wallet, '%s')", prefix))
+	r.exec(proofs.Get("FillsOfWallets", "@prefix", prefix))
 	all, err := Statements()
 	r.err = errors.Join(r.err, err)
 	for _, s := range all {
@@ -195,11 +195,11 @@ func (r *proofRun) wallets(prefix string) {
 		if s.Kind == View {
 			kind = "VIEW"
 		}
-		r.exec(fmt.Sprintf("CREATE %s %s AS %s", kind, s.Name, s.SQL))
+		r.exec(proofs.Get("Relation", "@kind", kind, "@name", s.Name, "@query", s.SQL))
 	}
 	for _, table := range ownTables {
 		if len(r.published[table]) == 0 {
-			r.exec(fmt.Sprintf("CREATE OR REPLACE VIEW p_%s AS FROM %[1]s LIMIT 0", table))
+			r.exec(proofs.Get("NothingPublished", "@table", table))
 		}
 		columns := strings.Join(r.columns(table), ", ")
 		r.check("prefix_"+table, proofs.Get("SomeWallets", "@table", table, "@columns", columns, "@prefix", prefix))
@@ -211,7 +211,7 @@ func (r *proofRun) columns(table string) (names []string) {
 	if r.err != nil {
 		return nil
 	}
-	rows, err := r.db.QueryContext(r.ctx, "FROM "+table+" LIMIT 0")
+	rows, err := r.db.QueryContext(r.ctx, proofs.Get("NoRows", "@table", table))
 	if err != nil {
 		r.err = err
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -18,8 +19,14 @@ import (
 	"pmx/engine/backup"
 	"pmx/engine/control"
 	"pmx/engine/guard"
+	"pmx/engine/statement"
 	"pmx/rollups/serving"
 )
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = statement.MustLoad(sqlFiles)
 
 // BackupFiles are the files of a data directory that a backup contains besides the database: keys,
 // and the operator's lists that figures depend on. Everything else is derived from these.
@@ -307,16 +314,13 @@ func (b *backingUp) describe(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	return conn.QueryRowContext(ctx, `SELECT version(), (SELECT max(version) FROM schema_version)`).Scan(&m.DuckDB, &m.Schema)
+	return conn.QueryRowContext(ctx, statements.Get("BackupVersions")).Scan(&m.DuckDB, &m.Schema)
 }
 
 // contents counts the facts, or, in a database that was pulled, those of the lake that its rollups were computed from.
 func contents(ctx context.Context, conn *sql.Conn) (fills, batch int64, asOf time.Time, err error) {
 	var ts int64
-	err = conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM fills) + (SELECT coalesce(sum(fills), 0) FROM pulled)::BIGINT,
-		(SELECT coalesce(max(batch), 0) FROM batches),
-		CASE WHEN EXISTS (FROM pulled) THEN (SELECT as_of FROM rollup_state) ELSE (SELECT coalesce(max(ts), 0) FROM fills) END`).
-		Scan(&fills, &batch, &ts)
+	err = conn.QueryRowContext(ctx, statements.Get("BackupContents")).Scan(&fills, &batch, &ts)
 	return fills, batch, stamp(ts), err
 }
 

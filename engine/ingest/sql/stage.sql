@@ -52,5 +52,14 @@ SELECT row_number() OVER (ORDER BY @order) AS nth, * FROM (
 -- name: Page
 SELECT * EXCLUDE (nth) FROM s_page WHERE nth > @from AND nth <= @from + @rows ORDER BY nth
 
+-- name: Count
+SELECT count(*) FROM @of
+
+-- name: DropBatch
+DROP VIEW IF EXISTS n_fill
+
+-- name: DropStaged
+DROP TABLE IF EXISTS temp.@table
+
 -- name: HasRows
 (SELECT '@table' AS name FROM @table LIMIT 1)

@@ -1,5 +1,5 @@
--- Checks of published rollups without a database. Each statement returns (rows examined, rows
--- that fail). p_NAME are the published tables, lake_NAME those of the lake; tables without a
+-- Checks of published rollups without a database. Each check returns (rows examined, rows that
+-- fail). p_NAME are the published tables, lake_NAME those of the lake; tables without a
 -- prefix are computed from the fills of some wallets.
 
 -- name: TokenDays
@@ -87,3 +87,30 @@ SELECT (SELECT count(*) FROM @table), (SELECT count(*) FROM (
   UNION ALL
   (SELECT @columns FROM p_@table WHERE starts_with(wallet, '@prefix') EXCEPT ALL SELECT @columns FROM @table)
 ) AS different)
+
+-- name: ViewOfFiles
+CREATE VIEW @view AS FROM read_parquet([@files])
+
+-- name: NoRedemptions
+CREATE VIEW p_redemption AS SELECT '' AS market, 0 AS usd LIMIT 0
+
+-- name: AllFills
+-- lake_fills are then those of some wallets.
+ALTER VIEW lake_fills RENAME TO all_fills
+
+-- name: NoDataset
+-- A dataset of which the lake has no file.
+CREATE VIEW lake_@dataset AS SELECT @columns LIMIT 0
+
+-- name: FillsOfWallets
+CREATE TABLE lake_fills AS FROM all_fills WHERE starts_with(wallet, '@prefix')
+
+-- name: Relation
+CREATE @kind @name AS @query
+
+-- name: NothingPublished
+-- A table of which no file was published.
+CREATE OR REPLACE VIEW p_@table AS FROM @table LIMIT 0
+
+-- name: NoRows
+FROM @table LIMIT 0
