@@ -44,6 +44,7 @@ var formerNames = map[string]string{
 	"TradesState":   "TradesStatus",
 	"WeatherState":  "WeatherStatus",
 	"WhaleBoard":    "WhaleLeaderboard",
+	"WhalePieces":   "WhaleChunks",
 	"addBook":       "addSums",
 	"addViews":      "addExplorer",
 	"answerParts":   "answerList",
@@ -57,16 +58,24 @@ var formerNames = map[string]string{
 	"dayState":      "dayActivity",
 	"followState":   "followStatus",
 	"hourState":     "hourActivity",
+	"imagePart":     "imageHalf",
+	"imageParts":    "imageHalves",
 	"liveState":     "liveData",
+	"marketsPart":   "marketsHalf",
 	"partIf":        "statementIf",
+	"partReader":    "metadataReader",
 	"partRows":      "fileRows",
 	"parting":       "chunker",
 	"quoteParts":    "quoteFields",
 	"readParts":     "readKinds",
+	"readState":     "readProgress",
 	"sampleParts":   "sampleFiles",
+	"serveState":    "serveOverview",
+	"stateAt":       "stageAt",
 	"stateOfKey":    "validityOf",
 	"tokenState":    "tokenLifetime",
 	"viewAt":        "explorerAt",
+	"walletsPart":   "walletsHalf",
 	"wholeBook":     "wholePortfolio",
 	"widePart":      "overflow",
 }
@@ -99,6 +108,24 @@ func TestWordsHaveOneMeaning(t *testing.T) {
 				if better, ok := quaint[strings.ToLower(w)]; ok {
 					t.Errorf("%s:%d: %q: write %q", file, i+1, w, better)
 				}
+			}
+		}
+	}
+}
+
+// typesOfAWord are the files that may have a type of the name state or part, in upper or lower case.
+// A state is the whole database as of one commit, and a part could be one of anything.
+var typesOfAWord = map[string][]string{
+	"state": {"engine/replica.go", "rollups/replica/replica.go"},
+	"part":  nil,
+}
+
+func TestTypesOfAWordHaveItsMeaning(t *testing.T) {
+	declared := regexp.MustCompile(`(?im)^type (state|part)\b`)
+	for _, file := range sourceFiles(t, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
+		for _, m := range declared.FindAllStringSubmatch(read(t, file), -1) {
+			if !slices.Contains(typesOfAWord[strings.ToLower(m[1])], file) {
+				t.Errorf("%s: call %q what it is", file, m[0])
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func (h header) metadataBlocks(file io.ReaderAt) ([]metadataBlock, error) {
 	if h.freeList == endOfParts {
 		return nil, nil
 	}
-	list := &partReader{file: file, of: h, next: h.freeList}
+	list := &metadataReader{file: file, of: h, next: h.freeList}
 	for _, width := range []int64{8, 12} { // free blocks, and blocks that several columns share, with a count
 		n := list.number()
 		if list.skip(int64(min(n, 1<<40)) * width); list.err != nil {
@@ -135,8 +135,8 @@ func (h header) metadataBlocks(file io.ReaderAt) ([]metadataBlock, error) {
 	return blocks, list.err
 }
 
-// partReader reads a list of parts.
-type partReader struct {
+// metadataReader reads a list of parts.
+type metadataReader struct {
 	file io.ReaderAt
 	of   header
 	next uint64 // pointer to the part after that of left
@@ -146,7 +146,7 @@ type partReader struct {
 }
 
 // fill reads the next part if nothing is left of the one before.
-func (r *partReader) fill() bool {
+func (r *metadataReader) fill() bool {
 	if len(r.left) > 0 || r.err != nil {
 		return r.err == nil
 	}
@@ -165,7 +165,7 @@ func (r *partReader) fill() bool {
 	return true
 }
 
-func (r *partReader) number() uint64 {
+func (r *metadataReader) number() uint64 {
 	var b [8]byte
 	for n := 0; n < len(b) && r.fill(); {
 		some := copy(b[n:], r.left)
@@ -175,7 +175,7 @@ func (r *partReader) number() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-func (r *partReader) skip(n int64) {
+func (r *metadataReader) skip(n int64) {
 	for n > 0 && r.fill() {
 		some := min(n, int64(len(r.left)))
 		r.left = r.left[some:]

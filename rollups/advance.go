@@ -68,7 +68,7 @@ func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (don
 	}
 	defer func() { err = errors.Join(err, execNamed(context.WithoutCancel(ctx), conn, "DetachServed")) }()
 	d := &difference{ctx: ctx, conn: conn, Served: served, alike: map[string]bool{}, rows: map[string]string{}, appended: map[string]bool{}}
-	next, err := d.goesOn(l.state)
+	next, err := d.goesOn(l.progress)
 	if err != nil || next == nil {
 		return false, err
 	}
@@ -109,14 +109,14 @@ type difference struct {
 	err      error             // of since
 }
 
-// goesOn returns the new state if it continues the one that was read; nil if it does not, or differs by
+// goesOn returns how far the new rollups have come if they continue those that were read; nil if they do not, or differ by
 // too much.
-func (d *difference) goesOn(read state) (*state, error) {
-	next, err := readState(d.ctx, d.conn)
+func (d *difference) goesOn(read rollupProgress) (*rollupProgress, error) {
+	next, err := readProgress(d.ctx, d.conn)
 	if err != nil {
 		return nil, err
 	}
-	var served state
+	var served rollupProgress
 	if err := d.conn.QueryRowContext(d.ctx, statements.Get("ServedState")).Scan(&served.asOf, &served.stale, &served.epoch); err != nil {
 		return nil, err
 	}
@@ -138,8 +138,8 @@ func (d *difference) goesOn(read state) (*state, error) {
 }
 
 // facts makes the tables of what came in.
-func (d *difference) facts(l *Live, next *state) error {
-	if err := execNamed(d.ctx, d.conn, "DayFillsSince", "@lo", dayAgo(next.asOf), "@was", dayAgo(l.state.asOf)); err != nil {
+func (d *difference) facts(l *Live, next *rollupProgress) error {
+	if err := execNamed(d.ctx, d.conn, "DayFillsSince", "@lo", dayAgo(next.asOf), "@was", dayAgo(l.progress.asOf)); err != nil {
 		return err
 	}
 	for _, name := range []string{"HoldersSince", "OtherNames", "NoLabels", "NoDeskTokens"} {

@@ -125,7 +125,7 @@ func RefreshDesk(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) (b
 		if err := d.rebuild(); err != nil {
 			return err
 		}
-		if s, err := readState(ctx, conn); err != nil || s.stale {
+		if s, err := readProgress(ctx, conn); err != nil || s.stale {
 			return err // a rebuild follows
 		}
 		return rebuildDeskWallets(ctx, conn)

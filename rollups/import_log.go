@@ -17,7 +17,7 @@ func LastBatch(ctx context.Context, conn *sql.Conn, known int64) (batch int64, e
 
 // Stale reports whether there are facts that the rollups lack.
 func Stale(ctx context.Context, conn *sql.Conn) (bool, error) {
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	return s.stale, err
 }
 

@@ -25,7 +25,7 @@ func keptSnapshot(bucket, at int32) bool {
 // the last call, and again for those that late fills and other changes of history affect. A call
 // with nothing to do costs one small read.
 func StoreIndex(ctx context.Context, conn *sql.Conn) error {
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil || s.stale {
 		return err
 	}

@@ -59,8 +59,8 @@ type liveData struct {
 	lifetimeVolume   legs                             `image:"markets"` // of all tokens
 	whaleFlows       map[data.TokenID]data.Micro      `image:"markets"` // net flow of whales into each token in the last 24 hours
 	sections         []section                        `image:"-"`       // each is a value of a part
-	state            state                            `image:"wallets"` // that of the snapshot
-	next             state                            `image:"-"`       // the one after what is being applied
+	progress         rollupProgress                   `image:"wallets"` // that of the snapshot
+	next             rollupProgress                   `image:"-"`       // the one after what is being applied
 	kinds            batchKinds                       `image:"-"`       // of the batch that is being applied
 	made             *batchSums                       `image:"-"`       // what it adds, nil where temporary tables have it
 	counts           serving.Counts                   `image:"markets"`
@@ -105,11 +105,11 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, statements.Get("WalletCount")).Scan(&wallets); err != nil {
 		return err
 	}
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return err
 	}
-	l.state, l.next, l.counts, l.lifetimeVolume, l.whaleFlows = s, s, serving.Counts{}, legs{}, nil
+	l.progress, l.next, l.counts, l.lifetimeVolume, l.whaleFlows = s, s, serving.Counts{}, legs{}, nil
 	l.walletBuilder, l.catalog, l.interned = serving.NewWalletBuilder(int(wallets)), serving.NewCatalogBuilder(), newInterner()
 	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[data.WalletID]bool{}, nil, nil, nil, newTokenIDs()
 	l.venueTraded, l.day, l.recentlyResolved = map[data.TokenID][]data.WalletID{}, newDayTraders(), nil
@@ -138,14 +138,14 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	if l.walletBuilder == nil || l.incomplete {
 		return l.Load(ctx, conn)
 	}
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return err
 	}
-	if s.epoch == l.state.epoch || s.stale {
+	if s.epoch == l.progress.epoch || s.stale {
 		return nil // nothing was merged
 	}
-	if s.epoch != l.state.epoch+1 || s.epoch != added.epoch {
+	if s.epoch != l.progress.epoch+1 || s.epoch != added.epoch {
 		return l.Load(ctx, conn) // a batch was missed
 	}
 	if l.kinds, err = readKinds(ctx, conn); err != nil {
@@ -246,7 +246,7 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 		return fmt.Errorf("the ids in table wallets have a gap before %d of them", len(l.early))
 	}
 	s := l.next
-	l.state = s
+	l.progress = s
 	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted, Lineage: l.lineage}
 	var err error
 	if snap.Batch, err = LastBatch(ctx, conn, l.shownBatch()); err != nil {

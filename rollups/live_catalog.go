@@ -29,7 +29,7 @@ func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) er
 	slices.SortFunc(markets, func(a, b *serving.Market) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range markets {
 		l.catalog.Set(m)
-		if m.Resolved() && m.ResolvedTS > l.state.asOf-windows[serving.Day] {
+		if m.Resolved() && m.ResolvedTS > l.progress.asOf-windows[serving.Day] {
 			l.recentlyResolved.add(m.ResolvedTS, m.ID)
 		}
 	}

@@ -55,8 +55,8 @@ func (p *deskSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap
 // ever traded, it is the time of the city's newest weather; 0 without any. A single feed cannot
 // move the days of a venue that is traded.
 func (p *deskSection) now(l *Live, slug string) int64 {
-	if l.state.asOf != 0 {
-		return l.state.asOf
+	if l.progress.asOf != 0 {
+		return l.progress.asOf
 	}
 	return p.cities[slug].clock
 }

@@ -109,7 +109,7 @@ func longWindowRows(l *Live, from func(table) string, whole bool) string {
 		if whole {
 			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@fills", statements.Get("AllFills"), "@lo", arg(l.next.asOf-length))
 		} else {
-			parts[i] = statements.Get("LongWindowMove", "@nth", strconv.Itoa(i), "@lo", arg(l.state.asOf-length), "@hi", arg(l.next.asOf-length))
+			parts[i] = statements.Get("LongWindowMove", "@nth", strconv.Itoa(i), "@lo", arg(l.progress.asOf-length), "@hi", arg(l.next.asOf-length))
 		}
 	}
 	if whole {

@@ -36,22 +36,22 @@ func (l *Live) Current(ctx context.Context, conn *sql.Conn) error {
 // WriteImage writes what Live has read, for ReadImage. It has to be Current, and stay so meanwhile. key says what has to be the same besides the
 // data: the program, the database, and the settings.
 func (l *Live) WriteImage(to io.Writer, key []byte) error {
-	parts, err := l.imageParts()
+	halves, err := l.imageHalves()
 	if err != nil {
 		return err
 	}
-	return image.Write(to, key, parts, citiesByName(l.gazetteer()))
+	return image.Write(to, key, halves, citiesByName(l.gazetteer()))
 }
 
 // ReadImage is Load from what WriteImage wrote with the same key. After an error, what Live has stays.
 func (l *Live) ReadImage(ctx context.Context, conn *sql.Conn, from io.ReaderAt, size int64, key []byte) error {
 	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
 	next.sections = newSections()
-	parts, err := next.imageParts()
+	halves, err := next.imageHalves()
 	if err != nil {
 		return err
 	}
-	if err := image.Read(from, size, key, parts, citiesByName(next.gazetteer())); err != nil {
+	if err := image.Read(from, size, key, halves, citiesByName(next.gazetteer())); err != nil {
 		return err
 	}
 	if err := next.matches(ctx, conn); err != nil {
@@ -68,51 +68,51 @@ func (l *Live) ReadImage(ctx context.Context, conn *sql.Conn, from io.ReaderAt, 
 
 // matches reports an error unless Live has the state of the database.
 func (l *Live) matches(ctx context.Context, conn *sql.Conn) error {
-	s, err := readState(ctx, conn)
-	if err == nil && (s != l.state || s.stale) {
+	s, err := readProgress(ctx, conn)
+	if err == nil && (s != l.progress || s.stale) {
 		err = ErrNotCurrent
 	}
 	return err
 }
 
-// imagePart is a part of an image. What is in both parts is kept twice.
-type imagePart int
+// imageHalf is one of the two parts of an image. What is in both is kept twice.
+type imageHalf int
 
 const (
-	walletsPart imagePart = iota
-	marketsPart
+	walletsHalf imageHalf = iota
+	marketsHalf
 )
 
-// imageParts returns pointers to everything that an image has: the fields of liveData by their tags, and the sections.
-func (l *Live) imageParts() ([][]any, error) {
-	parts := make([][]any, marketsPart+1)
+// imageHalves returns pointers to everything that an image has: the fields of liveData by their tags, and the sections.
+func (l *Live) imageHalves() ([][]any, error) {
+	halves := make([][]any, marketsHalf+1)
 	all := reflect.ValueOf(&l.liveData).Elem()
 	for i := range all.NumField() {
 		f := all.Type().Field(i)
 		to := reflect.NewAt(f.Type, unsafe.Pointer(all.Field(i).UnsafeAddr())).Interface()
-		switch part := f.Tag.Get("image"); part {
+		switch half := f.Tag.Get("image"); half {
 		case "wallets":
-			parts[walletsPart] = append(parts[walletsPart], to)
+			halves[walletsHalf] = append(halves[walletsHalf], to)
 		case "markets":
-			parts[marketsPart] = append(parts[marketsPart], to)
+			halves[marketsHalf] = append(halves[marketsHalf], to)
 		case "-":
 		default:
 			return nil, fmt.Errorf("field %s of liveData is in no part of an image", f.Name)
 		}
 	}
 	for _, p := range l.sections {
-		part := marketsPart
+		half := marketsHalf
 		if _, apart := p.(asideSection); apart {
-			part = walletsPart
+			half = walletsHalf
 		}
-		parts[part] = append(parts[part], p)
+		halves[half] = append(halves[half], p)
 	}
-	return parts, nil
+	return halves, nil
 }
 
 // restored completes what an image does not have.
 func (l *Live) restored() {
-	l.next = l.state
+	l.next = l.progress
 	l.tokenIDs = tokenIDsOf(l.tokens)
 	l.catalog.Restored()
 	for _, p := range l.sections {

@@ -9,7 +9,7 @@ import (
 
 // refresh works out the figures of every market that changed.
 func (l *Live) refresh() {
-	for market, due := l.recentlyResolved.next(l.state.asOf - windows[serving.Day]); due; market, due = l.recentlyResolved.next(l.state.asOf - windows[serving.Day]) {
+	for market, due := l.recentlyResolved.next(l.progress.asOf - windows[serving.Day]); due; market, due = l.recentlyResolved.next(l.progress.asOf - windows[serving.Day]) {
 		l.catalog.Touch(market)
 	}
 	for _, id := range l.catalog.Changed() {

@@ -67,7 +67,7 @@ func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago priced
 		switch {
 		case m.ResolvedTS == 0: // what it cost at that time is not known
 			then = serving.NoValue
-		case m.ResolvedTS <= l.state.asOf-windows[serving.Day]:
+		case m.ResolvedTS <= l.progress.asOf-windows[serving.Day]:
 			then = f.Price
 		}
 	}

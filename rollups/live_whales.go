@@ -152,7 +152,7 @@ func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, sna
 	p.sums.clear()
 	next := len(p.moves) - 1
 	for period := range serving.Periods { // each window holds the ones before it
-		start := l.state.asOf - period.Length().Microseconds()
+		start := l.progress.asOf - period.Length().Microseconds()
 		for ; next >= 0 && p.moves[next].TS > start; next-- {
 			p.sums.add(&p.moves[next])
 		}

@@ -22,14 +22,14 @@ var windows = [3]int64{dayLength, 7 * dayLength, 30 * dayLength}
 // prune by; more are joined.
 const maxListedTokens = 200
 
-// state says how far the rollups have come.
-type state struct {
+// rollupProgress says how far the rollups have come.
+type rollupProgress struct {
 	asOf  int64 // newest fill, unix µs
 	stale bool  // the rollups lack facts: only a rebuild helps
 	epoch int64
 }
 
-func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
+func readProgress(ctx context.Context, conn *sql.Conn) (s rollupProgress, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("ReadState")).Scan(&s.asOf, &s.stale, &s.epoch)
 	return s, err
 }
@@ -65,7 +65,7 @@ func (g *Merger) Added() (a Added) {
 
 // Warm loads what a Merger keeps in memory.
 func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	g.added = Added{}
 	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements,
 		mostHeld: cmp.Or(g.mostHeld, mostHeld)}
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return err
 	}

@@ -60,14 +60,14 @@ func (l *Live) FollowQuotes(ctx context.Context, conn *sql.Conn) error {
 	if l.walletBuilder == nil || l.incomplete {
 		return l.Load(ctx, conn)
 	}
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return err
 	}
 	if s.stale {
 		return nil // the next Load after the rebuild reads everything
 	}
-	if s.epoch != l.state.epoch {
+	if s.epoch != l.progress.epoch {
 		return l.Load(ctx, conn) // a batch passed by unseen
 	}
 	l.incomplete, l.next = true, s

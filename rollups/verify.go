@@ -40,7 +40,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 	}
 	v := &verifier{ctx: ctx, conn: conn, cities: cities, chunker: p}
 	defer v.drop()
-	s, err := readState(ctx, conn)
+	s, err := readProgress(ctx, conn)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (c Config) seconds(e *event) (created, updated int64) {
 	opened := c.start().Unix() + int64(e.openHour)*3600
 	created = opened - 1200 - int64(word(c.Seed, streamQuestion, uint64(e.id), 1)%7200)
 	updated = c.End.Unix() - int64(word(c.Seed, streamQuestion, uint64(e.id), 2)%300)
-	if e.state == resolved {
+	if e.stage == resolved {
 		updated = e.closedAt + min(900, c.End.Unix()-e.closedAt)
 	}
 	if e.updated != 0 {
@@ -135,7 +135,7 @@ func (c Config) seconds(e *event) (created, updated int64) {
 	return created, max(updated, created)
 }
 
-func (e *event) closed() bool { return e.state >= proposed }
+func (e *event) closed() bool { return e.stage >= proposed }
 
 func (c Config) gammaEvent(e *event, table *normalTable) (gammaEvent, error) {
 	created, updated := c.seconds(e)
@@ -189,9 +189,9 @@ func (c Config) gammaMarket(m *market, g *gammaEvent, table *normalTable) (gamma
 		Restricted: true, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt, GroupItemTitle: m.group, QuestionID: m.questionID(c.Seed).String(),
 		EnableOrderBook: true, TickSize: data.Micro(m.tick * 1000), OrderMinSize: 5, VolumeNum: m.volume,
 		EndDateISO: g.EndDate[:len(time.DateOnly)], StartDateISO: g.StartDate[:len(time.DateOnly)],
-		AcceptingOrders: e.state == trading, NegRisk: e.negRisk, NegRiskMarketID: g.NegRiskMarketID,
+		AcceptingOrders: e.stage == trading, NegRisk: e.negRisk, NegRiskMarketID: g.NegRiskMarketID,
 	}
-	if e.state == trading {
+	if e.stage == trading {
 		out.LiquidityNum = data.Micro(word(c.Seed, streamQuestion, uint64(m.id), 3)%5_000+100)*data.One + m.volume/20
 	}
 	out.Liquidity = out.LiquidityNum.String()
@@ -204,7 +204,7 @@ func (c Config) gammaMarket(m *market, g *gammaEvent, table *normalTable) (gamma
 	if e.gameStart != 0 {
 		out.GameStartTime = time.Unix(e.gameStart, 0).UTC().Format(closedTime)
 	}
-	out.UmaStatus, out.UmaStatuses = umaStatus(e.state)
+	out.UmaStatus, out.UmaStatuses = umaStatus(e.stage)
 	prices := m.quotes(&out, table)
 	for _, list := range []struct {
 		to   *string
@@ -231,13 +231,13 @@ func (c Config) protocol(m *market, out *gammaMarket) {
 		out.Version, out.PositionIDs, out.ClobTokenIDs = "v2", m.tokenIDs(c.Seed)[:], ""
 		out.PositionIDs = append([]string(nil), out.PositionIDs...)
 		out.UmaStatus, out.UmaStatuses, out.ResolutionStatus = "", "[]", "active"
-		if m.event.state == resolved {
+		if m.event.stage == resolved {
 			out.ResolutionStatus = "resolved"
 		}
 	}
 }
 
-func umaStatus(s state) (status, history string) {
+func umaStatus(s stage) (status, history string) {
 	switch s {
 	case ended, proposed:
 		return "proposed", `["proposed"]`
@@ -255,7 +255,7 @@ func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
 	if m.last > 0 {
 		out.LastTradePrice = milli(m.last)
 	}
-	if m.event.state == resolved {
+	if m.event.stage == resolved {
 		return [...][2]string{first: {"1", "0"}, second: {"0", "1"}, split: {"0.5", "0.5"}}[m.result]
 	}
 	at := m.shown
@@ -263,7 +263,7 @@ func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
 		at = m.fair(table)
 	}
 	bid, ask := max(at-m.tick, m.tick), min(at+m.tick*int64(1+m.id%2), 1000-m.tick)
-	if m.event.state == trading {
+	if m.event.stage == trading {
 		out.BestBid, out.BestAsk, out.Spread = milli(bid), milli(ask), milli(ask-bid)
 	}
 	middle := data.Micro((bid + ask) * 500)

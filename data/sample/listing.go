@@ -43,17 +43,17 @@ func (v *Venue) EventMarkets(event int) (from, to int) {
 	return from, from + len(v.events[event].markets)
 }
 
-// stateAt returns the event's state at a time.
-func (e *event) stateAt(at, over, end int64) state {
+// stageAt returns the event's stage at a time.
+func (e *event) stageAt(at, over, end int64) stage {
 	switch {
-	case at >= end || e.state == trading:
-		return e.state
+	case at >= end || e.stage == trading:
+		return e.stage
 	case at < over:
 		return trading
 	case at < e.closedAt:
 		return ended
 	}
-	return e.state
+	return e.stage
 }
 
 // Phase returns the phase of the event at a time, unix seconds.
@@ -63,7 +63,7 @@ func (v *Venue) Phase(event int, at int64) Phase {
 	if at < start+int64(e.openHour)*3600 {
 		return Unlisted
 	}
-	switch e.stateAt(at, start+int64(e.closeHour)*3600, v.cfg.End.Unix()) {
+	switch e.stageAt(at, start+int64(e.closeHour)*3600, v.cfg.End.Unix()) {
 	case trading:
 		return Open
 	case ended:
@@ -79,7 +79,7 @@ func (v *Venue) Phase(event int, at int64) Phase {
 func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 	e := *v.events[place]
 	over := v.cfg.start().Unix() + int64(e.closeHour)*3600
-	e.state = e.stateAt(at, over, v.cfg.End.Unix())
+	e.stage = e.stageAt(at, over, v.cfg.End.Unix())
 	past := at >= v.cfg.End.Unix()
 	if !past {
 		e.updated = 1 // before any event: it is moved to where the event was created
@@ -101,12 +101,12 @@ func (v *Venue) as(place int, at int64, quote func(market int) Quote) *event {
 	}
 	switch {
 	case past:
-	case e.state >= proposed:
+	case e.stage >= proposed:
 		e.updated = min(at, e.closedAt+900)
-	case e.state == ended:
+	case e.stage == ended:
 		e.updated = max(e.updated, over)
 	}
-	if _, last := v.cfg.seconds(v.events[place]); !past && v.events[place].state != resolved {
+	if _, last := v.cfg.seconds(v.events[place]); !past && v.events[place].stage != resolved {
 		e.updated = min(e.updated, last-1) // the files are newer
 	}
 	e.markets = markets

@@ -68,7 +68,7 @@ func (s *Manifest) count(events []*event) {
 			if m.fills > 0 {
 				s.Traded++
 			}
-			switch e.state {
+			switch e.stage {
 			case trading, ended:
 				s.Open++
 			case proposed, disputed:

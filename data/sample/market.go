@@ -22,11 +22,11 @@ const (
 	categories
 )
 
-// state is the stage of a market between listing and payout, at the venue's end.
-type state uint8
+// stage is where a market is between listing and payout, at the venue's end.
+type stage uint8
 
 const (
-	trading  state = iota
+	trading  stage = iota
 	ended          // no longer traded, result proposed, not yet closed
 	proposed       // closed, result proposed, not yet final
 	disputed       // closed, result disputed
@@ -58,7 +58,7 @@ type event struct {
 	gameStart   int64 // unix seconds, 0 where none
 	updated     int64 // last change, unix seconds; 0: at the venue's end
 	closedAt    int64 // final closing, unix seconds; may be after the venue's end
-	state       state
+	stage       stage
 	path        path
 	markets     []*market
 	order       []int // the order in which markets are listed; nil: as they are

@@ -225,7 +225,7 @@ func (p *planner) settle(e *event) {
 	}
 }
 
-// conclude sets when an event closed and its state at the venue's end. One event in 25 is paid out
+// conclude sets when an event closed and its stage at the venue's end. One event in 25 is paid out
 // days late, and one in 70 remains disputed.
 func (p *planner) conclude(e *event, number int) {
 	lag := int64(1800 + p.r.below(5*3600))
@@ -241,15 +241,15 @@ func (p *planner) conclude(e *event, number int) {
 	now := p.cfg.End.Unix()
 	switch {
 	case over >= now:
-		e.state = trading
+		e.stage = trading
 	case number%70 == 33 && e.markets[0].result != split:
-		e.state, e.closedAt = disputed, min(over+3600, now)
+		e.stage, e.closedAt = disputed, min(over+3600, now)
 	case e.closedAt < now:
-		e.state = resolved
+		e.stage = resolved
 	case number%2 == 0:
-		e.state, e.closedAt = proposed, over
+		e.stage, e.closedAt = proposed, over
 	default:
-		e.state = ended
+		e.stage = ended
 	}
 }
 

@@ -111,7 +111,7 @@ func (v *Venue) market(place int, m *market) Market {
 		n.FillBytes(out.Tokens[i][:])
 	}
 	m.tokens = [2]string{}
-	if e.state == resolved {
+	if e.stage == resolved {
 		out.Paid = e.closedAt
 		out.Payouts = [...][2]data.Micro{first: {data.One, 0}, second: {0, data.One}, split: {data.One / 2, data.One / 2}}[m.result]
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// state is the response to GET /replay.
-type state struct {
+// overview is the response to GET /replay.
+type overview struct {
 	Clock     time.Time        `json:"clock"`
 	Start     time.Time        `json:"venue_start"`
 	End       time.Time        `json:"venue_end"`
@@ -24,9 +24,9 @@ type state struct {
 	Drawn     map[string]int64 `json:"faults_drawn"` // by name, and by source and name
 }
 
-// serveState answers GET /replay with the current state.
-func (s *Server) serveState(w http.ResponseWriter, _ *http.Request) {
-	out := state{Clock: s.clock.Now(), Start: s.venue.Manifest.Start, End: s.venue.Manifest.End, Fills: s.venue.Manifest.Fills, Drawn: s.Drawn()}
+// serveOverview answers GET /replay.
+func (s *Server) serveOverview(w http.ResponseWriter, _ *http.Request) {
+	out := overview{Clock: s.clock.Now(), Start: s.venue.Manifest.Start, End: s.venue.Manifest.End, Fills: s.venue.Manifest.Fills, Drawn: s.Drawn()}
 	out.Latest, out.Finalized = s.Latest()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(out) // fails only if the caller has disconnected
@@ -39,7 +39,7 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.serveState(w, r)
+	s.serveOverview(w, r)
 }
 
 // parameters are the parameters of POST /replay.

@@ -107,7 +107,7 @@ func or[T int | int64](n, otherwise T) T {
 }
 
 // Handler serves all sources: nodes at /rpc and /rpc/NAME, the others below the names of the
-// sources. GET /replay reports the state, and POST /replay changes the clock and the faults:
+// sources. GET /replay reports the clock and the blocks, and POST /replay changes the clock and the faults:
 // ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1; an empty faults means
 // none.
 func (s *Server) Handler() http.Handler { return s.mux }
@@ -125,7 +125,7 @@ func (s *Server) Latest() (latest, finalized int64) {
 }
 
 func (s *Server) route() {
-	s.mux.HandleFunc("GET /replay", s.serveState)
+	s.mux.HandleFunc("GET /replay", s.serveOverview)
 	s.mux.HandleFunc("POST /replay", s.control)
 	s.mux.HandleFunc("POST /rpc", s.rpc)
 	s.mux.HandleFunc("POST /rpc/{name}", s.rpc)

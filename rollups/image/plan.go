@@ -263,14 +263,14 @@ func (p *planner) mapping(made *plan, t reflect.Type, path string) error {
 	return nil
 }
 
-// part is a range of a struct: fields without pointers, which are copied together, or one other field.
-type part struct {
+// fieldRange is a range of a struct: fields without pointers, which are copied together, or one other field.
+type fieldRange struct {
 	at, size int
 	of       *plan // nil: memory without pointers
 }
 
 func (p *planner) structure(made *plan, t reflect.Type, path string) error {
-	var parts []part
+	var ranges []fieldRange
 	left := false
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -285,17 +285,17 @@ func (p *planner) structure(made *plan, t reflect.Type, path string) error {
 		made.least += of.least
 		at := int(f.Offset)
 		if !of.flat {
-			parts = append(parts, part{at: at, of: of})
-		} else if n := len(parts); n > 0 && parts[n-1].of == nil && i > 0 && t.Field(i-1).Tag.Get("image") != "-" {
-			parts[n-1].size = at + of.size - parts[n-1].at
+			ranges = append(ranges, fieldRange{at: at, of: of})
+		} else if n := len(ranges); n > 0 && ranges[n-1].of == nil && i > 0 && t.Field(i-1).Tag.Get("image") != "-" {
+			ranges[n-1].size = at + of.size - ranges[n-1].at
 		} else {
-			parts = append(parts, part{at: at, size: of.size})
+			ranges = append(ranges, fieldRange{at: at, size: of.size})
 		}
 	}
-	made.flat = !left && !slices.ContainsFunc(parts, func(s part) bool { return s.of != nil })
+	made.flat = !left && !slices.ContainsFunc(ranges, func(s fieldRange) bool { return s.of != nil })
 	made.write = func(e *encoder, at unsafe.Pointer) {
-		for i := range parts {
-			if s := &parts[i]; s.of != nil {
+		for i := range ranges {
+			if s := &ranges[i]; s.of != nil {
 				s.of.write(e, unsafe.Add(at, s.at))
 			} else {
 				e.bytes(unsafe.Slice((*byte)(unsafe.Add(at, s.at)), s.size))
@@ -303,8 +303,8 @@ func (p *planner) structure(made *plan, t reflect.Type, path string) error {
 		}
 	}
 	made.read = func(d *decoder, at unsafe.Pointer) {
-		for i := range parts {
-			if s := &parts[i]; s.of != nil {
+		for i := range ranges {
+			if s := &ranges[i]; s.of != nil {
 				s.of.read(d, unsafe.Add(at, s.at))
 			} else {
 				d.bytes(unsafe.Slice((*byte)(unsafe.Add(at, s.at)), s.size))

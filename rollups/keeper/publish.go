@@ -70,7 +70,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 	if err := prune(repo); err != nil && !errors.Is(err, backup.ErrNone) {
 		k.cfg.Log.Warn().Err(err).Msg("older published states could not be removed")
 	}
-	p := &publisher{k: k, repo: repo, keys: keys, version: version, at: state{revision: -1}, seen: backup.NewSeen()}
+	p := &publisher{k: k, repo: repo, keys: keys, version: version, at: contentVersion{revision: -1}, seen: backup.NewSeen()}
 	if p.writer, err = repo.Begin(); err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 	}
 }
 
-// state is what changes are detected by.
-type state struct {
+// contentVersion is what changes are detected by.
+type contentVersion struct {
 	epoch    uint64 // of the snapshot
 	revision int64  // of the keys
 }
@@ -107,8 +107,8 @@ type publisher struct {
 	keys    *control.DB
 	version string
 
-	at       state         // that is published
-	files    []backup.File // of the state that is published
+	at       contentVersion // that is published
+	files    []backup.File  // of the state that is published
 	keysFile backup.File
 	looked   time.Time // at the keys
 	revision int64
@@ -116,16 +116,16 @@ type publisher struct {
 	done     int
 }
 
-// look returns the current state.
-func (p *publisher) look(ctx context.Context) (state, error) {
+// look returns the current version.
+func (p *publisher) look(ctx context.Context) (contentVersion, error) {
 	if now := time.Now(); now.Sub(p.looked) >= keysLook {
 		p.looked = now
 		var err error
 		if p.revision, err = p.keys.Revision(ctx); err != nil {
-			return state{}, err
+			return contentVersion{}, err
 		}
 	}
-	s := state{revision: p.revision}
+	s := contentVersion{revision: p.revision}
 	if snap := p.k.Snapshot(); snap != nil {
 		s.epoch = snap.Epoch
 	}
@@ -133,7 +133,7 @@ func (p *publisher) look(ctx context.Context) (state, error) {
 }
 
 // publish publishes the current state, which is now or a later one.
-func (p *publisher) publish(ctx context.Context, now state) error {
+func (p *publisher) publish(ctx context.Context, now contentVersion) error {
 	began := time.Now()
 	b := &backingUp{k: p.k, repo: p.repo, writer: p.writer}
 	b.manifest = backup.Manifest{At: p.k.cfg.Now().UTC(), Pmx: p.version, Writer: p.k.writer()}

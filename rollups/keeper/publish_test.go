@@ -39,11 +39,11 @@ func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = repo.Close() }()
-	p := &publisher{k: k, repo: repo, keys: keys, at: state{revision: -1}, seen: backup.NewSeen()}
+	p := &publisher{k: k, repo: repo, keys: keys, at: contentVersion{revision: -1}, seen: backup.NewSeen()}
 	if p.writer, err = repo.Begin(); err != nil {
 		t.Fatal(err)
 	}
-	published := func(s state, want int) {
+	published := func(s contentVersion, want int) {
 		t.Helper()
 		if err := p.publish(t.Context(), s); err != nil {
 			t.Fatal(err)
@@ -53,16 +53,16 @@ func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 			t.Errorf("%v: %d states, not %d; %+v is published, not %+v", err, len(states), want, p.at, s)
 		}
 	}
-	published(state{epoch: 1, revision: 1}, 1)
-	published(state{epoch: 2, revision: 1}, 1)
+	published(contentVersion{epoch: 1, revision: 1}, 1)
+	published(contentVersion{epoch: 2, revision: 1}, 1)
 	if _, err := keys.IssueKey(t.Context(), [32]byte{1}, "alpha", "a"); err != nil {
 		t.Fatal(err)
 	}
-	published(state{epoch: 2, revision: 2}, 2)
+	published(contentVersion{epoch: 2, revision: 2}, 2)
 	if err := k.SetWhale(t.Context(), 5_000_000); err != nil {
 		t.Fatal(err)
 	}
-	published(state{epoch: 3, revision: 2}, 3)
+	published(contentVersion{epoch: 3, revision: 2}, 3)
 }
 
 func TestAFolderThatTheUnitForbidsIsReported(t *testing.T) {

@@ -37,20 +37,20 @@ type Options struct {
 	Jitter func() float64 // in [0, 1)
 }
 
-// State is the state of a channel.
-type State string
+// Condition is the condition of a channel.
+type Condition string
 
-// The states of a channel.
+// The conditions of a channel.
 const (
-	Idle       State = "idle"       // there is nothing to follow
-	Connecting State = "connecting" // not connected, waiting to try again
-	Following  State = "following"  // connected and receiving data
+	Idle       Condition = "idle"       // there is nothing to follow
+	Connecting Condition = "connecting" // not connected, waiting to try again
+	Following  Condition = "following"  // connected and receiving data
 )
 
 // Stats are figures of a channel since the start.
 type Stats struct {
 	Name     string           `json:"name"`
-	State    State            `json:"state"`
+	State    Condition        `json:"state"`
 	Connects int64            `json:"connects"`             // connections made
 	Silent   int64            `json:"silent"`               // closed because nothing came
 	Frames   int64            `json:"frames"`               // not empty

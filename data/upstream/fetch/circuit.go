@@ -7,7 +7,7 @@ import "time"
 type circuit struct {
 	failures int // in a row
 	times    int // times opened without a response in between
-	why      State
+	why      Condition
 	until    time.Time
 	probing  bool
 }
@@ -21,8 +21,8 @@ const (
 	longestOpen  = 15 * time.Minute
 )
 
-// state returns Ready if a request may be sent.
-func (c *circuit) state(now time.Time) (State, time.Time) {
+// condition returns Ready if a request may be sent.
+func (c *circuit) condition(now time.Time) (Condition, time.Time) {
 	if c.until.IsZero() || !now.Before(c.until) && !c.probing {
 		return Ready, time.Time{}
 	}
@@ -31,8 +31,8 @@ func (c *circuit) state(now time.Time) (State, time.Time) {
 
 // enter admits a request; probe is set if it is the one that tries the host again.
 func (c *circuit) enter(now time.Time) (probe bool, err error) {
-	if state, until := c.state(now); state != Ready {
-		return false, &ClosedError{State: state, Until: until}
+	if condition, until := c.condition(now); condition != Ready {
+		return false, &ClosedError{State: condition, Until: until}
 	}
 	c.probing = !c.until.IsZero()
 	return c.probing, nil
@@ -65,7 +65,7 @@ func (c *circuit) failed(now time.Time, probe bool) {
 }
 
 // open opens the circuit. Requests that were sent before and fail later have no effect.
-func (c *circuit) open(now time.Time, why State, probe bool) {
+func (c *circuit) open(now time.Time, why Condition, probe bool) {
 	c.leave(probe)
 	if now.Before(c.until) {
 		return

@@ -16,7 +16,7 @@ var ErrTooLarge = errors.New("the response is too large")
 // ClosedError is the error of a request that was not sent, because no requests may be sent to the
 // host until Until.
 type ClosedError struct {
-	State State // Open, Blocked, Throttled
+	State Condition // Open, Blocked, Throttled
 	Until time.Time
 }
 

@@ -80,16 +80,16 @@ type Answer struct {
 	NotModified bool // the version with the request's ETag or LastModified is current; no Body
 }
 
-// State is the state of a host.
-type State string
+// Condition is the condition of a host.
+type Condition string
 
-// The states of a host.
+// The conditions of a host.
 const (
-	Ready     State = "ready"     // the last request was answered, or there was none
-	Retrying  State = "retrying"  // the last request failed
-	Throttled State = "throttled" // the host said when to send requests again
-	Open      State = "open"      // too many requests failed: it is tried again later
-	Blocked   State = "blocked"   // a proxy in front of the host blocks this program
+	Ready     Condition = "ready"     // the last request was answered, or there was none
+	Retrying  Condition = "retrying"  // the last request failed
+	Throttled Condition = "throttled" // the host said when to send requests again
+	Open      Condition = "open"      // too many requests failed: it is tried again later
+	Blocked   Condition = "blocked"   // a proxy in front of the host blocks this program
 )
 
 // Stats are figures of a host since the start.
@@ -102,7 +102,7 @@ type Stats struct {
 	Paced     time.Duration // additional time waited for the budget
 	Bytes     int64         // of bodies, as received
 	PerSecond float64       // the budget, which is halved if the host reports too many requests
-	State     State
+	State     Condition
 	Until     time.Time // when requests are sent again: for Throttled, Open and Blocked
 	// LastSuccess and LastFailure are zero if there was none.
 	LastSuccess time.Time
@@ -269,7 +269,7 @@ func (h *Host) Stats() Stats {
 	}
 	h.budget.restore(now)
 	s.PerSecond = float64(h.budget.limiter.Limit())
-	s.State, s.Until = h.circuit.state(now)
+	s.State, s.Until = h.circuit.condition(now)
 	if s.State == Ready && h.budget.notBefore.After(now) {
 		s.State, s.Until = Throttled, h.budget.notBefore
 	}
@@ -306,7 +306,7 @@ func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 func (h *Host) next(err error, try int) (wait time.Duration, again bool) {
 	wait = time.Duration(h.o.Jitter() * float64(min(firstBackOff<<try, longestOff)))
 	h.mu.Lock()
-	state, _ := h.circuit.state(h.o.Now())
+	state, _ := h.circuit.condition(h.o.Now())
 	h.mu.Unlock()
 	var status *StatusError
 	var shape *ShapeError
@@ -353,8 +353,8 @@ func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 func (h *Host) closed() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if state, until := h.circuit.state(h.o.Now()); state != Ready {
-		return &ClosedError{State: state, Until: until}
+	if condition, until := h.circuit.condition(h.o.Now()); condition != Ready {
+		return &ClosedError{State: condition, Until: until}
 	}
 	return nil
 }

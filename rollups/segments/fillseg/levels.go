@@ -39,8 +39,8 @@ func (k *kind) superseded(files []*segments.File, keys []int32) (n int64) {
 	for _, key := range keys {
 		v := lookup{kind: k, key: key}
 		v.findIn(files)
-		for i := range v.parts[:v.n] {
-			n += int64(v.parts[i].hi - v.parts[i].lo)
+		for i := range v.spans[:v.n] {
+			n += int64(v.spans[i].hi - v.spans[i].lo)
 		}
 	}
 	return n

@@ -16,16 +16,16 @@ type lookup struct {
 	kind   *kind
 	files  *segments.Files
 	key    int32
-	parts  [segments.MaxFiles]part // what find found, of the last file first
-	n      int                     // so many parts
+	spans  [segments.MaxFiles]fileSpan // what find found, of the last file first
+	n      int                         // so many spans
 	recent []recent
 	older  []older
 	after  int64 // recent fills of batches up to this one are in the files
 	upTo   int64 // later ones are not seen
 }
 
-// part is where the rows of a key are in one file.
-type part struct {
+// fileSpan is where the rows of a key are in one file.
+type fileSpan struct {
 	segment
 	lo, hi int
 }
@@ -38,7 +38,7 @@ func (v *lookup) findIn(files []*segments.File) {
 	for i := len(files) - 1; i >= 0; i-- {
 		r := segment{files[i]}
 		if lo, hi := r.span(v.key); lo < hi || v.kind.byToken {
-			v.parts[v.n] = part{r, lo, hi}
+			v.spans[v.n] = fileSpan{r, lo, hi}
 			v.n++
 		}
 		if r.isWhole(v.key) {
@@ -48,14 +48,14 @@ func (v *lookup) findIn(files []*segments.File) {
 }
 
 // rows are the rows of the key, which are about to be read in order.
-func (p *part) rows() []byte {
+func (p *fileSpan) rows() []byte {
 	p.prefetch(p.lo, p.hi)
 	return p.segment.rows(p.lo, p.hi)
 }
 
 func (v *lookup) sees(batch int64) bool { return batch > v.after && batch <= v.upTo }
 
-// unread is the rows of a part that a read may still return, from the last one down.
+// unread is the rows of a span that a read may still return, from the last one down.
 type unread struct {
 	segment
 	from, at int
@@ -77,10 +77,10 @@ func (u *unread) fill(k *kind, key int32) (f serving.Fill) {
 	return f
 }
 
-// unread adds the n newest rows before after of every part to list.
+// unread adds the n newest rows before after of every span to list.
 func (v *lookup) unread(list []unread, after *serving.Fill, n int) []unread {
-	for i := range v.parts[:v.n] {
-		p := &v.parts[i]
+	for i := range v.spans[:v.n] {
+		p := &v.spans[i]
 		at := p.hi
 		if after != nil {
 			at = p.below(v.kind, v.key, p.lo, p.hi, after)
@@ -175,21 +175,21 @@ func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenS
 	ix.reset()
 	known, last := len(dst), v.n-1
 	if last >= 0 {
-		if kept, ok := v.parts[last].tokens(v.key); ok { // the oldest part has most of them, in order
+		if kept, ok := v.spans[last].tokens(v.key); ok { // the oldest file has most of them, in order
 			dst = readTokens(dst, kept)
-			ix.list = v.addTokens(ix.list[:0], v.parts[:last], dst[known:], ix)
+			ix.list = v.addTokens(ix.list[:0], v.spans[:last], dst[known:], ix)
 			return mergeTokens(dst, known, ix.list)
 		}
 	}
-	return v.addTokens(dst, v.parts[:v.n], nil, ix)
+	return v.addTokens(dst, v.spans[:v.n], nil, ix)
 }
 
-// addTokens adds a sum per token of some parts and of the recent fills to dst, except that it adds kept
+// addTokens adds a sum per token of some spans and of the recent fills to dst, except that it adds kept
 // sums to those in ordered where the token is there.
-func (v *lookup) addTokens(dst []serving.TokenSum, parts []part, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+func (v *lookup) addTokens(dst []serving.TokenSum, spans []fileSpan, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	var f serving.Fill
-	for i := range parts {
-		p := &parts[i]
+	for i := range spans {
+		p := &spans[i]
 		if kept, ok := p.tokens(v.key); ok {
 			dst = addKept(dst, kept, ordered, ix)
 			continue
@@ -207,7 +207,7 @@ func (v *lookup) addTokens(dst []serving.TokenSum, parts []part, ordered []servi
 	return dst
 }
 
-// addKept adds the kept sums of a part to those in ordered, and to dst if their token is not there.
+// addKept adds the kept sums of a file to those in ordered, and to dst if their token is not there.
 func addKept(dst []serving.TokenSum, kept []byte, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	at := 0
 	for ; len(kept) > 0; kept = kept[tokenSize:] {
@@ -250,7 +250,7 @@ func mergeTokens(dst []serving.TokenSum, known int, sums []serving.TokenSum) []s
 // days adds a sum per UTC day to dst, which is empty, oldest first.
 func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 	for i := v.n - 1; i >= 0; i-- {
-		dst = v.parts[i].addDays(dst, v.key)
+		dst = v.spans[i].addDays(dst, v.key)
 	}
 	for j := range v.recent {
 		if v.sees(v.recent[j].batch) {
@@ -260,8 +260,8 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 	return dst
 }
 
-// addDays adds the sums of a part.
-func (p *part) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
+// addDays adds the sums of a file.
+func (p *fileSpan) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
 	if kept, ok := p.days(key); ok {
 		for ; len(kept) > 0; kept = kept[daySize:] {
 			sum := getDay(kept)

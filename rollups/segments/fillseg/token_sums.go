@@ -168,7 +168,7 @@ func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
 }
 
 // each calls add with every fill of the token in the file, which has no sums of it.
-func (p *part) each(k *kind, token int32, add func(f *serving.Fill)) {
+func (p *fileSpan) each(k *kind, token int32, add func(f *serving.Fill)) {
 	var f serving.Fill
 	for b := p.rows(); len(b) > 0; b = b[rowSize:] {
 		p.keyed(k, token, b, &f)
@@ -212,8 +212,8 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 		}
 	}
 	v.eachRecent(add)
-	for i := range v.parts[:v.n] {
-		p := &v.parts[i]
+	for i := range v.spans[:v.n] {
+		p := &v.spans[i]
 		if kept, _, ok := p.sumBytes(v.key); ok {
 			dst = p.readWallets(dst, kept)
 			continue
@@ -236,8 +236,8 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	known := len(dst)
 	var others []serving.PartialCandle
 	add := func(f *serving.Fill) { others = addHour(others, f) }
-	for i := range v.parts[:v.n] {
-		p := &v.parts[i]
+	for i := range v.spans[:v.n] {
+		p := &v.spans[i]
 		if _, kept, ok := p.sumBytes(v.key); ok {
 			dst = p.readHours(dst, token, kept)
 			continue
