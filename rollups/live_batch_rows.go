@@ -3,7 +3,7 @@ package rollups
 import "pmx/data"
 
 // What the snapshot needs of a batch that was summed up in Go: the same rows that queries of
-// growth.sql, live.sql and others read from temporary tables.
+// distinct_counts.sql, live.sql and others read from temporary tables.
 
 func madeWalletTotals(b *batchSums) []walletTotalRow { return b.walletTotals.rows }
 
