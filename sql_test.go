@@ -19,7 +19,7 @@ import (
 
 // sqlDirs are the folders of named statements, in an order in which the temporary tables
 // of one may be those that another reads.
-var sqlDirs = []string{"engine", "engine/schema", "engine/ingest", "engine/ledger", "rollups", "rollups/follow", "rollups/query", "rollups/keeper", "engine/export"}
+var sqlDirs = []string{"engine", "engine/schema", "engine/ingest", "engine/ledger", "rollups", "rollups/follow", "rollups/query", "rollups/keeper", "rollups/cluster", "engine/export"}
 
 var (
 	placeholder = regexp.MustCompile(`@[a-z_0-9]+`)
@@ -176,6 +176,8 @@ var composed = map[string][]string{
 		"AttachServed", "DetachServed", "ServedState", "FactsSince", "StoredAlike", "StoredIn", "ServedDelta", "DeltaUpTo", "DeltaBehind", "LessRows", "BothRows", "OtherRows", "NoneOf",
 		"FillsSince", "HoldersSince", "DayFillsSince", "OtherMarkets", "SameMarkets", "OtherTokens", "SameTokens", "NoLabels", "OtherNames", "NoDeskTokens", "CountSince"},
 	"rollups/query": {"LakeFills", "LakeSums"},
+	// They read published tables: rollups/compare_published_test.go runs them.
+	"rollups/cluster": {"TokenDays", "WalletDays", "Grains", "ZeroSum", "Shards", "SomeWallets", "ViewOfFiles", "AllFills", "FillsOfWallets", "Relation"},
 }
 
 // others are further values with which a statement is prepared if it creates tables that others
@@ -202,6 +204,8 @@ var placeholders = map[string]string{
 	"@by":   "x",
 
 	"engine/export @time": "0 AS ts,",
+
+	"rollups/cluster @table": "position", "rollups/cluster NoDataset @dataset": "conditions", "rollups/cluster NoDataset @columns": "'' AS condition_id",
 
 	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
 	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
