@@ -34,12 +34,18 @@ func (v *venue) readImage(b []byte, key string) (l *rollups.Live, err error) {
 	return l, err
 }
 
-// same compares two snapshots in everything that Compare knows, and in their encoded bytes.
-func same(t rapid.TB, when string, want, got *rollups.Live) {
+// same compares what is served with what was read from an image, in everything that Compare knows and in their encoded bytes. An import
+// that changes nothing is not followed, so what is served may end before it; what is read ends with the last import.
+func (v *venue) same(t rapid.TB, when string, read *rollups.Live) {
 	t.Helper()
-	a, b := want.Snapshot(), got.Snapshot()
-	if rows, differ := a.Compare(b); differ > 0 || rows == 0 || a.Epoch != b.Epoch || a.Batch != b.Batch {
-		t.Fatalf("%s: %d of %d things differ from what was written, epochs %d and %d", when, differ, rows, a.Epoch, b.Epoch)
+	a, b, last := v.live.Snapshot(), read.Snapshot(), int64(0)
+	v.write(func(ctx context.Context, conn *sql.Conn) (err error) {
+		last, err = rollups.LastBatch(ctx, conn, -1)
+		return err
+	})
+	if rows, differ := a.Compare(b); differ > 0 || rows == 0 || a.Epoch != b.Epoch || b.Batch != a.Batch && b.Batch != last {
+		t.Fatalf("%s: %d of %d things differ from what is served, epochs %d and %d, imports up to %d and %d of %d", when, differ, rows, a.Epoch, b.Epoch, a.Batch,
+			b.Batch, last)
 	}
 }
 
@@ -84,7 +90,7 @@ func TestFromAnImageBatchesAreFollowed(t *testing.T) {
 				}
 			}
 			if again != nil {
-				same(rt, "after a step", v.live, again)
+				v.same(rt, "after a step", again)
 			}
 		}
 		v.followed(rt)
