@@ -19,6 +19,7 @@ type memoryBound struct {
 	usual   string // of LimitMemory; "": that of Options
 	limit   string // of BoundMemory; "": the usual one
 	readers int    // reads that need the usual limit
+	begun   int64  // how many such reads there have been
 }
 
 func (b *memoryBound) is() string {
@@ -39,6 +40,14 @@ func (b *memoryBound) add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.readers += n
+	b.begun += int64(max(n, 0))
+}
+
+// Reads returns how many Reads whose context is not Lean have begun.
+func (db *DB) Reads() int64 {
+	db.bound.mu.Lock()
+	defer db.bound.mu.Unlock()
+	return db.bound.begun
 }
 
 // reopened records that the database has the usual limit again.

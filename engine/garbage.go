@@ -33,8 +33,21 @@ func garbagePercent(most, live int64) int {
 }
 
 // LiveHeap is the size in bytes of the live heap after the last collection.
-func LiveHeap() int64 {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+func LiveHeap() int64 { return goMetric("/gc/heap/live:bytes") }
+
+// SpareHeap is the memory in bytes that Go has from the operating system beyond its live heap: garbage, and memory that was
+// freed and not returned.
+func SpareHeap() int64 {
+	held := goMetric("/memory/classes/heap/objects:bytes") + goMetric("/memory/classes/heap/unused:bytes") + goMetric("/memory/classes/heap/free:bytes")
+	return max(0, held-LiveHeap())
+}
+
+// Collections is how many collections of garbage were due so far, not counting those of ReturnMemory.
+func Collections() int64 { return goMetric("/gc/cycles/automatic:gc-cycles") }
+
+// goMetric reads a metric of package runtime/metrics; 0 if this version of Go does not have it.
+func goMetric(name string) int64 {
+	s := []metrics.Sample{{Name: name}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {
 		return 0

@@ -51,6 +51,7 @@ type Keeper struct {
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were last released
+	activity       activity                   // at the last look for memory that nobody uses
 	division       *engine.Division           // of Config.Memory; nil: DuckDB's limit stays
 	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time

@@ -215,6 +215,7 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 		return err
 	}
 	defer k.work.Unlock()
+	defer k.rest(ctx)
 	k.followHeap(ctx)
 	if k.deferred.waits(k.cfg.Now()) {
 		return k.cycleDone(inbox)

@@ -45,16 +45,21 @@ func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 }
 
 // releaseFacts returns the memory of blocks after all facts were read once, which nobody may do again: of 100 million
-// fills they are 5 GB. Blocks go in steps, between which readers go on. Those that somebody reads just then stay.
+// fills they are 5 GB.
 func (k *Keeper) releaseFacts(ctx context.Context) {
+	k.releaseAll(ctx, behindBlocks)
+	engine.ReturnMemory()
+}
+
+// releaseAll is releaseBlocks in steps, between which readers go on. Blocks that somebody reads just then stay.
+func (k *Keeper) releaseAll(ctx context.Context, most int64) {
 	held, _, err := k.db.Memory(ctx)
-	for left := held; err == nil && left > 0 && k.releaseBlocks(ctx, behindBlocks); {
+	for left := held; err == nil && left > 0 && k.releaseBlocks(ctx, most); {
 		if held, _, err = k.db.Memory(ctx); held >= left {
 			break // nothing more can go
 		}
 		left = held
 	}
-	engine.ReturnMemory()
 }
 
 // boundMemory keeps Go's garbage and DuckDB's blocks small while batches come one by one.

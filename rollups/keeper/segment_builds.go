@@ -89,6 +89,8 @@ func (k *Keeper) startSegmentBuild() {
 		defer r.building.Unlock()
 		if !r.wallets.Stats().Ready {
 			defer k.releaseFacts(k.ctx)
+			defer k.unbound(k.ctx)
+			k.bound(k.ctx, firstBuildMemory)
 		}
 		err := k.buildSegments(k.ctx, r, false)
 		for again := 1; again < maxBuildAttempts && mustRestart(err) && k.ctx.Err() == nil; again++ {

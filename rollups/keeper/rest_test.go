@@ -1,0 +1,123 @@
+package keeper_test
+
+import (
+	"database/sql"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/engine"
+	"pmx/engine/enginetest"
+	"pmx/rollups/keeper"
+)
+
+// resting is a server with a table of 16 MB, and its clock.
+type resting struct {
+	*keeper.Keeper
+	t   *testing.T
+	now time.Time
+}
+
+func openResting(t *testing.T) *resting {
+	t.Helper()
+	r := &resting{t: t, now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)}
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, t.TempDir(), "512MB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true,
+		Now: func() time.Time { return r.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Keeper = closedAtEnd(t, k)
+	k.Settle()
+	if err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(t.Context(), "CREATE TABLE much AS SELECT hash(range) AS n FROM range(2_000_000); CHECKPOINT")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// query reads the whole table as a request would.
+func (r *resting) query() {
+	r.t.Helper()
+	if err := r.Read(r.t.Context(), func(conn *sql.Conn) error {
+		return conn.QueryRowContext(r.t.Context(), "SELECT sum(n)::VARCHAR FROM much").Scan(new(string))
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// blocks returns how many megabytes of the file DuckDB holds.
+func (r *resting) blocks() (n int64) {
+	r.t.Helper()
+	if err := r.Read(engine.Lean(r.t.Context()), func(conn *sql.Conn) error {
+		return conn.QueryRowContext(r.t.Context(), "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'BASE_TABLE'").Scan(&n)
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	return n >> 20
+}
+
+func (r *resting) cycle(later time.Duration) {
+	r.t.Helper()
+	r.now = r.now.Add(later)
+	if err := r.Cycle(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestBlocksThatNobodyReadsAreReleased after a minute without a query, and not before.
+func TestBlocksThatNobodyReadsAreReleased(t *testing.T) {
+	r := openResting(t)
+	r.query()
+	for i, step := range []struct {
+		later time.Duration
+		query bool
+		few   bool
+	}{
+		{0, false, false}, // the first look
+		{30 * time.Second, false, false},
+		{40 * time.Second, true, false}, // somebody asked in that minute
+		{59 * time.Second, false, false},
+		{time.Second, false, true}, // nobody did since
+		{30 * time.Second, true, false},
+		{time.Minute, false, false},
+		{time.Minute, false, true},
+	} {
+		if step.query {
+			r.query()
+		}
+		r.cycle(step.later)
+		if left := r.blocks(); left <= 5 != step.few {
+			t.Errorf("step %d: %d MB of blocks, want few: %v", i, left, step.few)
+		}
+	}
+}
+
+// TestARestingServerReturnsGarbage, and one whose garbage is being collected does not ask for more collections.
+func TestARestingServerReturnsGarbage(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	r := openResting(t)
+	spare := func() int64 { return engine.SpareHeap() >> 20 }
+	r.cycle(0)
+	garbage := make([]byte, 256<<20)
+	for i := range garbage {
+		garbage[i] = 1
+	}
+	runtime.KeepAlive(garbage)
+	if before := spare(); before < 256 {
+		t.Fatalf("%d MB are spare with the garbage", before)
+	}
+	r.cycle(59 * time.Second)
+	if left := spare(); left < 256 {
+		t.Errorf("%d MB are spare before the minute is over", left)
+	}
+	r.cycle(time.Second)
+	if left := spare(); left > 80 {
+		t.Errorf("%d MB are spare a minute later", left)
+	}
+}
