@@ -138,6 +138,9 @@ func sizeOf(limit string) int64 {
 	return int64(n)
 }
 
+// Bounded reports whether a limit of BoundMemory is in force.
+func (db *DB) Bounded() bool { return db.bound.is() != "" }
+
 // UnboundMemory restores the usual limit. It can fail with ErrLimitLow.
 func (db *DB) UnboundMemory(ctx context.Context) error {
 	if db.bound.is() == "" {

@@ -71,3 +71,6 @@ func (k *Keeper) DropImage() { k.snapshotBehind = true }
 
 // LeaveImage writes the image as Close does.
 func (k *Keeper) LeaveImage() { k.leaveImage(context.Background()) }
+
+// FirstBuild is firstBuild.
+func (k *Keeper) FirstBuild() (end func()) { return k.firstBuild() }

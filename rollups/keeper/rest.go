@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmx/engine"
+	"pmx/engine/guard"
 )
 
 const (
@@ -14,8 +15,11 @@ const (
 	// if that is more: less is not worth a collection.
 	spareHeap = 64 << 20
 	// firstBuildMemory is DuckDB's memory limit while files are written that have all facts: each fact is read once,
-	// and keeping its block serves nobody.
-	firstBuildMemory = 512 << 20
+	// and keeping its block serves nobody. firstBuildGarbage is how much garbage Go may
+	// hold then, and boundAgain how often the limit is set again.
+	firstBuildMemory  = 512 << 20
+	firstBuildGarbage = 256 << 20
+	boundAgain        = time.Second
 )
 
 // activity says how much a server has done.
@@ -45,4 +49,46 @@ func (k *Keeper) rest(ctx context.Context) {
 		engine.ReturnMemory()
 	}
 	k.activity = now
+}
+
+// firstBuild keeps the memory small while files are written that have all facts, which needs buffers of its own. The function that
+// it returns ends this, and returns the memory. At the end of a catch-up the memory has lower limits already, which stay.
+func (k *Keeper) firstBuild() (end func()) {
+	if k.db.Bounded() {
+		return func() { k.releaseFacts(k.ctx) }
+	}
+	k.firstBuilding.Store(true)
+	engine.BoundGarbage(firstBuildGarbage)
+	engine.ReturnMemory() // a start leaves much garbage
+	ctx, stop := context.WithCancel(k.ctx)
+	bounding := guard.Start(func() error {
+		k.boundFirstBuild(ctx)
+		return nil
+	})
+	return func() {
+		stop()
+		failed := <-bounding
+		k.firstBuilding.Store(false)
+		k.unbound(k.ctx)
+		engine.BoundGarbage(0) // a following server bounds it again within a minute
+		k.releaseFacts(k.ctx)
+		_ = guard.Repanic(failed)
+	}
+}
+
+// boundFirstBuild sets DuckDB's limit until ctx ends, again and again: a query of the database restores the usual one, and so does
+// an import, before which the limit is not set again until it is done.
+func (k *Keeper) boundFirstBuild(ctx context.Context) {
+	again := time.NewTicker(boundAgain)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if k.work.TryLock() {
+			k.bound(ctx, firstBuildMemory)
+			k.work.Unlock()
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/engine"
 	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -120,4 +121,41 @@ func TestARestingServerReturnsGarbage(t *testing.T) {
 	if left := spare(); left > 80 {
 		t.Errorf("%d MB are spare a minute later", left)
 	}
+}
+
+// TestTheFirstFilesAreWrittenInLittleMemory: DuckDB's limit is lower until they are written, also after a query, and an import has the
+// usual one.
+func TestTheFirstFilesAreWrittenInLittleMemory(t *testing.T) {
+	k, l := openLimited(t)
+	usual := limitOf(t, k)
+	end := k.FirstBuild()
+	lowered := func(n int) bool {
+		for end := time.Now().Add(time.Minute); len(l.of("'524288KiB'")) < n; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				return false
+			}
+		}
+		return true
+	}
+	if !lowered(1) {
+		t.Fatalf("limits: %q", l.sets())
+	}
+	if err := k.Read(t.Context(), func(*sql.Conn) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !lowered(2) {
+		t.Fatalf("after a query, limits: %q", l.sets())
+	}
+	before := len(l.sets())
+	if _, err := k.Commit(t.Context(), batchOf(0, 100), ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
+	if sets := l.sets(); len(sets) == before || sets[before] != "'2GB'" {
+		t.Errorf("with a batch, limits: %q", sets[before:])
+	}
+	end()
+	if limit := limitOf(t, k); limit != usual {
+		t.Errorf("afterwards the limit is %s, before it was %s", limit, usual)
+	}
+	alsoVerify(t, k)
 }

@@ -88,9 +88,7 @@ func (k *Keeper) startSegmentBuild() {
 	k.cfg.Watch.Begin(&k.background, "build segments", func() {
 		defer r.building.Unlock()
 		if !r.wallets.Stats().Ready {
-			defer k.releaseFacts(k.ctx)
-			defer k.unbound(k.ctx)
-			k.bound(k.ctx, firstBuildMemory)
+			defer k.firstBuild()()
 		}
 		err := k.buildSegments(k.ctx, r, false)
 		for again := 1; again < maxBuildAttempts && mustRestart(err) && k.ctx.Err() == nil; again++ {
