@@ -199,7 +199,7 @@ var others = map[string][]string{
 // listed is a number.
 var placeholders = map[string]string{
 	"@which":                               "true",
-	"rollups/query LeaderboardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @fillage": "{LeaderboardAge @at=f.ts}", "rollups/query @redemptionage": "{LeaderboardAge @at=r.resolved_at}", "rollups/query @undatedage": "{LeaderboardAge @at=u.last_ts}", "rollups/query @at": "1",
+	"rollups/query LeaderboardDays @which": "wallet BETWEEN 1 AND 2",
 	"@like": "{DeskLike}",
 	"@by":   "x",
 

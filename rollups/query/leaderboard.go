@@ -11,38 +11,35 @@ import (
 	"pmx/rollups/serving"
 )
 
+// sumRow is a row of LeaderboardSums.
+type sumRow struct {
+	Category       string        `sql:"category"`
+	Wallet         data.WalletID `sql:"wallet"`
+	Fills          int64         `sql:"fills"`
+	BuyUSD         data.Micro    `sql:"buy_usd"`
+	SellUSD        data.Micro    `sql:"sell_usd"`
+	FeeUSD         data.Micro    `sql:"fee_usd"`
+	Unresolved     data.Micro    `sql:"unresolved"`
+	Redemption     data.Micro    `sql:"redemption"`
+	Undated        data.Micro    `sql:"undated"`
+	UndatedMarkets int64         `sql:"undated_markets"`
+}
+
 // Leaderboards returns the figures of all wallets in the windows of all periods and in those before them. It reads all fills
-// of these windows, at low priority. They take most bytes.
+// of these windows, at low priority, and the stretches of time between their ends one after the other: together they would take
+// several times as much of DuckDB's memory. The result takes most bytes.
 func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error) {
-	type sumRow struct {
-		Category       string        `sql:"category"`
-		Age            int32         `sql:"age"`
-		Wallet         data.WalletID `sql:"wallet"`
-		Fills          int64         `sql:"fills"`
-		BuyUSD         data.Micro    `sql:"buy_usd"`
-		SellUSD        data.Micro    `sql:"sell_usd"`
-		FeeUSD         data.Micro    `sql:"fee_usd"`
-		Unresolved     data.Micro    `sql:"unresolved"`
-		Redemption     data.Micro    `sql:"redemption"`
-		Undated        data.Micro    `sql:"undated"`
-		UndatedMarkets int64         `sql:"undated_markets"`
-	}
-	cuts := serving.LeaderboardCuts(upTo)
-	lo := cuts[len(cuts)-1]
-	fills := "fills"
-	if l := r.lake(); l != nil {
-		var err error
-		if fills, err = l.sumsBetween(lo, upTo); err != nil {
-			return nil, err
-		}
-	}
 	leaderboards := serving.NewLeaderboards(upTo, most)
-	query := statements.Get("LeaderboardSums", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
-		"@fillage", leaderboardAge("f.ts", cuts), "@redemptionage", leaderboardAge("r.resolved_at", cuts), "@undatedage", leaderboardAge("u.last_ts", cuts), "@fills", fills)
 	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
-		return engine.EachRow(ctx, conn, query, func(p *sumRow) error {
-			return leaderboards.Add(int(p.Age), p.Category, &serving.LeaderboardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
-				Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
+		return engine.InTx(ctx, conn, func() error { // all of them see the same state
+			hi := upTo
+			for age, lo := range serving.LeaderboardCuts(upTo) {
+				if err := r.addLeaderboards(ctx, conn, leaderboards, age, [2]int64{lo, hi}, batch); err != nil {
+					return err
+				}
+				hi = lo
+			}
+			return nil
 		})
 	})
 	if err != nil {
@@ -51,13 +48,19 @@ func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*se
 	return leaderboards, nil
 }
 
-// leaderboardAge returns the SQL for the age of a time, given the instants that divide the windows.
-func leaderboardAge(at string, cuts []int64) string {
-	replace := []string{"@at", at}
-	for i, cut := range cuts[:len(cuts)-1] { // nothing is older than the last
-		replace = append(replace, "@cut"+strconv.Itoa(i), strconv.FormatInt(cut, 10))
+// addLeaderboards adds the figures of one stretch of time, after its beginning and up to its end.
+func (r *Reader) addLeaderboards(ctx context.Context, conn *sql.Conn, leaderboards *serving.Leaderboards, age int, of [2]int64, batch int64) (err error) {
+	fills := "fills"
+	if l := r.lake(); l != nil {
+		if fills, err = l.sumsBetween(of[0], of[1]); err != nil {
+			return err
+		}
 	}
-	return statements.Get("LeaderboardAge", replace...)
+	query := statements.Get("LeaderboardSums", "@lo", strconv.FormatInt(of[0], 10), "@hi", strconv.FormatInt(of[1], 10), "@batch", strconv.FormatInt(batch, 10), "@fills", fills)
+	return engine.EachRow(ctx, conn, query, func(p *sumRow) error {
+		return leaderboards.Add(age, p.Category, &serving.LeaderboardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
+			Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
+	})
 }
 
 // ProfitDays returns the profit of some wallets on each UTC day from first up to a time in unix µs, by

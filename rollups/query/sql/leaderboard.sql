@@ -1,14 +1,14 @@
 -- Wallets in windows of time, by category.
 
 -- name: LeaderboardSums
--- What wallets traded, and the part of it in markets that are not resolved; what markets paid, by
+-- What wallets traded in a stretch of time, and the part of it in markets that are not resolved; what markets paid, by
 -- the time of their resolution; and what markets resolved at an unknown time pay, by the wallet's
 -- last trade in them.
-SELECT category, age, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
+SELECT category, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
   SUM(unresolved)::BIGINT AS unresolved, SUM(redemption)::BIGINT AS redemption, SUM(undated)::BIGINT AS undated,
   SUM(undated_markets)::BIGINT AS undated_markets
 FROM (
-  SELECT coalesce(m.category, '') AS category, @fillage AS age, f.wallet, count(*) AS fills, SUM(CASE f.side WHEN 0 THEN f.usd ELSE 0 END) AS buy,
+  SELECT coalesce(m.category, '') AS category, f.wallet, count(*) AS fills, SUM(CASE f.side WHEN 0 THEN f.usd ELSE 0 END) AS buy,
     SUM(CASE f.side WHEN 1 THEN f.usd ELSE 0 END) AS sell, SUM(CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END) AS fee,
     SUM(CASE WHEN m.payouts IS NULL THEN CASE f.side WHEN 1 THEN f.usd ELSE -f.usd END - CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END
       ELSE 0 END) AS unresolved, 0 AS redemption, 0 AS undated, 0 AS undated_markets
@@ -18,22 +18,18 @@ FROM (
   WHERE f.ts > @lo AND f.ts <= @hi AND f.batch <= @batch
   GROUP BY ALL
   UNION ALL
-  SELECT coalesce(m.category, ''), @redemptionage, r.wallet, 0, 0, 0, 0, 0, r.usd, 0, 0
+  SELECT coalesce(m.category, ''), r.wallet, 0, 0, 0, 0, 0, r.usd, 0, 0
   FROM (SELECT resolved_at, market, wallet, usd FROM redemption UNION ALL SELECT resolved_at, market, wallet, usd FROM redemption_delta) AS r
   LEFT JOIN markets AS m ON m.market = r.market
   WHERE r.resolved_at > @lo AND r.resolved_at <= @hi
   UNION ALL
-  SELECT coalesce(m.category, ''), @undatedage, u.wallet, 0, 0, 0, 0, 0, 0, u.usd, u.markets
+  SELECT coalesce(m.category, ''), u.wallet, 0, 0, 0, 0, 0, 0, u.usd, u.markets
   FROM (SELECT last_ts, market, wallet, usd, markets FROM undated UNION ALL SELECT last_ts, market, wallet, usd, markets FROM undated_delta) AS u
   LEFT JOIN markets AS m ON m.market = u.market
   WHERE u.last_ts > @lo AND u.last_ts <= @hi
 ) AS s
-GROUP BY category, age, wallet
-ORDER BY category, age, wallet
-
--- name: LeaderboardAge
--- How many of the times that divide the windows are before a time.
-((@at <= @cut0)::INTEGER + (@at <= @cut1)::INTEGER + (@at <= @cut2)::INTEGER + (@at <= @cut3)::INTEGER + (@at <= @cut4)::INTEGER)
+GROUP BY category, wallet
+ORDER BY category, wallet
 
 -- name: LeaderboardDays
 -- The profit of some wallets by day, up to a time: cash, and what markets paid on the day of
