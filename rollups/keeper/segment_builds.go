@@ -175,16 +175,10 @@ func (r *segmentSet) buildFillsOf(ctx context.Context, conn *sql.Conn, whole, bo
 	if err != nil {
 		return err
 	}
-	return r.tokens.Build(ctx, tokens, func(addToken adder) error {
-		return r.wallets.Build(ctx, wallets, func(addWallet adder) error {
-			return rollups.EachFact(ctx, conn, rollups.QueryFor(wallets, tokens), func(batch int64, f *serving.Fill) error {
-				if err := addWallet(batch, f); err != nil {
-					return err
-				}
-				return addToken(batch, f)
-			})
-		})
-	})
+	read := func(add adder) error { return rollups.EachFact(ctx, conn, rollups.QueryFor(wallets, tokens), add) }
+	return shareFacts(read,
+		func(facts func(add adder) error) error { return r.wallets.Build(ctx, wallets, facts) },
+		func(facts func(add adder) error) error { return r.tokens.Build(ctx, tokens, facts) })
 }
 
 func planFor(ctx context.Context, conn *sql.Conn, s *fillseg.Store, whole bool) (fillseg.Plan, error) {
