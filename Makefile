@@ -16,8 +16,8 @@ ARGS     ?=
 PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
 TESTFLAGS ?=
 # The time limit for the tests of a package. On a slow machine Go's ten minutes are too short.
-TIMEOUT   ?= 30m
-# How many packages are tested at once. Long runs test one more than there are processors, because tests also wait:
+TIMEOUT   ?= 40m
+# How many packages are tested at once. Long runs test two more than there are processors, because tests also wait:
 # they take less time and use the processors better.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 AT_ONCE    ?= $(PROCESSORS)
@@ -70,7 +70,7 @@ test: tools ## Run all tests, and report which were skipped
 	@$(GO) test -v -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
 
 test-long: export PMX_TEST_LONG = 1
-test-long race: AT_ONCE = $(shell echo $$(( $(PROCESSORS) + 1 )))
+test-long race: AT_ONCE = $(shell echo $$(( $(PROCESSORS) + 2 )))
 test-long: test ## Run all tests with every random case, as CI does (see docs/design.md)
 
 race: tools ## Run the tests of concurrent packages under the race detector
