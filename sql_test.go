@@ -200,8 +200,8 @@ var others = map[string][]string{
 var placeholders = map[string]string{
 	"@which":                               "true",
 	"rollups/query LeaderboardDays @which": "wallet BETWEEN 1 AND 2",
-	"@like": "{DeskLike}",
-	"@by":   "x",
+	"@like":                                "{DeskLike}",
+	"@by":                                  "x",
 
 	"engine/export @time": "0 AS ts,",
 

@@ -18,7 +18,7 @@ const (
 	// and keeping its block serves nobody. firstBuildGarbage is how much garbage Go may
 	// hold then, and boundAgain how often the limit is set again.
 	firstBuildMemory  = 512 << 20
-	firstBuildGarbage = 256 << 20
+	firstBuildGarbage = 128 << 20
 	boundAgain        = time.Second
 )
 

@@ -93,7 +93,9 @@ func TestAPanicOfABuildIsItsCallers(t *testing.T) {
 	}
 	const many = 50 * factsShared
 	for i, of := range []func() (any, error){
-		func() (any, error) { return ends(readFacts(many, nil), seenFacts{fails: func(int) error { panic("here") }}) },
+		func() (any, error) {
+			return ends(readFacts(many, nil), seenFacts{fails: func(int) error { panic("here") }})
+		},
 		func() (any, error) { return ends(func(adder) error { panic("here") }, seenFacts{}) },
 	} {
 		cause, other := of()
