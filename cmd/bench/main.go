@@ -41,7 +41,7 @@ type options struct {
 	Measured string   `help:"File with the figures of venues of several sizes." default:"docs/measured.json" type:"path"`
 	Note     string   `help:"Note that is stored with the figures: the machine, and what else it ran." default:"nothing else running"`
 	Plot     bool     `help:"Plot the stored figures as SVG, next to that file, and measure nothing."`
-	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, explorer, wallets, pages, export, follow (which is catchup and tail)."`
+	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, explorer, wallets, cold, pages, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -105,7 +105,7 @@ func run(ctx context.Context, o options) error {
 	}{
 		{"load", b.load}, {"logs", b.logs}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
 		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"commit", b.commits}, {"start", b.start}, {"http", b.http}, {"replica", b.replica}, {"export", b.export}, {"endpoints", b.endpoints}, {"explorer", b.explorer},
-		{"wallets", b.wallets}, {"pages", b.pages}, {"catchup", b.catchUp}, {"tail", b.tail},
+		{"wallets", b.wallets}, {"cold", b.cold}, {"pages", b.pages}, {"catchup", b.catchUp}, {"tail", b.tail},
 	} {
 		if !b.needed(part.name) {
 			continue
@@ -145,7 +145,7 @@ func (b *bench) needed(part string) bool {
 	case "small":
 		return b.wants("fresh")
 	case "large":
-		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("explorer") || b.wants("wallets") || b.wants("pages")
+		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("explorer") || b.wants("wallets") || b.wants("cold") || b.wants("pages")
 	case "catchup", "tail":
 		return b.wants(part) || b.wants("follow")
 	}

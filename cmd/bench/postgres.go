@@ -21,10 +21,11 @@ import (
 // postgres is a private cluster in a temporary folder, reached over a socket in it. It runs as a
 // user other than root, which PostgreSQL requires.
 type postgres struct {
-	dir    string
-	bin    map[string]string
-	as     *syscall.Credential // nil: the current user
-	server *exec.Cmd
+	dir     string
+	buffers string
+	bin     map[string]string
+	as      *syscall.Credential // nil: the current user
+	server  *exec.Cmd
 }
 
 // errNoPostgres means that there is nothing to compare with.
@@ -55,7 +56,7 @@ func findPrograms() (map[string]string, error) {
 
 // startPostgres makes a cluster and starts it.
 func startPostgres(ctx context.Context, buffers string) (p *postgres, err error) {
-	p = &postgres{}
+	p = &postgres{buffers: buffers}
 	if p.bin, err = findPrograms(); err != nil {
 		return nil, err
 	}
@@ -74,20 +75,34 @@ func startPostgres(ctx context.Context, buffers string) (p *postgres, err error)
 	if _, err := p.run(ctx, "initdb", "-D", data, "-U", "bench", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale", "C"); err != nil {
 		return nil, err
 	}
-	p.server = p.command(context.WithoutCancel(ctx), "postgres", "-D", data, "-k", p.dir, "-h", "", "-c", "shared_buffers="+buffers, "-c", "jit=off",
-		"-c", "max_connections=20", "-c", "fsync=off", "-c", "max_wal_size=4GB", "-c", "logging_collector=off")
+	err = p.start(ctx)
+	return p, err
+}
+
+// start starts the server of the cluster.
+func (p *postgres) start(ctx context.Context) (err error) {
+	p.server = p.command(context.WithoutCancel(ctx), "postgres", "-D", filepath.Join(p.dir, "data"), "-k", p.dir, "-h", "", "-c", "shared_buffers="+p.buffers,
+		"-c", "jit=off", "-c", "max_connections=20", "-c", "fsync=off", "-c", "max_wal_size=4GB", "-c", "logging_collector=off")
 	if err := p.server.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	for range 100 {
 		if err = p.sql(ctx, "SELECT 1"); err == nil {
-			return p, nil
+			return nil
 		}
 		if err := guard.Sleep(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, fmt.Errorf("postgres does not respond: %w", err)
+	return fmt.Errorf("postgres does not respond: %w", err)
+}
+
+// restart stops the server and starts it again, with nothing in its buffers.
+func (p *postgres) restart(ctx context.Context) error {
+	if err := errors.Join(p.server.Process.Signal(os.Interrupt), p.server.Wait()); err != nil {
+		return err
+	}
+	return p.start(ctx)
 }
 
 // stepDown chooses a user to run as if the current one is root.

@@ -9,6 +9,7 @@ import (
 
 	"pmx/data"
 	"pmx/http/wire"
+	"pmx/rollups/serving"
 )
 
 // exported are the tables for PostgreSQL: the facts, and the names of their tokens and markets.
@@ -80,16 +81,21 @@ func (b *bench) wallets() error {
 	b.add("segments of newest fills and of market texts, built in the same time", fmt.Sprintf("%s fills, %.1f B each; %s markets, %.0f B each",
 		count(tokens.Stored), float64(tokens.Bytes)/float64(max(tokens.Stored, 1)), count(texts.Stored), float64(texts.Bytes)/float64(max(texts.Stored, 1))), "", "", "")
 	for _, r := range walletReads {
-		rng := mrand.New(mrand.NewPCG(1, 2))
-		paths := make([]string, 100_000)
-		for i := range paths {
-			paths[i] = wire.Base + "/trader/" + snap.WalletAt(data.WalletID(rng.IntN(snap.Wallets()))).String() + r.path
-		}
-		if err := b.walletRead(s, rival, r.what, paths, r.rival, snap.Wallets()); err != nil {
+		if err := b.walletRead(s, rival, r.what, randomWallets(snap, r.path, 1), r.rival, snap.Wallets()); err != nil {
 			return errors.Join(err, s.close())
 		}
 	}
 	return s.close()
+}
+
+// randomWallets are paths of an endpoint for random wallets.
+func randomWallets(snap *serving.Snapshot, path string, seed uint64) []string {
+	rng := mrand.New(mrand.NewPCG(seed, 2))
+	paths := make([]string, 100_000)
+	for i := range paths {
+		paths[i] = wire.Base + "/trader/" + snap.WalletAt(data.WalletID(rng.IntN(snap.Wallets()))).String() + path
+	}
+	return paths
 }
 
 // walletRead measures both in turns.

@@ -120,19 +120,15 @@ func (s *buffer) write(out *output) (err error) {
 	add := s.writeNewest
 	if s.most == 0 {
 		add = s.writeWallet
+		s.gatherHashes()
 		if err := s.writeShared(w); err != nil {
 			return err
 		}
 	}
-	for i := 0; i < len(s.entries); {
-		to := i + 1
-		for to < len(s.entries) && s.entries[to].key == s.entries[i].key {
-			to++
-		}
-		if err := add(w, s.entries[i:to]); err != nil {
+	for from, to := range s.eachKey {
+		if err := add(w, s.entries[from:to]); err != nil {
 			return err
 		}
-		i = to
 	}
 	return out.finish(w)
 }
