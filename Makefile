@@ -11,6 +11,7 @@ LIVE     ?= ./pmx-live
 REPLAY   ?= 127.0.0.1:8091
 FUZZTIME ?= 20s
 ARGS     ?=
+REF      ?=
 # The packages to test, and flags of go test: make test PKG=./rollups/... TESTFLAGS=-race
 # The slowest packages start first, so that none of them runs alone at the end.
 PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
@@ -46,7 +47,7 @@ RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/..
 # take minutes under the detector, which would have nothing to detect.
 RACE_SKIP := ADayThroughAllFaults|ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run live test test-long race cover bench soak soak-smoke power-loss lint fmt fuzz clients cluster browser licences vulnerabilities deb try-deb release check tools clean
+.PHONY: help build run live test test-long same race cover bench soak soak-smoke power-loss lint fmt fuzz clients cluster browser licences vulnerabilities deb try-deb release check tools clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +73,9 @@ test: tools ## Run all tests, and report which were skipped
 test-long: export PMX_TEST_LONG = 1
 test-long race: AT_ONCE = $(shell echo $$(( $(PROCESSORS) + 2 )))
 test-long: test ## Run all tests with every random case, as CI does (see docs/design.md)
+
+same: tools ## Compare every response on a sample venue with those of another commit: make same REF=COMMIT
+	@GO='$(GO)' .ci/same '$(REF)'
 
 race: tools ## Run the tests of concurrent packages under the race detector
 	@$(GO) test -v -race -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -208,25 +209,26 @@ func eachLine(t *testing.T, path string, f func(line string)) {
 
 // installation is a data directory and the server on it. Each command is a separate process.
 type installation struct {
-	t      *testing.T
-	dir    string
-	base   string
-	key    string
-	flags  []string // of serve, besides those that all have
-	server *exec.Cmd
-	errors bytes.Buffer
-	rest   io.Reader
+	t       *testing.T
+	dir     string
+	base    string
+	key     string
+	program string   // that is run; "": this one
+	flags   []string // of serve, besides those that all have
+	server  *exec.Cmd
+	errors  bytes.Buffer
+	rest    io.Reader
 }
 
 // run runs pmx and returns its output.
 func (in *installation) run(args ...string) []byte {
 	in.t.Helper()
-	if args[0] == "import" && !testfiles.Long() { // without the migrations of a new database
+	if args[0] == "import" && in.program == "" && !testfiles.Long() { // without the migrations of a new database
 		if err := enginetest.Create(filepath.Join(in.dir, "pmx-data")); err != nil {
 			in.t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("pmx", args...)
+	cmd := exec.Command(cmp.Or(in.program, "pmx"), args...)
 	cmd.Dir, cmd.Env = in.dir, append(os.Environ(), oneThread()...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
@@ -241,7 +243,7 @@ func (in *installation) run(args ...string) []byte {
 func (in *installation) serve() {
 	in.t.Helper()
 	in.errors.Reset()
-	in.server = exec.Command("pmx", append([]string{"serve", "--listen", "127.0.0.1:0", "--threads", "1"}, in.flags...)...)
+	in.server = exec.Command(cmp.Or(in.program, "pmx"), append([]string{"serve", "--listen", "127.0.0.1:0", "--threads", "1"}, in.flags...)...)
 	in.server.Dir, in.server.Stderr = in.dir, &in.errors
 	out, err := in.server.StdoutPipe()
 	if err != nil {
