@@ -138,6 +138,19 @@ func sizeOf(limit string) int64 {
 	return int64(n)
 }
 
+// EvictBlocks makes DuckDB evict blocks that it has read until it holds most bytes: it lowers the limit for a moment, in which no
+// other Write and no Read whose context is not Lean runs. It does nothing while there are such Reads, or if a limit of BoundMemory is in
+// force. conn must be that of a Write. It fails if DuckDB needs more than most bytes, or with ErrLimitLow.
+func (db *DB) EvictBlocks(ctx context.Context, conn *sql.Conn, most int64) error {
+	if db.Bounded() {
+		return nil
+	}
+	if err := db.BoundMemory(ctx, conn, most); err != nil {
+		return err
+	}
+	return db.unbound(ctx, conn)
+}
+
 // Bounded reports whether a limit of BoundMemory is in force.
 func (db *DB) Bounded() bool { return db.bound.is() != "" }
 

@@ -307,7 +307,7 @@ func (d *difference) same(table string) (bool, error) {
 	err := d.conn.QueryRowContext(d.ctx, statements.Get("StoredAlike", "@table", table)).Scan(&same)
 	if err == nil && same {
 		err = engine.EachValue(d.ctx, d.conn, statements.Get("StoredIn", "@table", table), func(block int64) error {
-			if block >= 0 && !d.Unchanged(block*d.block, d.block) {
+			if block < -1 || block >= 0 && !d.Unchanged(block*d.block, d.block) {
 				same = false
 			}
 			return nil

@@ -24,8 +24,8 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	if err := errors.Join(k.needFills("an import"), k.checkDiskSpace()); err != nil {
 		return ingest.Receipt{}, err
 	}
-	if coming.Fills > 0 || k.firstBuilding.Load() {
-		k.unbound(ctx) // batches come that need as much as a rebuild, or the limit is low for something else
+	if coming.Fills > 0 {
+		k.unbound(ctx) // batches come that need as much as a rebuild
 	}
 	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})
 	if err != nil {

@@ -74,3 +74,6 @@ func (k *Keeper) LeaveImage() { k.leaveImage(context.Background()) }
 
 // FirstBuild is firstBuild.
 func (k *Keeper) FirstBuild() (end func()) { return k.firstBuild() }
+
+// CancelBackground cancels the context of background work, as Close does first.
+func (k *Keeper) CancelBackground() { k.cancel() }

@@ -52,7 +52,6 @@ type Keeper struct {
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were last released
 	activity       activity                   // at the last look for memory that nobody uses
-	firstBuilding  atomic.Bool                // files are being written that have all facts, with little memory
 	division       *engine.Division           // of Config.Memory; nil: DuckDB's limit stays
 	deferred       deferral                   // the rebuild that a source needs after catching up
 	work           workLock                   // one import, refresh, rebuild or verification at a time

@@ -44,7 +44,7 @@ func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	return done
 }
 
-// releaseFacts returns the memory of blocks after all facts were read once, which nobody may do again: of 100 million
+// releaseFacts returns the memory of blocks after all facts were read once: of 100 million
 // fills they are 5 GB.
 func (k *Keeper) releaseFacts(ctx context.Context) {
 	k.releaseAll(ctx, behindBlocks)
@@ -211,7 +211,7 @@ func (k *Keeper) endBehind() {
 			k.segments.building.Lock()
 			defer k.segments.building.Unlock()
 		}
-		k.unbound(k.ctx)
+		k.unbound(context.WithoutCancel(k.ctx)) // closing makes a checkpoint
 		if k.live != nil {
 			engine.BoundGarbage(followedGarbage)
 		}

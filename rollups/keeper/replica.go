@@ -170,6 +170,7 @@ func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
 func (k *Keeper) Followed(current bool, failure string) {
 	if k.work.TryLock() { // else Take runs, which does it too
 		k.followHeap(k.ctx)
+		k.rest(k.ctx)
 		k.work.Unlock()
 	}
 	now := k.cfg.Now().UTC()

@@ -2,6 +2,8 @@ package keeper
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"pmx/engine"
@@ -14,12 +16,13 @@ const (
 	// spareHeap is how much Go may hold beyond its live heap while a server rests, or a quarter of the live heap
 	// if that is more: less is not worth a collection.
 	spareHeap = 64 << 20
-	// firstBuildMemory is DuckDB's memory limit while files are written that have all facts: each fact is read once,
-	// and keeping its block serves nobody. firstBuildGarbage is how much garbage Go may
-	// hold then, and boundAgain how often the limit is set again.
+	// firstBuildMemory is how much DuckDB keeps while files are written that have all facts, each of which is read
+	// once; firstBuildGarbage is how much garbage Go may hold then, and evictAgain how often DuckDB's blocks are evicted.
 	firstBuildMemory  = 512 << 20
 	firstBuildGarbage = 128 << 20
-	boundAgain        = time.Second
+	evictAgain        = time.Second
+	// idleCollections is how often Go collects garbage if nothing is allocated.
+	idleCollections = 2 * time.Minute
 )
 
 // activity says how much a server has done.
@@ -29,9 +32,9 @@ type activity struct {
 	collections int64     // of Go's garbage that were due
 }
 
-// rest returns memory that nobody has used for a minute: the blocks that DuckDB has read if there was no query since, and Go's garbage if
-// no collection was due. The start reads all tables and leaves as much garbage as live data, which a server would otherwise
-// keep, however little it is asked. A busy one keeps both, because it would need them again at once. The caller does the keeper's work.
+// rest returns memory that was not used for a minute: the blocks that DuckDB has read, if there was no query since, and Go's garbage, if
+// there were no more collections than an idle process has. A start reads all tables and leaves as much garbage as live data, and a
+// server with few requests would keep both. A busy one would need both again at once. The caller does the keeper's work.
 func (k *Keeper) rest(ctx context.Context) {
 	now := activity{k.cfg.Now(), k.db.Reads(), engine.Collections()}
 	was := k.activity
@@ -45,50 +48,50 @@ func (k *Keeper) rest(ctx context.Context) {
 		k.releaseAll(ctx, 0)
 		now.reads = k.db.Reads()
 	}
-	if now.collections == was.collections && engine.SpareHeap() > max(spareHeap, engine.LiveHeap()/4) {
+	idle := int64(now.at.Sub(was.at) / idleCollections)
+	if now.collections <= was.collections+idle && engine.SpareHeap() > max(spareHeap, engine.LiveHeap()/4) {
 		engine.ReturnMemory()
 	}
 	k.activity = now
 }
 
 // firstBuild keeps the memory small while files are written that have all facts, which needs buffers of its own. The function that
-// it returns ends this, and returns the memory. At the end of a catch-up the memory has lower limits already, which stay.
+// it returns ends this, and returns the memory. At the end of a catch-up the memory has lower limits already.
 func (k *Keeper) firstBuild() (end func()) {
 	if k.db.Bounded() {
 		return func() { k.releaseFacts(k.ctx) }
 	}
-	k.firstBuilding.Store(true)
 	engine.BoundGarbage(firstBuildGarbage)
 	engine.ReturnMemory() // a start leaves much garbage
 	ctx, stop := context.WithCancel(k.ctx)
-	bounding := guard.Start(func() error {
-		k.boundFirstBuild(ctx)
+	evicting := guard.Start(func() error {
+		again := time.NewTicker(evictAgain)
+		defer again.Stop()
+		for ctx.Err() == nil {
+			k.evict(ctx)
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+			}
+		}
 		return nil
 	})
 	return func() {
 		stop()
-		failed := <-bounding
-		k.firstBuilding.Store(false)
-		k.unbound(k.ctx)
+		failed := <-evicting
 		engine.BoundGarbage(0) // a following server bounds it again within a minute
 		k.releaseFacts(k.ctx)
 		_ = guard.Repanic(failed)
 	}
 }
 
-// boundFirstBuild sets DuckDB's limit until ctx ends, again and again: a query of the database restores the usual one, and so does
-// an import, before which the limit is not set again until it is done.
-func (k *Keeper) boundFirstBuild(ctx context.Context) {
-	again := time.NewTicker(boundAgain)
-	defer again.Stop()
-	for ctx.Err() == nil {
-		if k.work.TryLock() {
-			k.bound(ctx, firstBuildMemory)
-			k.work.Unlock()
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-		}
+// evict makes DuckDB release blocks that the build has read, unless somebody queries the database.
+func (k *Keeper) evict(ctx context.Context) {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.EvictBlocks(ctx, conn, firstBuildMemory) })
+	switch {
+	case errors.Is(err, engine.ErrLimitLow):
+		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
+	case err != nil && ctx.Err() == nil:
+		k.cfg.Log.Debug().Err(err).Msg("DuckDB's blocks could not be released")
 	}
 }

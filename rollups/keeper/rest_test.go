@@ -12,7 +12,6 @@ import (
 	"pmx/data/feeds"
 	"pmx/engine"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -123,13 +122,13 @@ func TestARestingServerReturnsGarbage(t *testing.T) {
 	}
 }
 
-// TestTheFirstFilesAreWrittenInLittleMemory: DuckDB's limit is lower until they are written, also after a query, and an import has the
-// usual one.
-func TestTheFirstFilesAreWrittenInLittleMemory(t *testing.T) {
+// TestFirstFilesAreWrittenInLittleMemory: what DuckDB has read is evicted every second, also after a query. The usual limit is in force
+// all the time otherwise, and when the server is closed meanwhile.
+func TestFirstFilesAreWrittenInLittleMemory(t *testing.T) {
 	k, l := openLimited(t)
 	usual := limitOf(t, k)
 	end := k.FirstBuild()
-	lowered := func(n int) bool {
+	evicted := func(n int) bool {
 		for end := time.Now().Add(time.Minute); len(l.of("'524288KiB'")) < n; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				return false
@@ -137,25 +136,33 @@ func TestTheFirstFilesAreWrittenInLittleMemory(t *testing.T) {
 		}
 		return true
 	}
-	if !lowered(1) {
+	if !evicted(1) {
 		t.Fatalf("limits: %q", l.sets())
 	}
 	if err := k.Read(t.Context(), func(*sql.Conn) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if !lowered(2) {
+	if !evicted(2) {
 		t.Fatalf("after a query, limits: %q", l.sets())
 	}
-	before := len(l.sets())
-	if _, err := k.Commit(t.Context(), batchOf(0, 100), ingest.Remaining{}); err != nil {
+	if err := k.Read(t.Context(), func(*sql.Conn) error {
+		before := len(l.sets())
+		time.Sleep(1500 * time.Millisecond) // longer than from one eviction to the next
+		if sets := l.sets(); len(sets) > before {
+			t.Errorf("during a query, limits: %q", sets[before:])
+		}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if sets := l.sets(); len(sets) == before || sets[before] != "'2GB'" {
-		t.Errorf("with a batch, limits: %q", sets[before:])
-	}
+	k.CancelBackground()
 	end()
-	if limit := limitOf(t, k); limit != usual {
+	for i, limit := range l.of("'524288KiB'", "'2GB'") {
+		if low := i%2 == 0; low != (limit == "'524288KiB'") {
+			t.Fatalf("limits: %q", l.sets())
+		}
+	}
+	if limit := limitOf(t, k); limit != usual || k.DB().Bounded() {
 		t.Errorf("afterwards the limit is %s, before it was %s", limit, usual)
 	}
-	alsoVerify(t, k)
 }

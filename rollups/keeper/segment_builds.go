@@ -119,6 +119,7 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 			return fmt.Errorf("segments: %w", err)
 		}
 	}
+	defer k.firstBuild()()
 	if err := k.buildSegments(ctx, r, true); err != nil {
 		return fmt.Errorf("segments: %w", err)
 	}

@@ -44,7 +44,7 @@ type factChunk struct {
 }
 
 // shareFacts passes the facts of one reading to several builds, which run beside it and beside each other, at low priority. If the
-// reading fails, all builds do; if a build fails, the reading ends and the others fail.
+// reading fails, all builds do. If a build fails before everything was read, the reading ends and the others fail; later, they go on.
 func shareFacts(read func(add adder) error, builds ...factsBuild) error {
 	s := factShare{chunk: &factChunk{}, free: make(chan *factChunk, chunksWaiting)}
 	var ends []<-chan error

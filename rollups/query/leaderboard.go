@@ -29,12 +29,12 @@ type sumRow struct {
 // of these windows, at low priority, and the stretches of time between their ends one after the other: together they would take
 // several times as much of DuckDB's memory. The result takes most bytes.
 func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*serving.Leaderboards, error) {
-	leaderboards := serving.NewLeaderboards(upTo, most)
+	leaderboards, lake := serving.NewLeaderboards(upTo, most), r.lake() // one lake for all stretches: another may be taken
 	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error { // all of them see the same state
 			hi := upTo
 			for age, lo := range serving.LeaderboardCuts(upTo) {
-				if err := r.addLeaderboards(ctx, conn, leaderboards, age, [2]int64{lo, hi}, batch); err != nil {
+				if err := addLeaderboards(ctx, conn, lake, leaderboards, age, [2]int64{lo, hi}, batch); err != nil {
 					return err
 				}
 				hi = lo
@@ -49,10 +49,10 @@ func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*se
 }
 
 // addLeaderboards adds the figures of one stretch of time, after its beginning and up to its end.
-func (r *Reader) addLeaderboards(ctx context.Context, conn *sql.Conn, leaderboards *serving.Leaderboards, age int, of [2]int64, batch int64) (err error) {
+func addLeaderboards(ctx context.Context, conn *sql.Conn, lake *Lake, leaderboards *serving.Leaderboards, age int, of [2]int64, batch int64) (err error) {
 	fills := "fills"
-	if l := r.lake(); l != nil {
-		if fills, err = l.sumsBetween(of[0], of[1]); err != nil {
+	if lake != nil {
+		if fills, err = lake.sumsBetween(of[0], of[1]); err != nil {
 			return err
 		}
 	}

@@ -30,8 +30,8 @@ SELECT (SELECT count(*) FROM @table) = (SELECT count(*) FROM served.@table)
   AND NOT EXISTS (FROM pragma_storage_info('served.@table') EXCEPT FROM pragma_storage_info('@table'))
 
 -- name: StoredIn
--- The blocks of the file that a table's segments are in; -1 is none.
-SELECT DISTINCT unnest(list_append(additional_block_ids, block_id)) AS block FROM pragma_storage_info('@table')
+-- The blocks of the file that a table's segments are in; -1 is none, -2 not in the file yet.
+SELECT DISTINCT coalesce(unnest(list_append(additional_block_ids, block_id)), -2) AS block FROM pragma_storage_info('@table')
 
 -- name: ServedDelta
 -- The number of rows of a served delta, the position of the last one, and a sum of the rows'

@@ -14,6 +14,7 @@ type buffer struct {
 	kind
 	entries []entry
 	hashes  []data.Hash
+	spare   []data.Hash // for hashes in another order
 	// recent has the ordinals of recently seen hashes, older those before them: the fills of a
 	// transaction come close together, and a hash that is stored twice only costs space.
 	recent, older map[data.Hash]uint32

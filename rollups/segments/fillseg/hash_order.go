@@ -1,6 +1,6 @@
 package fillseg
 
-import "pmx/data"
+import "slices"
 
 // gatherHashes puts the hashes of a wallet's fills next to each other, so that a page of its fills reads few pages of the file. A hash is
 // stored once for the fills of all its wallets: it goes to the one with the fewest fills here, because those of a wallet with many, such
@@ -20,7 +20,7 @@ func (s *buffer) gatherHashes() {
 			}
 		}
 	}
-	gathered := make([]data.Hash, 0, len(s.hashes))
+	gathered := slices.Grow(s.spare[:0], len(s.hashes))
 	for from, to := range s.eachKey {
 		for _, e := range s.entries[from:to] {
 			if tx := e.tx(); tx != noTx && owners[tx] == uint32(from) && places[tx] == nobody {
@@ -34,7 +34,7 @@ func (s *buffer) gatherHashes() {
 			e.w0 = e.w0&(1<<32-1) | uint64(places[e.tx()])<<32
 		}
 	}
-	s.hashes = gathered
+	s.hashes, s.spare = gathered, s.hashes
 }
 
 // eachKey yields where the entries of each key begin and end, in order. Entries must be sorted.
