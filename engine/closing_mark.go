@@ -8,9 +8,10 @@ import (
 	"os"
 )
 
-// A mark identifies a state of the database that is the last one of a process: LeaveMark commits it, and the next pmx that opens the database removes
-// it before anything else is committed. (Other programs must not write to the database.) So as long as a mark is in the table, nothing was changed after it, and a copy of the file that has it is
-// a copy of that very state. Backups have none, as they are made from an open database.
+// A mark identifies a state of the database that is the last one of a process: LeaveMark commits it, and the next pmx that opens
+// the database removes it before anything else is committed. (Other programs must not write to the database.) So as long as a mark
+// is in the table, nothing was changed after it, and a copy of the file that has it is a copy of that very state. Backups have
+// none, as they are made from an open database.
 
 // Mark is the one that was in the database when this process opened it; nil: there was none.
 func (db *DB) Mark() []byte { return db.mark }
