@@ -349,7 +349,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	}
 }
 
-// drawAtOnce chooses whether definitions are computed at once or in pieces of any size.
+// drawAtOnce chooses whether definitions are computed at once or in chunks of any size.
 func (v *venue) drawAtOnce(t *rapid.T) {
 	v.atOnce = rapid.SampledFrom([]int64{0, 1, 3, 12}).Draw(t, "rows at once")
 }

@@ -29,7 +29,7 @@ func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, 
 			return err
 		}
 		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", chunker: p}
-		return b.all(step, func(t table, pieces []piece) error { return t.replace(ctx, conn, pieces) }, func() error {
+		return b.all(step, func(t table, chunks []chunk) error { return t.replace(ctx, conn, chunks) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
 				if err == nil && v.rebuilt != nil {
@@ -59,13 +59,13 @@ type rebuilder struct {
 	shared  bool // two tokens are mapped to one outcome
 }
 
-// piece is the definition of a rollup for a range of its first key.
-type piece struct {
+// chunk is the definition of a rollup for a range of its first key.
+type chunk struct {
 	keyRange
 	query string
 }
 
-func (b *rebuilder) all(step func(string, int, int), store func(table, []piece) error, finish func() error) error {
+func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) error, finish func() error) error {
 	if err := b.conn.QueryRowContext(b.ctx, statements.Get("NewestFill")).Scan(&b.asOf); err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []piece) 
 		if err := b.inputs(t); err != nil {
 			return fmt.Errorf("rebuild %s: inputs: %w", t.name, err)
 		}
-		pieces, err := b.pieces(t)
+		chunks, err := b.chunks(t)
 		if err == nil {
-			err = store(t, pieces)
+			err = store(t, chunks)
 		}
 		if err != nil {
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
@@ -185,22 +185,22 @@ func (b *rebuilder) into(table, rows string) error {
 	return b.exec(statements.Get("IntoTable", "@table", table, "@rows", rows))
 }
 
-// pieces are the definition of rollup t over the facts and over rollups built before it, one piece
+// chunks are the definition of rollup t over the facts and over rollups built before it, one chunk
 // for each range of keys.
-func (b *rebuilder) pieces(t table) ([]piece, error) {
+func (b *rebuilder) chunks(t table) ([]chunk, error) {
 	ranges, err := []keyRange{wholeRange}, error(nil)
 	if of := t.by; of.table != "" {
 		ranges, err = b.chunker.ranges(statements.Get("KeysOf", "@key", of.key, "@table", strings.ReplaceAll(of.table, "@suffix", b.suffix)), of.weight)
 	}
-	pieces := make([]piece, 0, len(ranges))
+	chunks := make([]chunk, 0, len(ranges))
 	for _, r := range ranges {
 		query := t.typed(b.query(t, r))
 		if !r.whole() {
 			query = statements.Get("RowsInRange", "@rows", query, "@which", r.of(t.keys[0]))
 		}
-		pieces = append(pieces, piece{r, query})
+		chunks = append(chunks, chunk{r, query})
 	}
-	return pieces, err
+	return chunks, err
 }
 
 // query is the definition of rollup t for a range of its first key; it may return rows outside the

@@ -182,14 +182,14 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	return t.named("BaseAlone", "@columns", t.columnList(), "@grouped", t.grouped(t.named("BaseOfDelta", "@columns", t.columnList()))), nil
 }
 
-// replace replaces base and delta by the rows of pieces, in ascending order of keys.
-func (t table) replace(ctx context.Context, conn *sql.Conn, pieces []piece) error {
+// replace replaces base and delta by the rows of chunks, in ascending order of keys.
+func (t table) replace(ctx context.Context, conn *sql.Conn, chunks []chunk) error {
 	for _, name := range []string{"EmptyBase", "EmptyDelta"} {
 		if _, err := conn.ExecContext(ctx, t.named(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	for _, p := range pieces {
+	for _, p := range chunks {
 		if _, err := conn.ExecContext(ctx, t.named("FillBase", "@rows", p.query)); err != nil {
 			return fmt.Errorf("FillBase: %w", err)
 		}

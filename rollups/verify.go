@@ -87,7 +87,7 @@ type verifier struct {
 	made    []string // statements that drop what it made
 }
 
-// rebuilt recomputes every rollup, piece by piece, and compares.
+// rebuilt recomputes every rollup, chunk by chunk, and compares.
 func (v *verifier) rebuilt(step func(string, int, int)) error {
 	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix, chunker: v.chunker}
 	of := len(tables) + len(assertions)
@@ -96,30 +96,30 @@ func (v *verifier) rebuilt(step func(string, int, int)) error {
 			step("rebuilt_"+name, done, of)
 		}
 	}
-	return b.all(tell, func(t table, pieces []piece) error { return v.compare(b, t, pieces) }, func() error { return nil })
+	return b.all(tell, func(t table, chunks []chunk) error { return v.compare(b, t, chunks) }, func() error { return nil })
 }
 
 // rebuiltTable names the rows that verify computed from the facts, for later rollups.
 func (t table) rebuiltTable() string { return t.name + rebuiltSuffix }
 
-// pieceTable has the computed rows of a range of keys.
-const pieceTable = "piece" + rebuiltSuffix
+// chunkTable has the computed rows of a range of keys.
+const chunkTable = "chunk" + rebuiltSuffix
 
 // readLater are the rollups that definitions of later ones read.
 var readLater = map[string]bool{"position": true, "wallet_day": true, "token_day": true, "token_total": true, "platform_hour": true,
 	"redemption": true, "whale_move": true}
 
-// compare computes the pieces of rollup t and compares each with what is stored.
-func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
+// compare computes the chunks of rollup t and compares each with what is stored.
+func (v *verifier) compare(b *rebuilder, t table, chunks []chunk) error {
 	c := Check{Name: "rebuilt_" + t.name}
-	for _, p := range pieces {
+	for _, p := range chunks {
 		where, computed := "", t.counting(p.query)
 		if !p.whole() { // in little memory its rows are computed first, and compared afterwards
 			where = p.of(t.keys[0])
-			if err := b.exec(statements.Get("KeepRows", "@table", pieceTable, "@rows", computed)); err != nil {
+			if err := b.exec(statements.Get("KeepRows", "@table", chunkTable, "@rows", computed)); err != nil {
 				return err
 			}
-			computed = t.rows(pieceTable)
+			computed = t.rows(chunkTable)
 		}
 		query := statements.Get("CompareRows", "@columns", t.columnList(), "@merged", t.merged(where), "@rebuilt", computed)
 		var rows, bad int64
@@ -128,8 +128,8 @@ func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
 		}
 		c.Rows, c.Bad = c.Rows+rows, c.Bad+bad
 	}
-	if len(pieces) > 1 {
-		if err := b.exec(statements.Get("DropTable", "@table", "temp."+pieceTable)); err != nil {
+	if len(chunks) > 1 {
+		if err := b.exec(statements.Get("DropTable", "@table", "temp."+chunkTable)); err != nil {
 			return err
 		}
 	}
@@ -138,14 +138,14 @@ func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
 	}
 	v.checks = append(v.checks, c)
 	if readLater[t.name] {
-		return v.keep(b, t, pieces, c.OK)
+		return v.keep(b, t, chunks, c.OK)
 	}
 	return nil
 }
 
 // keep leaves the computed rows of rollup t for later ones. If the stored rows are equal to them, they are a view of these, which takes no
 // memory. Otherwise they are computed again.
-func (v *verifier) keep(b *rebuilder, t table, pieces []piece, equal bool) error {
+func (v *verifier) keep(b *rebuilder, t table, chunks []chunk, equal bool) error {
 	if equal {
 		rows, err := t.current(v.ctx, v.conn)
 		if err == nil {
@@ -161,7 +161,7 @@ func (v *verifier) keep(b *rebuilder, t table, pieces []piece, equal bool) error
 		return err
 	}
 	v.made = append(v.made, statements.Get("DropTable", "@table", "temp."+t.rebuiltTable()))
-	for _, p := range pieces {
+	for _, p := range chunks {
 		if err := b.into(t.rebuiltTable(), t.counting(p.query)); err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ var refuted = map[string]string{
 
 func (v *verifier) drop() {
 	ctx := context.WithoutCancel(v.ctx)
-	for _, statement := range append(v.made, statements.Get("DropTable", "@table", "temp."+pieceTable)) {
+	for _, statement := range append(v.made, statements.Get("DropTable", "@table", "temp."+chunkTable)) {
 		_, _ = v.conn.ExecContext(ctx, statement) // freed with the connection otherwise
 	}
 }

@@ -171,7 +171,7 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 		}
 		most := rebuildMemory.of(fills)
 		return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
-			if done == 0 { // the pieces are those of the usual limit: writing to disk costs less than more pieces do
+			if done == 0 { // the chunks are those of the usual limit: writing to disk costs less than more chunks do
 				tight = k.db.BoundMemory(ctx, conn, most)
 			}
 			engine.TrimBlocks()
