@@ -57,7 +57,7 @@ var layers = []struct {
 	{"http/acme", nil},
 	{"http/wire", []string{"data"}},
 
-	{"rollups/cluster/clustertest", []string{"rollups", "rollups/cluster", "engine/export"}},
+	{"rollups/cluster/clustertest", []string{"rollups", "rollups/cluster", "engine/export", "engine/statement"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
 	{"rollups/cluster", []string{"rollups", "engine", "engine/export", "engine/statement", "data"}},
 	{"rollups", []string{"rollups/query", "rollups/image", "rollups/segments/...", "rollups/serving", "rollups/index", "rollups/weather", "engine", "engine/statement", "data/..."}},

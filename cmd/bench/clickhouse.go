@@ -29,17 +29,17 @@ var clickhouseFiles embed.FS
 
 var clickhouseStatements = statement.MustLoad(clickhouseFiles)
 
-// clickhouseFacts are the tables that the statements read, with queries that copy them from the rival's database and the attached one.
+// clickhouseFacts are the tables that the statements read, with the statements that copy them from the rival's database and the attached one.
 var clickhouseFacts = []struct{ table, query, columns, order string }{
-	{"fills", "SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index FROM p.fills",
+	{"fills", "ClickHouseFills",
 		"ts Int64, wallet Int32, token Int32, side Int8, role Int8, shares Int64, usd Int64, fee Int64, tx Nullable(String), log_index Nullable(Int32)", "ts"},
-	{"tokens", "SELECT token, market, outcome FROM p.tokens", "token Int32, market Nullable(Int32), outcome Nullable(Int8)", "token"},
-	{"markets", "SELECT market, resolved_at, coalesce(payouts, []) AS payouts, category, event_slug, event_id FROM p.markets",
+	{"tokens", "ClickHouseTokens", "token Int32, market Nullable(Int32), outcome Nullable(Int8)", "token"},
+	{"markets", "ClickHouseMarkets",
 		"market Int32, resolved_at Nullable(Int64), payouts Array(Int64), category Nullable(String), event_slug Nullable(String), event_id Nullable(String)", "market"},
-	{"desk_market", "SELECT market FROM p.desk_market", "market Int32", "market"},
-	{"weather_issue", "SELECT city, target, metric, source, issued_at, value FROM p.weather_issue",
+	{"desk_market", "ClickHouseDeskMarkets", "market Int32", "market"},
+	{"weather_issue", "ClickHouseIssues",
 		"city String, target Int32, metric Int8, source String, issued_at Int64, value Int32", "issued_at"},
-	{"calendar", "SELECT city, day, starts, noon FROM calendar", "city String, day Int32, starts Int64, noon Int64", "starts"},
+	{"calendar", "ClickHouseCalendar", "city String, day Int32, starts Int64, noon Int64", "starts"},
 }
 
 // clickhouseTables are the tables that ClickHouse derives: those that the rival derives, without desk_market, which both are given.
@@ -82,17 +82,17 @@ func (b *bench) clickhouse(db *sql.DB, asOf int64) (answer clickhouseAnswer, err
 	task := clickhouseTask{Folder: filepath.Join(dir, "data"), Prepare: []string{"SET join_use_nulls = 1", "SET prefer_column_name_to_alias = 1"}}
 	for _, f := range clickhouseFacts {
 		file := filepath.Join(dir, f.table+".parquet")
-		if err := execAll(b.ctx, db, "COPY ("+f.query+") TO '"+file+"' (FORMAT parquet)"); err != nil {
+		if err := execAll(b.ctx, db, duckStatements.Get("CopyParquet", "@query", duckStatements.Get(f.query), "@file", file)); err != nil {
 			return answer, err
 		}
-		task.Prepare = append(task.Prepare, "CREATE TABLE "+f.table+" ("+f.columns+") ENGINE = MergeTree ORDER BY "+f.order,
-			"INSERT INTO "+f.table+" SELECT * FROM file('"+file+"', Parquet, '"+f.columns+"')")
+		task.Prepare = append(task.Prepare, clickhouseStatements.Get("create_facts", "@table", f.table, "@columns", f.columns, "@order", f.order),
+			clickhouseStatements.Get("copy_facts", "@table", f.table, "@columns", f.columns, "@file", file))
 	}
 	for _, name := range rivalMacros {
 		task.Prepare = append(task.Prepare, clickhouseStatements.Get(name))
 	}
 	var whale int64
-	if err := db.QueryRowContext(b.ctx, "SELECT min_usd FROM p.whale_rule").Scan(&whale); err != nil {
+	if err := db.QueryRowContext(b.ctx, duckStatements.Get("WhaleMin")).Scan(&whale); err != nil {
 		return answer, err
 	}
 	var wanted []string
@@ -106,7 +106,8 @@ func (b *bench) clickhouse(db *sql.DB, asOf int64) (answer clickhouseAnswer, err
 			return answer, fmt.Errorf("sums of %s: %w", table, err)
 		}
 		wanted = append(wanted, want)
-		task.Timed = append(task.Timed, "CREATE TABLE "+table+" ENGINE = MergeTree ORDER BY ("+strings.Join(rollups.Keys(table), ", ")+") SETTINGS allow_nullable_key = 1 AS "+clickhouseStatement(table, asOf, whale))
+		task.Timed = append(task.Timed, clickhouseStatements.Get("derive", "@table", table, "@keys", strings.Join(rollups.Keys(table), ", "),
+			"@query", clickhouseStatement(table, asOf, whale)))
 		task.Sums = append(task.Sums, theirs)
 	}
 	if answer, err = runClickHouse(b.ctx, b.Python, task); err != nil {
@@ -137,7 +138,8 @@ func summaries(ctx context.Context, db *sql.DB, table string) (ours, theirs stri
 			duck, click = append(duck, "coalesce(SUM("+c.name+"::HUGEINT), 0)"), append(click, "toString(ifNull(sum(toInt128("+c.name+")), 0))")
 		}
 	}
-	return "SELECT concat_ws(' ', " + strings.Join(duck, ", ") + ") FROM " + table, "SELECT arrayStringConcat([" + strings.Join(click, ", ") + "], ' ') FROM " + table, nil
+	return duckStatements.Get("TableSums", "@sums", strings.Join(duck, ", "), "@table", table),
+		clickhouseStatements.Get("table_sums", "@sums", strings.Join(click, ", "), "@table", table), nil
 }
 
 func runClickHouse(ctx context.Context, python string, task clickhouseTask) (answer clickhouseAnswer, err error) {

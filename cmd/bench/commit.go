@@ -27,12 +27,6 @@ const (
 	commitFirst  = 5
 )
 
-// newestFills selects the newest fills of the venue, with their wallet addresses and token ids.
-const newestFills = `
-  SELECT f.ts, w.address, t.token_id, f.side, f.role, f.shares, f.usd, f.fee
-  FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 ORDER BY ts DESC LIMIT @rows) AS f
-  JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token ORDER BY f.ts`
-
 // commits measures how long a server takes to commit and serve a few hundred fills, as from a
 // followed source.
 func (b *bench) commits() error {
@@ -107,7 +101,7 @@ func rowsOf(fills []data.Fill) func(context.Context, data.Sink) error {
 // newest returns the newest n fills of a venue, oldest first.
 func (b *bench) newest(k *keeper.Keeper, n int) (fills []data.Fill, err error) {
 	err = k.Read(b.ctx, func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(b.ctx, substituted([]string{newestFills}, "@rows", fmt.Sprint(n))[0])
+		rows, err := conn.QueryContext(b.ctx, duckStatements.Get("NewestFills", "@rows", fmt.Sprint(n)))
 		if err != nil {
 			return err
 		}

@@ -13,25 +13,8 @@ import (
 	"pmx/engine/export"
 )
 
-// crowd inserts many wallets with lifetime figures but without fills.
-var crowd = []string{
-	"INSERT INTO wallets SELECT i::INTEGER, unhex(substr(sha256(i::VARCHAR), 1, 40)) FROM range(@crowd) AS r(i)",
-	`INSERT INTO wallet_total SELECT i::INTEGER, 1 + i % 7, 0, 0, hash(i) % 1000000007, hash(i + 1) % 1000000007, i % 13, 1, 1 + i % 5, i % 3, i % 2,
-  0, 0, hash(i + 2) % 500000009, 0, 1700000000000000 + i, 1730000000000000 + i FROM range(@crowd) AS r(i)`,
-	"UPDATE rollup_state SET as_of = 1732000000000000, epoch = 1",
-}
-
-// bareCopy writes the rows and columns of the leaderboard with a single hand-written COPY.
-const bareCopy = `COPY (
-  SELECT row_number() OVER () AS rank, '0x' || lower(hex(address)) AS address, username, fills AS trades, volume / 1e6 AS volume, buy_usd / 1e6 AS buy,
-    sell_usd / 1e6 AS sell, cash / 1e6 AS net_cash, redemption / 1e6 AS redemption, pnl / 1e6 AS real_pnl,
-    CASE WHEN buy_usd <> 0 THEN round(pnl::DOUBLE / buy_usd, 6) END AS roi, CASE WHEN resolved_markets <> 0 THEN round(winning_markets / resolved_markets, 6) END AS win_rate,
-    markets, resolved_markets, winning_markets, make_timestamp(first_ts)::TIMESTAMPTZ AS first_trade_at, make_timestamp(last_ts)::TIMESTAMPTZ AS last_trade_at
-  FROM (SELECT t.*, w.address, n.name AS username, buy_usd + sell_usd AS volume, sell_usd - buy_usd - fee_usd AS cash,
-      sell_usd - buy_usd - fee_usd + redemption AS pnl
-    FROM wallet_total AS t JOIN wallets AS w ON w.wallet = t.wallet LEFT JOIN wallet_names AS n ON n.wallet = t.wallet
-    ORDER BY pnl DESC, volume DESC, address LIMIT 2000000) AS ranked
-) TO '@file' (@options)`
+// crowd are the statements that insert many wallets with lifetime figures but without fills.
+var crowd = []string{"CrowdWallets", "CrowdTotals", "CrowdState"}
 
 // export measures an export with the maximum number of rows against a COPY, its memory, and its
 // effect on readers.
@@ -51,10 +34,10 @@ func (b *bench) crowded() (*service, error) {
 	}
 	err = k.DB().Write(b.ctx, func(conn *sql.Conn) error {
 		var there int64
-		if err := conn.QueryRowContext(b.ctx, "SELECT count(*) FROM wallets").Scan(&there); err != nil || there > 0 {
+		if err := conn.QueryRowContext(b.ctx, duckStatements.Get("CountWallets")).Scan(&there); err != nil || there > 0 {
 			return err
 		}
-		for _, text := range substituted(crowd, "@crowd", fmt.Sprint(b.Crowd)) {
+		for _, text := range texts(duckStatements, crowd, "@crowd", fmt.Sprint(b.Crowd)) {
 			if _, err := conn.ExecContext(b.ctx, text); err != nil {
 				return err
 			}
@@ -105,7 +88,7 @@ func (b *bench) bareExport(s *service, options string) (took time.Duration, err 
 	file := filepath.Join(s.keeper.DB().Dir().Exports(), "bare")
 	err = s.keeper.DB().Read(b.ctx, func(conn *sql.Conn) error {
 		took, err = timed(func() error {
-			_, err := conn.ExecContext(b.ctx, substituted([]string{bareCopy}, "@file", file, "@options", options)[0])
+			_, err := conn.ExecContext(b.ctx, duckStatements.Get("BareCopy", "@file", file, "@options", options))
 			return err
 		})
 		return err

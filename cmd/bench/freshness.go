@@ -17,17 +17,6 @@ const (
 	freshRounds = 7
 )
 
-// freshFills writes a file of 10k new fills: copies of the newest ones of the venue with later
-// times and other transactions, so that they have the currently active wallets and markets.
-const freshFills = `COPY (
-  SELECT f.ts + @later AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
-    CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, f.shares / 1000000 AS shares, f.usd / 1000000 AS usd,
-    CASE f.role WHEN 1 THEN 'maker' ELSE 'taker' END AS role, '0x' || sha256(hex(f.tx) || '@round') AS tx
-  FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 ORDER BY ts DESC LIMIT @rows) AS f
-  JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token
-  ORDER BY ts
-) TO '@file' (HEADER)`
-
 // fresh measures the time from a file with 10k new fills to the first HTTP response with them, at
 // both sizes.
 func (b *bench) fresh() error {
@@ -68,8 +57,8 @@ func (b *bench) freshAt(name string) (time.Duration, error) {
 func (b *bench) freshRound(s *service, round int) (time.Duration, error) {
 	file := filepath.Join(s.keeper.DB().Dir().Exports(), "fresh.csv")
 	err := s.keeper.DB().Write(b.ctx, func(conn *sql.Conn) error {
-		query := strings.NewReplacer("@later", "600000000", "@rows", fmt.Sprint(freshRows), "@round", fmt.Sprint(round, time.Now().UnixNano()),
-			"@file", file).Replace(freshFills)
+		query := duckStatements.Get("FreshFills", "@later", "600000000", "@rows", fmt.Sprint(freshRows), "@round", fmt.Sprint(round, time.Now().UnixNano()),
+			"@file", file)
 		_, err := conn.ExecContext(b.ctx, query)
 		return err
 	})

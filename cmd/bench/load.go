@@ -11,21 +11,9 @@ import (
 // loadRows is the number of fills for measuring the import.
 const loadRows = 5_000_000
 
-// rivalLoad reads the same file into the same columns with DuckDB alone: ids are assigned and
-// joined, but nothing is checked, matched or derived.
-var rivalLoad = []string{
-	"CREATE TABLE wallets AS SELECT (row_number() OVER () - 1)::INTEGER AS wallet, address FROM (SELECT DISTINCT unhex(substr(address, 3)) AS address FROM read_parquet('@file'))",
-	"CREATE TABLE tokens AS SELECT (row_number() OVER () - 1)::INTEGER AS token, token_id FROM (SELECT DISTINCT token_id FROM read_parquet('@file'))",
-	`CREATE TABLE fills (ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, role TINYINT, shares BIGINT, usd BIGINT, fee BIGINT, tx BLOB, log_index INTEGER, repeat SMALLINT, batch INTEGER)`,
-	`INSERT INTO fills
-SELECT epoch_us(f.ts), w.wallet, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 END, CASE f.role WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END,
-  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT,
-  (CASE WHEN f.side = 'BUY' AND f.fee_asset = 'usd' THEN -f.fee ELSE f.fee END * 1000000)::BIGINT, unhex(substr(f.transaction_hash, 3)), f.log_index, 1, 0
-FROM read_parquet('@file') AS f
-JOIN wallets AS w ON w.address = unhex(substr(f.address, 3))
-JOIN tokens AS t ON t.token_id = f.token_id`,
-	"CHECKPOINT",
-}
+// rivalLoad are the statements that read the same file into the same columns with DuckDB alone: ids
+// are assigned and joined, but nothing is checked, matched or derived.
+var rivalLoad = []string{"LoadWallets", "LoadTokens", "LoadEmpty", "LoadFills"}
 
 // load measures the import of a Parquet file against loading it with DuckDB.
 func (b *bench) load() error {
@@ -97,6 +85,8 @@ func (b *bench) loadRival(file string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	took, err := timed(func() error { return execAll(b.ctx, db, substituted(rivalLoad, "@file", file)...) })
+	took, err := timed(func() error {
+		return execAll(b.ctx, db, append(texts(duckStatements, rivalLoad, "@file", file), "CHECKPOINT")...)
+	})
 	return took, errors.Join(err, db.Close())
 }

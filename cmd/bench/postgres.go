@@ -150,11 +150,11 @@ func (p *postgres) sql(ctx context.Context, text string) error {
 	return err
 }
 
-// ask runs a statement from as many clients as the API has in its measurement, with a random wallet
+// ask runs a named statement from as many clients as the API has in its measurement, with a random wallet
 // in :w, and returns its rate and latencies.
-func (p *postgres) ask(ctx context.Context, script string, clients, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
+func (p *postgres) ask(ctx context.Context, name string, clients, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
 	file, log := filepath.Join(p.dir, "ask.sql"), filepath.Join(p.dir, "log")
-	text := fmt.Sprintf("\\set w random(0, %d)\n%s;\n", wallets-1, strings.ReplaceAll(script, "\n", " "))
+	text := fmt.Sprintf("\\set w random(0, %d)\n%s;\n", wallets-1, strings.ReplaceAll(postgresStatements.Get(name), "\n", " "))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return 0, 0, 0, err
 	}

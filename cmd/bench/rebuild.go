@@ -43,15 +43,15 @@ var rivalOwn = []string{"held", "event"}
 // rivalStatement makes a table; asOf is the time of the newest fill. If it is sorted, its rows are in the order of the key, as those
 // of pmx are.
 func rivalStatement(table string, asOf int64, sorted bool) string {
-	what := "CREATE TABLE "
+	kind := "TABLE"
 	if slices.Contains(rivalOwn, table) {
-		what = "CREATE TEMP TABLE "
+		kind = "TEMP TABLE"
 	}
 	query := rivalStatements.Get(table, "@legs", rivalStatements.Get("legs"), "@asof", fmt.Sprint(asOf))
 	if keys := rollups.Keys(table); sorted && keys != nil {
-		query = "SELECT * FROM (" + query + ") AS rows ORDER BY " + strings.Join(keys, ", ")
+		query = duckStatements.Get("Sorted", "@query", query, "@keys", strings.Join(keys, ", "))
 	}
-	return what + table + " AS " + query
+	return duckStatements.Get("Derive", "@kind", kind, "@table", table, "@query", query)
 }
 
 // rebuild compares pmx rebuild with bare statements that derive the same tables from the same facts, in DuckDB and in ClickHouse.
@@ -132,7 +132,7 @@ func (b *bench) rivalDatabase() (db *sql.DB, asOf int64, err error) {
 		return nil, 0, err
 	}
 	if err = execAll(b.ctx, db, "ATTACH '"+b.path("large", "pmx.duckdb")+"' AS p (READ_ONLY)"); err == nil {
-		err = db.QueryRowContext(b.ctx, "SELECT max(ts) FROM p.fills").Scan(&asOf)
+		err = db.QueryRowContext(b.ctx, duckStatements.Get("NewestTime")).Scan(&asOf)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, db.Close())
@@ -160,14 +160,14 @@ func rivalRebuild(ctx context.Context, db *sql.DB, asOf int64, sorted bool) (*la
 
 // rivalStaged does what is not measured: it creates the macros, and the local days of cities, which SQL cannot compute.
 func rivalStaged(ctx context.Context, db *sql.DB) error {
-	stmts := []string{"SET preserve_insertion_order = false", "CREATE TEMP TABLE calendar (city VARCHAR, day INTEGER, starts BIGINT, noon BIGINT)"}
+	stmts := []string{"SET preserve_insertion_order = false", duckStatements.Get("Calendar")}
 	for _, name := range rivalMacros {
 		stmts = append(stmts, rivalStatements.Get(name))
 	}
 	if err := execAll(ctx, db, stmts...); err != nil {
 		return err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT city, min(issued_at), max(issued_at) FROM p.weather_issue GROUP BY city")
+	rows, err := db.QueryContext(ctx, duckStatements.Get("CitySpans"))
 	if err != nil {
 		return err
 	}
@@ -189,14 +189,5 @@ func rivalStaged(ctx context.Context, db *sql.DB) error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(days) == 0 {
 		return err
 	}
-	return execAll(ctx, db, "INSERT INTO calendar VALUES "+strings.Join(days, ", "))
-}
-
-func substituted(stmts []string, pairs ...string) []string {
-	r := strings.NewReplacer(pairs...)
-	out := make([]string, len(stmts))
-	for i, s := range stmts {
-		out[i] = r.Replace(s)
-	}
-	return out
+	return execAll(ctx, db, duckStatements.Get("CalendarDays", "@days", strings.Join(days, ", ")))
 }

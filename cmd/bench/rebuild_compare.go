@@ -27,14 +27,13 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 		near, hashed := rivalNear[table], make([]string, 0, len(columns))
 		for _, c := range columns {
 			if c.name != near {
-				hashed = append(hashed, fmt.Sprintf("%q::%s", c.name, c.kind))
+				hashed = append(hashed, c.hashed())
 			}
 		}
-		summary := "SELECT count(*), coalesce(SUM(hash(" + strings.Join(hashed, ", ") + ")), 0)::VARCHAR FROM "
 		var rows [2]int64
 		var sums [2]string
 		for i, from := range []string{"p." + table, table} {
-			if err := db.QueryRowContext(ctx, summary+from).Scan(&rows[i], &sums[i]); err != nil {
+			if err := db.QueryRowContext(ctx, duckStatements.Get("TableHash", "@columns", strings.Join(hashed, ", "), "@table", from)).Scan(&rows[i], &sums[i]); err != nil {
 				return fmt.Errorf("compare %s: %w", from, err)
 			}
 		}
@@ -45,8 +44,7 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 			continue
 		}
 		var off int64
-		query := fmt.Sprintf("SELECT count(*) FROM p.%[1]s AS o JOIN %[1]s AS r ON r.%[2]s = o.%[2]s WHERE (o.%[3]s IS NULL) <> (r.%[3]s IS NULL) OR abs(o.%[3]s - r.%[3]s) > 1",
-			table, columns[0].name, near)
+		query := duckStatements.Get("RowsNotNear", "@table", table, "@key", columns[0].name, "@near", near)
 		if err := db.QueryRowContext(ctx, query).Scan(&off); err != nil {
 			return fmt.Errorf("compare %s of %s: %w", near, table, err)
 		}
@@ -59,9 +57,12 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 
 type column struct{ name, kind string }
 
+// hashed is the column in its type of pmx.
+func (c column) hashed() string { return fmt.Sprintf("%q::%s", c.name, c.kind) }
+
 // columnsOf returns the columns of a table in the database p, which is that of pmx, or in rival.
 func columnsOf(ctx context.Context, db *sql.DB, database, table string) (columns []column, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? AND (database_name = ? OR ? = 'rival' AND database_name = 'temp') ORDER BY column_index", table, database, database)
+	rows, err := db.QueryContext(ctx, duckStatements.Get("ColumnsOf"), table, database, database)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,8 @@ func columnsOf(ctx context.Context, db *sql.DB, database, table string) (columns
 func differences(ctx context.Context, db *sql.DB, table string, columns []column) string {
 	var names []string
 	for _, c := range columns {
-		sum := fmt.Sprintf("(SELECT coalesce(SUM(hash(%q::%s)), 0) FROM %%s)", c.name, c.kind)
 		var same bool
-		query := "SELECT " + fmt.Sprintf(sum, "p."+table) + " = " + fmt.Sprintf(sum, table)
+		query := duckStatements.Get("SameColumn", "@column", c.hashed(), "@table", table)
 		if err := db.QueryRowContext(ctx, query).Scan(&same); err != nil {
 			return err.Error()
 		}

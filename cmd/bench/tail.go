@@ -168,7 +168,7 @@ func (b *bench) memoryShares(s *service) (string, error) {
 	runtime.ReadMemStats(&m)
 	var duck int64
 	err := s.keeper.Read(b.ctx, func(conn *sql.Conn) error {
-		return conn.QueryRowContext(b.ctx, "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()").Scan(&duck)
+		return conn.QueryRowContext(b.ctx, duckStatements.Get("BufferMemory")).Scan(&duck)
 	})
 	return fmt.Sprintf("Go's heap %s in use, %s held; DuckDB's buffers %s", mega(int64(m.HeapAlloc)), mega(int64(m.HeapSys-m.HeapReleased)), mega(duck)), err
 }

@@ -193,14 +193,12 @@ func (b *bench) storage() error {
 		return err
 	}
 	var stored int64
-	err = db.QueryRowContext(b.ctx, `SELECT count(DISTINCT block_id) * (SELECT any_value(block_size) FROM pragma_database_size() WHERE database_name = 'p') FROM (
-		SELECT block_id FROM pragma_storage_info('fills') WHERE persistent AND block_id >= 0
-		UNION ALL SELECT unnest(additional_block_ids) FROM pragma_storage_info('fills') WHERE persistent)`).Scan(&stored)
+	err = db.QueryRowContext(b.ctx, duckStatements.Get("FactBytes")).Scan(&stored)
 	if err != nil {
 		return err
 	}
 	var rows int64
-	if err := db.QueryRowContext(b.ctx, "SELECT count(*) FROM fills").Scan(&rows); err != nil {
+	if err := db.QueryRowContext(b.ctx, duckStatements.Get("CountFills")).Scan(&rows); err != nil {
 		return err
 	}
 	b.add("bytes per fill, facts", fmt.Sprintf("%.1f B", float64(stored)/float64(rows)), "", "", "≤ 30 B")

@@ -1,6 +1,18 @@
 -- The tables of rival.sql, column for column, in ClickHouse's dialect. desk_market is an input,
 -- as in rival.sql.
 
+-- name: create_facts
+CREATE TABLE @table (@columns) ENGINE = MergeTree ORDER BY @order
+
+-- name: copy_facts
+INSERT INTO @table SELECT * FROM file('@file', Parquet, '@columns')
+
+-- name: derive
+CREATE TABLE @table ENGINE = MergeTree ORDER BY (@keys) SETTINGS allow_nullable_key = 1 AS @query
+
+-- name: table_sums
+SELECT arrayStringConcat([@sums], ' ') FROM @table
+
 -- name: price
 CREATE FUNCTION price AS (usd, shares) -> if(usd < 2000000000000 AND shares < 4000000000000000000,
   least(intDiv(usd * 2000000 + shares, 2 * shares), 1000000), toInt64(least(intDiv(toInt128(usd) * 2000000 + shares, 2 * toInt128(shares)), 1000000)))

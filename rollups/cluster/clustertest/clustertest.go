@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,15 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2" // the engine
 
 	"pmx/engine/export"
+	"pmx/engine/statement"
 	"pmx/rollups"
 	"pmx/rollups/cluster"
 )
+
+//go:embed sql/publish.sql
+var sqlFiles embed.FS
+
+var statements = statement.MustLoad(sqlFiles)
 
 // Publish computes every rollup of a lake and publishes them in out. If out has the results of an earlier lake, it keeps the cohorts
 // that did not change, and returns how many.
@@ -88,9 +95,14 @@ type run struct {
 	kept      map[int64]string // folders of the unchanged ones
 }
 
-func (r *run) exec(format string, args ...any) {
+// exec runs a named statement.
+func (r *run) exec(name string, replace ...string) {
 	r.t.Helper()
-	query := fmt.Sprintf(format, args...)
+	r.execText(statements.Get(name, replace...))
+}
+
+func (r *run) execText(query string) {
+	r.t.Helper()
 	if _, err := r.db.ExecContext(context.Background(), query); err != nil {
 		r.t.Fatalf("%s: %v", query, err)
 	}
@@ -105,7 +117,7 @@ func (r *run) compute(facts []export.LakeFile) {
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
 	r.db = db
-	r.exec("SET threads = 1")
+	r.execText("SET threads = 1")
 	by := map[string][]export.LakeFile{}
 	for _, f := range r.m.Files {
 		by[f.Dataset] = append(by[f.Dataset], f)
@@ -114,20 +126,20 @@ func (r *run) compute(facts []export.LakeFile) {
 		r.see(dataset, files)
 	}
 	if len(by["conditions"]) == 0 {
-		r.exec("CREATE VIEW lake_conditions AS SELECT '' AS condition_id, '' AS event_slug, '' AS event_id, '' AS category LIMIT 0")
+		r.exec("NoConditions")
 	}
-	statements, err := cluster.Statements()
+	tables, err := cluster.Statements()
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for _, s := range statements {
+	for _, s := range tables {
 		if s.Kind == cluster.View {
-			r.exec("CREATE VIEW %s AS %s", s.Name, s.SQL)
+			r.exec("View", "@name", s.Name, "@query", s.SQL)
 		}
 	}
-	r.months(statements, facts)
+	r.months(tables, facts)
 	r.see("fills", begins(r.m.AsOf, facts))
-	for _, s := range statements {
+	for _, s := range tables {
 		if s.Kind == cluster.Whole {
 			r.whole(s)
 		}
@@ -144,7 +156,7 @@ func (r *run) show(name, dir string, files []export.LakeFile) {
 	for i, f := range files {
 		paths[i] = "'" + filepath.Join(dir, filepath.FromSlash(f.Name)) + "'"
 	}
-	r.exec("CREATE OR REPLACE VIEW %s AS FROM read_parquet([%s])", name, strings.Join(paths, ", "))
+	r.exec("ViewOfFiles", "@name", name, "@files", strings.Join(paths, ", "))
 }
 
 func dayOf(f export.LakeFile) int64 {
@@ -180,7 +192,7 @@ func names(files []export.LakeFile) (names []string) {
 }
 
 // months computes the tables that are kept by month.
-func (r *run) months(statements []cluster.Statement, facts []export.LakeFile) {
+func (r *run) months(tables []cluster.Statement, facts []export.LakeFile) {
 	months := func(facts []export.LakeFile) (months []string, of map[string][]export.LakeFile) {
 		of = map[string][]export.LakeFile{}
 		for _, f := range facts {
@@ -198,7 +210,7 @@ func (r *run) months(statements []cluster.Statement, facts []export.LakeFile) {
 	order, of := months(facts)
 	wasOrder, wasOf := months(was)
 	changed := changedDays(facts, was)
-	for _, s := range statements {
+	for _, s := range tables {
 		if s.Kind != cluster.Partial {
 			continue
 		}
@@ -213,7 +225,7 @@ func (r *run) months(statements []cluster.Statement, facts []export.LakeFile) {
 		r.show("all_"+s.Name, r.out, now)
 		if r.before != nil {
 			r.show("was_"+s.Name, r.out, then)
-			r.exec("CREATE VIEW changed_%s AS SELECT b.* FROM all_%[1]s AS b WHERE %s UNION ALL SELECT b.* FROM was_%[1]s AS b WHERE %[2]s", s.Name, r.ofDays(s, changed))
+			r.exec("Changed", "@table", s.Name, "@days", r.ofDays(s, changed))
 		}
 	}
 }
@@ -249,10 +261,10 @@ func (r *run) month(s cluster.Statement, month string, files, was []export.LakeF
 		return r.table(s, in, s.SQL)
 	}
 	r.show("before_"+s.Name, r.out, []export.LakeFile{{Name: path(r.folder("parts/"+month, names(was)...), s)}})
-	query := fmt.Sprintf("SELECT b.* FROM before_%s AS b WHERE NOT (%s)", s.Name, r.ofDays(s, changedDays(files, was)))
+	query := statements.Get("Unchanged", "@table", s.Name, "@days", r.ofDays(s, changedDays(files, was)))
 	if len(fresh) > 0 {
 		r.see("fills", fresh)
-		query += fmt.Sprintf(" UNION ALL SELECT n.* FROM (%s) AS n", s.SQL)
+		query = statements.Get("UnchangedAndFresh", "@unchanged", query, "@fresh", s.SQL)
 	}
 	return r.table(s, in, query)
 }
@@ -272,7 +284,7 @@ func (r *run) whole(s cluster.Statement) {
 		f := r.kept[cohort]
 		if f == "" {
 			if s.Source == "position_part" {
-				r.exec("CREATE OR REPLACE VIEW %s AS SELECT p.* FROM all_%[1]s AS p JOIN mapping AS m ON m.token = p.token WHERE m.cohort = %[2]d", s.Source, cohort)
+				r.exec("PositionsOfCohort", "@table", s.Source, "@cohort", fmt.Sprint(cohort))
 			} else {
 				r.show(s.Source, r.out, []export.LakeFile{{Name: r.cohort(cohort) + "/" + s.Source + ".parquet"}})
 			}
@@ -280,7 +292,7 @@ func (r *run) whole(s cluster.Statement) {
 		}
 		made = append(made, r.table(s, f, s.SQL))
 	}
-	r.exec("CREATE OR REPLACE VIEW %s AS FROM all_%[1]s", s.Source)
+	r.exec("AllCohorts", "@table", s.Source)
 	r.shown(s, made...)
 }
 
@@ -294,7 +306,7 @@ func (r *run) cohort(cohort int64) string { return r.folder(fmt.Sprintf("cohorts
 
 // cohorts finds all cohorts, and keeps the tables of those that did not change. In a test, the names of the files tell which cohort a file is of.
 func (r *run) cohorts(mapping cluster.Statement) {
-	r.order, r.kept = r.numbers("SELECT cohort FROM mapping GROUP BY cohort ORDER BY cohort"), map[int64]string{}
+	r.order, r.kept = r.numbers(statements.Get("Cohorts")), map[int64]string{}
 	if r.before == nil {
 		return
 	}
@@ -339,14 +351,14 @@ func (r *run) table(s cluster.Statement, folder, query string) export.LakeFile {
 		r.t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		r.exec("COPY (%s) TO '%s'", query, path)
+		r.exec("WriteTable", "@query", query, "@file", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	f.Bytes, f.SHA256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
-	if err := r.db.QueryRowContext(context.Background(), "SELECT count(*) FROM '"+path+"'").Scan(&f.Rows); err != nil {
+	if err := r.db.QueryRowContext(context.Background(), statements.Get("CountRows", "@file", path)).Scan(&f.Rows); err != nil {
 		r.t.Fatal(err)
 	}
 	if !s.Internal() && f.Rows > 0 { // without a file of no rows, as some engines do
