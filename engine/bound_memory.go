@@ -156,7 +156,7 @@ func (db *DB) Bounded() bool { return db.bound.is() != "" }
 
 // UnboundMemory restores the usual limit. It can fail with ErrLimitLow.
 func (db *DB) UnboundMemory(ctx context.Context) error {
-	if db.bound.is() == "" {
+	if !db.Bounded() {
 		return nil
 	}
 	return db.Read(ctx, func(*sql.Conn) error { return nil }) // the database begins with the usual limit

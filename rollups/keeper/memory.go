@@ -35,13 +35,18 @@ func (k *Keeper) boundMemoryBehind(ctx context.Context) {
 // nobody is reading; it reports whether nobody was.
 func (k *Keeper) releaseBlocks(ctx context.Context, most int64) bool {
 	done, err := k.db.ReleaseBlocks(ctx, most)
+	k.blocksReleased(ctx, err)
+	return done
+}
+
+// blocksReleased logs how releasing blocks failed, if it did.
+func (k *Keeper) blocksReleased(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, engine.ErrLimitLow):
 		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
 	case err != nil && ctx.Err() == nil:
 		k.cfg.Log.Debug().Err(err).Msg("DuckDB's blocks could not be released")
 	}
-	return done
 }
 
 // releaseFacts returns the memory of blocks after all facts were read once: of 100 million

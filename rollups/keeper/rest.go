@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"pmx/engine"
@@ -87,11 +86,5 @@ func (k *Keeper) firstBuild() (end func()) {
 
 // evict makes DuckDB release blocks that the build has read, unless somebody queries the database.
 func (k *Keeper) evict(ctx context.Context) {
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.EvictBlocks(ctx, conn, firstBuildMemory) })
-	switch {
-	case errors.Is(err, engine.ErrLimitLow):
-		k.cfg.Log.Error().Err(err).Msg("queries may fail for lack of memory until it is raised again")
-	case err != nil && ctx.Err() == nil:
-		k.cfg.Log.Debug().Err(err).Msg("DuckDB's blocks could not be released")
-	}
+	k.blocksReleased(ctx, k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.EvictBlocks(ctx, conn, firstBuildMemory) }))
 }
