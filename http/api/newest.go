@@ -28,7 +28,7 @@ func newestRoutes() []Route {
 		Params: []*Param{newestLimit, newestMarket},
 		Doc: "For display only. Rows come from the venue's live feeds before the chain is final. They are not part of any other " +
 			"response, figure or export. A row may never become final, and trades may be missing, so do not add rows up. Only trades later than " +
-			"`as_of` are shown: up to then, the data is complete. Only if `feed` is `live` or `polled` does an empty list mean that there are no newer trades.",
+			"`as_of` are shown: up to then, the data is complete. Only if `reception` is `live` or `polled` does an empty list mean that there are no newer trades.",
 	}}
 }
 
@@ -51,7 +51,7 @@ func (a *API) newestTrades(c *fiber.Ctx, call *Call) error {
 	more := len(rows) > n
 	rows = rows[:min(n, len(rows))]
 	mark, start := a.beginReply(call, v.asOf, call.pageEnvelope(limit, more))
-	call.buf = appendText(append(call.buf, `,"feed":`...), string(covered.State))
+	call.buf = appendText(append(call.buf, `,"reception":`...), string(covered.State))
 	call.buf = appendTime(append(call.buf, `,"silent_since":`...), covered.Since)
 	call.buf = appendRows(append(call.buf, `,"data":`...), len(rows), func(b []byte, i int) []byte { return appendNewest(b, v.snap, &rows[i]) })
 	return a.finishReply(c, call, mark, start, newestAge)
@@ -62,7 +62,7 @@ func appendNewest(b []byte, snap *serving.Snapshot, t *serving.NewestTrade) []by
 	c := snap.Catalog
 	b = appendMicros(append(b, `{"ts":`...), t.At*1_000_000)
 	b = appendTime(append(b, `,"received_at":`...), t.Received)
-	b = appendText(append(b, `,"feed":`...), string(t.Source))
+	b = appendText(append(b, `,"received_from":`...), string(t.Source))
 	b = append(appendHash(append(b, `,"transaction_hash":`...), &t.Tx), ',')
 	m := c.Find(t.Condition)
 	if m == nil {

@@ -17,8 +17,8 @@ func TestNewestTrades(t *testing.T) {
 		t.Helper()
 		return exact[wire.NewestTrades](t, v.get(tier, "/trades/newest"+query).Body())
 	}
-	if got := read(access.Alpha, ""); got.Feed != "off" || len(got.Data) != 0 || got.SilentSince != nil {
-		t.Errorf("without a feed: %+v", got)
+	if got := read(access.Alpha, ""); got.Reception != "off" || len(got.Data) != 0 || got.SilentSince != nil {
+		t.Errorf("without reception: %+v", got)
 	}
 	v.newest = &serving.NewestTrades{}
 	v.restart()
@@ -35,19 +35,19 @@ func TestNewestTrades(t *testing.T) {
 	}
 	v.newest.SetCoverage(serving.NewestCoverage{State: serving.NewestLive})
 	got := read(access.Alpha, "")
-	if got.Feed != "live" || len(got.Data) != 2 {
+	if got.Reception != "live" || len(got.Data) != 2 {
 		t.Fatalf("got %+v", got)
 	}
-	if f := got.Data[0]; f.TokenID != "77" || f.Question != nil || f.Outcome != nil || f.TransactionHash != nil || f.Feed != "list" || *f.ConditionID != foreign.Condition.String() || f.USD != 0 {
+	if f := got.Data[0]; f.TokenID != "77" || f.Question != nil || f.Outcome != nil || f.TransactionHash != nil || f.ReceivedFrom != "list" || *f.ConditionID != foreign.Condition.String() || f.USD != 0 {
 		t.Errorf("of an unknown market: %+v", f)
 	}
-	if k := got.Data[1]; *k.Question != m.Question || *k.OutcomeIndex != 1 || *k.Outcome != "No" || *k.Username != "Ann" || k.Side != "SELL" || k.USD != 1_039_998 || !k.TS.Equal(time.Unix(final+2, 0)) || k.Feed != "channel" {
+	if k := got.Data[1]; *k.Question != m.Question || *k.OutcomeIndex != 1 || *k.Outcome != "No" || *k.Username != "Ann" || k.Side != "SELL" || k.USD != 1_039_998 || !k.TS.Equal(time.Unix(final+2, 0)) || k.ReceivedFrom != "channel" {
 		t.Errorf("%+v", k)
 	}
 	if got := read(access.Alpha, "?market_id="+m.Condition.String()); len(got.Data) != 1 || got.Data[0].TokenID != token.ID {
 		t.Errorf("of a market: %+v", got.Data)
 	}
-	if got := read(access.Alpha, "?market_id="+(data.Hash{0xab}).String()); len(got.Data) != 0 || got.Feed != "live" {
+	if got := read(access.Alpha, "?market_id="+(data.Hash{0xab}).String()); len(got.Data) != 0 || got.Reception != "live" {
 		t.Errorf("of a market without trades: %+v", got)
 	}
 	if got := read(access.Alpha, "?limit=1"); len(got.Data) != 1 || got.Truncated {
@@ -58,10 +58,10 @@ func TestNewestTrades(t *testing.T) {
 		t.Errorf("%d, %s", r.status, r.header("Cache-Control"))
 	}
 	v.newest.SetCoverage(serving.NewestCoverage{State: serving.NewestSilent, Since: start.Add(-time.Minute)})
-	if got := read(access.Alpha, ""); got.Feed != "silent" || got.SilentSince == nil || !got.SilentSince.Equal(start.Add(-time.Minute)) {
+	if got := read(access.Alpha, ""); got.Reception != "silent" || got.SilentSince == nil || !got.SilentSince.Equal(start.Add(-time.Minute)) {
 		t.Errorf("silent: %+v", got)
 	}
 	if r := v.get(access.Alpha, "/trades/newest", "If-None-Match: "+tag); r.status != 200 {
-		t.Errorf("the tag stays though the feed is silent: %d", r.status)
+		t.Errorf("the tag stays though nothing is received: %d", r.status)
 	}
 }

@@ -178,18 +178,18 @@ type EventTrader struct {
 // NewestTrades are trades that are not in the data yet: the response of GET /trades/newest.
 type NewestTrades struct {
 	Envelope
-	AsOf        *time.Time    `json:"as_of"`                              // time up to which the data is complete; all rows are later; null if the database is empty
-	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades are received as they happen; polled: the venue's list is read every few seconds; silent: nothing is received, so rows are missing; off: this server does not follow the newest trades
-	SilentSince *time.Time    `json:"silent_since"`                       // when something was last received; null unless `feed` is silent, and also null if nothing was ever received
-	Data        []NewestTrade `json:"data"`                               // rows, newest first
+	AsOf        *time.Time    `json:"as_of"`                                   // time up to which the data is complete; all rows are later; null if the database is empty
+	Reception   string        `json:"reception" enum:"live,polled,silent,off"` // live: trades are received as they happen; polled: the venue's list is read every few seconds; silent: nothing is received, so rows are missing; off: this server does not follow the newest trades
+	SilentSince *time.Time    `json:"silent_since"`                            // when something was last received; null unless `reception` is silent, and also null if nothing was ever received
+	Data        []NewestTrade `json:"data"`                                    // rows, newest first
 }
 
 // NewestTrade is one wallet's side of a trade that is not final: it may never be in the data.
 type NewestTrade struct {
-	TS              time.Time  `json:"ts"`                       // time of its block
-	ReceivedAt      time.Time  `json:"received_at"`              // when this server received it
-	Feed            string     `json:"feed" enum:"channel,list"` // where it was received first: channel is the venue's websocket, list is its list of trades
-	TransactionHash *string    `json:"transaction_hash"`         // null if not reported
+	TS              time.Time  `json:"ts"`                                // time of its block
+	ReceivedAt      time.Time  `json:"received_at"`                       // when this server received it
+	ReceivedFrom    string     `json:"received_from" enum:"channel,list"` // where it was received first: channel is the venue's websocket, list is its list of trades
+	TransactionHash *string    `json:"transaction_hash"`                  // null if not reported
 	ConditionID     *string    `json:"condition_id"`
 	Question        *string    `json:"question"`
 	Slug            *string    `json:"slug"`

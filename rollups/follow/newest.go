@@ -49,7 +49,7 @@ type Newest struct {
 // NewestStatus is the status of the lane of newest trades.
 type NewestStatus struct {
 	Phase    Phase               `json:"state"`
-	Coverage serving.NewestState `json:"feed"`
+	Coverage serving.NewestState `json:"reception"`
 	AsOf     time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the list's last response; zero: none
 	Told     int64               `json:"told"`           // trades from the channel
 	Listed   int64               `json:"listed"`         // trades from the list only

@@ -30,14 +30,14 @@ func TestUnreadRowsAreExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Release() }()
-	unread := func(section, lo, hi int, want ...[2]int) {
+	unread := func(extent, lo, hi int, want ...[2]int) {
 		t.Helper()
 		var got [][2]int
-		for from, to := range f.unread(section, lo, hi) {
+		for from, to := range f.unread(extent, lo, hi) {
 			got = append(got, [2]int{from, to})
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("bytes %d to %d of section %d: unread are %v, want %v", lo, hi, section, got, want)
+			t.Errorf("bytes %d to %d of extent %d: unread are %v, want %v", lo, hi, extent, got, want)
 		}
 	}
 	all := len(words)
@@ -46,7 +46,7 @@ func TestUnreadRowsAreExpected(t *testing.T) {
 	unread(1, 0, 16, [2]int{5, 6})
 	unread(0, 0, 0)
 	f.Expect(0, 0, all)
-	f.Expect(0, all, all+1) // outside of the section: nothing is requested
+	f.Expect(0, all, all+1) // outside of the extent: nothing is requested
 	unread(0, 0, all, [2]int{0, 5})
 	f.Bytes(0, 2*PageSize, 2*PageSize+8)
 	unread(0, 0, all, [2]int{0, 2}, [2]int{3, 5})

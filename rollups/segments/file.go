@@ -22,8 +22,8 @@ type File struct {
 	path     string
 	info     os.FileInfo
 	bytes    []byte
-	sections [][]byte        // the sections
-	first    []int           // the page that each section begins at, not counting the header
+	extents  [][]byte        // the extents
+	first    []int           // the page that each extent begins at, not counting the header
 	sums     []byte          // the checksums of the pages
 	verified []atomic.Uint64 // a bit per page whose checksum was compared
 	users    atomic.Int64    // the owner and every active reader; 0: unmapped
@@ -63,7 +63,7 @@ func (f *File) begin(format *Format) (err error) {
 	}
 	for s := range f.Counts {
 		from, to := f.Span(s)
-		f.sections = append(f.sections, f.bytes[from:to:to])
+		f.extents = append(f.extents, f.bytes[from:to:to])
 		f.first = append(f.first, int(from/PageSize)-1)
 	}
 	f.sums = f.bytes[PageSize*(1+f.pages()):]
@@ -93,24 +93,24 @@ func (f *File) Damaged(what string, args ...any) *Damage {
 // Path is where the file was opened.
 func (f *File) Path() string { return f.path }
 
-// Len is how many bytes a section has.
-func (f *File) Len(section int) int { return len(f.sections[section]) }
+// Len is how many bytes an extent has.
+func (f *File) Len(extent int) int { return len(f.extents[extent]) }
 
-// Bytes returns the bytes of a section from lo to hi, after verifying their pages. It panics on
-// bounds outside the section and on a corrupted page; RecoverDamage and Try catch this.
-func (f *File) Bytes(section, lo, hi int) []byte {
-	b := f.sections[section]
+// Bytes returns the bytes of an extent from lo to hi, after verifying their pages. It panics on
+// bounds outside the extent and on a corrupted page; RecoverDamage and Try catch this.
+func (f *File) Bytes(extent, lo, hi int) []byte {
+	b := f.extents[extent]
 	if uint(lo) > uint(hi) || uint(hi) > uint(len(b)) {
-		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[section], lo, hi, len(b)))
+		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[extent], lo, hi, len(b)))
 	}
-	first := f.first[section]
+	first := f.first[extent]
 	expected := hi-lo <= PageSize // for hardly more than a page it gains nothing
 	for page := first + lo/PageSize; page*PageSize < first*PageSize+hi; page++ {
 		if f.isVerified(page) {
 			continue
 		}
 		if !expected {
-			f.Expect(section, lo, hi)
+			f.Expect(extent, lo, hi)
 			expected = true
 		}
 		f.verify(page)
@@ -118,26 +118,26 @@ func (f *File) Bytes(section, lo, hi int) []byte {
 	return b[lo:hi:hi]
 }
 
-// Checked returns a whole section whose bytes were all returned before, so that its pages are verified.
-func (f *File) Checked(section int) []byte { return f.sections[section] }
+// Checked returns a whole extent whose bytes were all returned before, so that its pages are verified.
+func (f *File) Checked(extent int) []byte { return f.extents[extent] }
 
-// Expect makes the system read those pages of the bytes from lo to hi of a section that nobody has
+// Expect makes the system read those pages of the bytes from lo to hi of an extent that nobody has
 // read since the file was opened: together, and not one for each page fault. If all were read, the
 // system is not called.
-func (f *File) Expect(section, lo, hi int) {
-	if uint(lo) > uint(hi) || uint(hi) > uint(len(f.sections[section])) {
+func (f *File) Expect(extent, lo, hi int) {
+	if uint(lo) > uint(hi) || uint(hi) > uint(len(f.extents[extent])) {
 		return // reading it will panic
 	}
-	for from, to := range f.unread(section, lo, hi) {
+	for from, to := range f.unread(extent, lo, hi) {
 		adviseNeeded(f.bytes, PageSize*(from+1), PageSize*(to+1))
 	}
 }
 
-// unread returns the ranges of pages, their ends excluded, of bytes from lo to hi of a section that are not
+// unread returns the ranges of pages, their ends excluded, of bytes from lo to hi of an extent that are not
 // verified.
-func (f *File) unread(section, lo, hi int) iter.Seq2[int, int] {
+func (f *File) unread(extent, lo, hi int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
-		first := f.first[section]
+		first := f.first[extent]
 		page, end := first+lo/PageSize, first+(hi+PageSize-1)/PageSize
 		for page < end {
 			from := page
@@ -158,12 +158,12 @@ func (f *File) isVerified(page int) bool { return f.verified[page>>6].Load()>>(p
 func (f *File) verify(page int) {
 	b := f.bytes[PageSize*(page+1):][:PageSize]
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(f.sums[sumSize*page:]) {
-		panic(f.Damaged("%s: checksum of the page at byte %d differs", f.sectionAt(page), PageSize*(page+1)))
+		panic(f.Damaged("%s: checksum of the page at byte %d differs", f.extentAt(page), PageSize*(page+1)))
 	}
 	f.verified[page>>6].Or(1 << (page & 63))
 }
 
-func (f *File) sectionAt(page int) string {
+func (f *File) extentAt(page int) string {
 	s := len(f.first) - 1
 	for s > 0 && f.first[s] > page {
 		s--
@@ -195,9 +195,9 @@ func (f *File) VerifyPages(going func() error) error {
 // what is used. It is not called for a file that is read from front to back.
 func (f *File) AdviseRandom() { adviseRandom(f.bytes) }
 
-// Prefetch makes the system read the bytes from lo to hi of a section before they are used in
+// Prefetch makes the system read the bytes from lo to hi of an extent before they are used in
 // order.
-func (f *File) Prefetch(section, lo, hi int) { adviseNeeded(f.sections[section], lo, hi) }
+func (f *File) Prefetch(extent, lo, hi int) { adviseNeeded(f.extents[extent], lo, hi) }
 
 // Acquire keeps the file mapped until Release; false if it is unmapped already.
 func (f *File) Acquire() bool { return acquire(&f.users) }

@@ -23,7 +23,7 @@ var covered = segments.Coverage{Batch: 12, ImportLogHash: 0xFEED, Facts: 1_001}
 
 func noSync(*os.File) error { return nil }
 
-// words returns n entries of the first section.
+// words returns n entries of the first extent.
 func words(n int) []byte {
 	var b []byte
 	for i := range n {
@@ -62,7 +62,7 @@ func opened(t *testing.T, path string) *segments.File {
 	return f
 }
 
-// TestAFileComesBackAsItWasWritten: header, sections and every byte, with sections that end at the
+// TestAFileComesBackAsItWasWritten: header, extents and every byte, with extents that end at the
 // end of a page, before it and after it, and one that is empty.
 func TestAFileComesBackAsItWasWritten(t *testing.T) {
 	for _, n := range []int{0, 1, segments.PageSize/8 - 1, segments.PageSize / 8, segments.PageSize/8 + 1, 3_000} {
@@ -74,10 +74,10 @@ func TestAFileComesBackAsItWasWritten(t *testing.T) {
 			t.Errorf("%d words: counts (-want +got):\n%s", n, diff)
 		}
 		if f.Len(0) != 8*n || !bytes.Equal(f.Bytes(0, 0, f.Len(0)), words(n)) || string(f.Bytes(1, 2, 5)) != "cde" {
-			t.Errorf("%d words: the sections differ", n)
+			t.Errorf("%d words: the extents differ", n)
 		}
 		if from, to := f.Span(1); from%segments.PageSize != 0 || to-from != 6 {
-			t.Errorf("%d words: the second section is %d to %d", n, from, to)
+			t.Errorf("%d words: the second extent is %d to %d", n, from, to)
 		}
 		if info, err := os.Stat(written(t, n)); err != nil || uint64(info.Size()) != f.Size() {
 			t.Errorf("%d words: %v, want %d bytes", n, err, f.Size())
@@ -139,9 +139,9 @@ func TestACutFileIsDamaged(t *testing.T) {
 	}
 }
 
-// TestReadsOutsideOfASectionAreCaught: with a bound from a damaged place, the read fails, but not
+// TestReadsOutsideOfAnExtentAreCaught: with a bound from a damaged place, the read fails, but not
 // the process.
-func TestReadsOutsideOfASectionAreCaught(t *testing.T) {
+func TestReadsOutsideOfAnExtentAreCaught(t *testing.T) {
 	f := opened(t, written(t, 4))
 	for _, span := range [][2]int{{0, 33}, {-1, 8}, {9, 8}, {1 << 62, 1<<62 + 1}} {
 		err := segments.Try(func() error { f.Bytes(0, span[0], span[1]); return nil })

@@ -1,5 +1,5 @@
 // Package segments has what files of derived data have in common: a header that says which imports
-// they hold, sections with entries of one size, a checksum for every page, writing such a file
+// they hold, extents with entries of one size, a checksum for every page, writing such a file
 // front to back, and mapping it into memory.
 package segments
 
@@ -13,7 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// PageSize is the size of the header, the alignment of sections, and the size of what one checksum
+// PageSize is the size of the header, the alignment of extents, and the size of what one checksum
 // covers.
 const PageSize = 4096
 
@@ -28,8 +28,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Format struct {
 	Magic   string
 	Version uint64
-	Entries []uint64 // bytes of an entry, by section in the order of the file
-	Names   []string // of the sections, for messages
+	Entries []uint64 // bytes of an entry, by extent in the order of the file
+	Names   []string // of the extents, for messages
 }
 
 // Coverage says which facts, or markets, a file holds.
@@ -43,10 +43,10 @@ type Coverage struct {
 // the checksum of the others.
 type Header struct {
 	Coverage Coverage
-	Counts   []uint64 // entries, by section
+	Counts   []uint64 // entries, by extent
 	Follows  uint64   // the ID of the file that this one continues; 0: it is the first
 	ID       uint64   // the checksum of the header, of a file that was opened: no two files have the same
-	sums     uint64   // the checksum of the checksums of pages, which follow the last section
+	sums     uint64   // the checksum of the checksums of pages, which follow the last extent
 	format   *Format
 }
 
@@ -59,18 +59,18 @@ func (h *Header) SameContent(o *Header) bool {
 // error is also a *Damage. Either is rewritten.
 var ErrFormat = errors.New("not a segment of this version")
 
-// Span is where a section lies, in bytes from the beginning of the file.
-func (h *Header) Span(section int) (from, to uint64) {
+// Span is where an extent lies, in bytes from the beginning of the file.
+func (h *Header) Span(extent int) (from, to uint64) {
 	from = PageSize
-	for s := range section {
+	for s := range extent {
 		from += padded(h.Counts[s] * h.format.Entries[s])
 	}
-	return from, from + h.Counts[section]*h.format.Entries[section]
+	return from, from + h.Counts[extent]*h.format.Entries[extent]
 }
 
 func padded(n uint64) uint64 { return (n + PageSize - 1) / PageSize * PageSize }
 
-// pages is how many pages the sections take.
+// pages is how many pages the extents take.
 func (h *Header) pages() uint64 {
 	_, to := h.Span(len(h.Counts) - 1)
 	return padded(to)/PageSize - 1
@@ -96,7 +96,7 @@ func (h *Header) encode() []byte {
 }
 
 // decode reads the header of a file of so many bytes. Whatever is in it, the
-// sections lie within the file.
+// extents lie within the file.
 func (f *Format) decode(b []byte) (Header, error) {
 	h := Header{format: f}
 	if len(b) < PageSize {
@@ -118,7 +118,7 @@ func (f *Format) decode(b []byte) (Header, error) {
 	for s, size := range f.Entries {
 		n := field(4 + s)
 		if n > uint64(len(b))/size || at > uint64(len(b)) {
-			return h, &Damage{What: "section " + f.Names[s] + " ends after the file"}
+			return h, &Damage{What: "extent " + f.Names[s] + " ends after the file"}
 		}
 		at += padded(n * size)
 		h.Counts = append(h.Counts, n)

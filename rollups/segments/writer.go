@@ -12,7 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Writer writes a file front to back, section by section, followed by the checksums of its pages.
+// Writer writes a file front to back, extent by extent, followed by the checksums of its pages.
 // The header is written last: a file without it is not a segment.
 type Writer struct {
 	Header
@@ -63,20 +63,20 @@ func (w *Writer) write(b []byte) error {
 	return err
 }
 
-// Add writes entries of a section; the sections come in their order.
-func (w *Writer) Add(section int, b []byte) error {
-	w.Counts[section] += uint64(len(b)) / w.format.Entries[section]
+// Add writes entries of an extent; the extents come in their order.
+func (w *Writer) Add(extent int, b []byte) error {
+	w.Counts[extent] += uint64(len(b)) / w.format.Entries[extent]
 	return w.write(b)
 }
 
-// Copy writes entries of a section that were gathered elsewhere and counted already.
+// Copy writes entries of an extent that were gathered elsewhere and counted already.
 func (w *Writer) Copy(r io.Reader) error {
 	n, err := io.Copy(w.out, r)
 	w.at += uint64(n)
 	return err
 }
 
-// Pad ends a section.
+// Pad ends an extent.
 func (w *Writer) Pad() error { return w.write(make([]byte, padded(w.at)-w.at)) }
 
 // Finish writes the checksums and the header, makes the file durable with sync and

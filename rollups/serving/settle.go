@@ -10,7 +10,7 @@ type settler[T any] struct {
 	compare func(x, y *T) int
 	merge   func(into, other *T)
 	list    []T
-	ends    []int // of the runs in list that ascend
+	ends    []int // of the lists that ascend in list
 	aside   []T   // of two lists, the shorter one while they are merged
 }
 
@@ -27,20 +27,20 @@ func settle[T any](list []T, compare func(x, y *T) int, merge func(into, other *
 		return list
 	}
 	s.ends = append(s.ends, len(list))
-	return list[:s.runs(0, 0, len(s.ends))]
+	return list[:s.mergeLists(0, 0, len(s.ends))]
 }
 
-// runs merges the runs from one to another, the first of which begins at at, and returns where the merged one ends,
+// mergeLists merges the ascending lists from one to another, the first of which begins at at, and returns where the merged one ends,
 // which begins there too.
-func (s *settler[T]) runs(at, from, to int) (end int) {
+func (s *settler[T]) mergeLists(at, from, to int) (end int) {
 	if to-from == 1 {
 		return s.ends[from]
 	}
-	half := at + (s.ends[to-1]-at)/2 // of the elements: a long run is merged once
+	half := at + (s.ends[to-1]-at)/2 // of the elements: a long list is merged once
 	mid := from + 1 + sort.SearchInts(s.ends[from+1:to-1], half)
 	begin := s.ends[mid-1]
-	left := s.runs(at, from, mid)
-	right := s.runs(begin, mid, to)
+	left := s.mergeLists(at, from, mid)
+	right := s.mergeLists(begin, mid, to)
 	if left-at < right-begin {
 		return s.forward(at, left, begin, right)
 	}

@@ -13,10 +13,10 @@ import (
 
 // Cursor reads the entries of a Sorter in order.
 type Cursor struct {
-	list []entry // if all of them are in memory
-	runs merge
-	last *reader // the run of the entry that was returned last
-	buf  []byte
+	list   []entry // if all of them are in memory
+	chunks merge
+	last   *reader // the chunk of the entry that was returned last
+	buf    []byte
 }
 
 // Sorted returns a Cursor at the first entry. There may be several cursors. After the first call,
@@ -25,7 +25,7 @@ func (s *Sorter) Sorted() (*Cursor, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if len(s.runs) == 0 {
+	if len(s.chunks) == 0 {
 		if len(s.list) > 0 {
 			s.sort()
 		}
@@ -35,14 +35,14 @@ func (s *Sorter) Sorted() (*Cursor, error) {
 		return nil, err
 	}
 	c := &Cursor{}
-	size := min(256<<10, max(4<<10, s.budget/len(s.runs)))
-	for i, r := range s.runs {
+	size := min(256<<10, max(4<<10, s.budget/len(s.chunks)))
+	for i, r := range s.chunks {
 		part := &reader{nth: i, r: bufio.NewReaderSize(io.NewSectionReader(s.file, r.from, r.to-r.from), size), left: r.to - r.from}
 		if err := c.advance(part); err != nil {
 			return nil, err
 		}
 	}
-	heap.Init(&c.runs)
+	heap.Init(&c.chunks)
 	return c, nil
 }
 
@@ -77,27 +77,27 @@ func (c *Cursor) Next() (key, value []byte, err error) {
 	}
 	if c.last != nil {
 		if err := c.last.head(); err == nil {
-			heap.Fix(&c.runs, 0)
+			heap.Fix(&c.chunks, 0)
 		} else if errors.Is(err, io.EOF) {
-			heap.Pop(&c.runs)
+			heap.Pop(&c.chunks)
 		} else {
 			return nil, nil, err
 		}
 		c.last = nil
 	}
-	if len(c.runs) == 0 {
+	if len(c.chunks) == 0 {
 		return nil, nil, io.EOF
 	}
-	c.last = c.runs[0]
+	c.last = c.chunks[0]
 	c.buf, err = c.last.take(c.buf[:0], c.last.value)
 	return c.last.key, c.buf, err
 }
 
-// advance reads the next key of a run and adds the run to the heap.
+// advance reads the next key of a chunk and adds the chunk to the heap.
 func (c *Cursor) advance(r *reader) error {
 	err := r.head()
 	if err == nil {
-		c.runs = append(c.runs, r)
+		c.chunks = append(c.chunks, r)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -105,11 +105,11 @@ func (c *Cursor) advance(r *reader) error {
 	return err
 }
 
-// reader reads one run. Only the key of its next entry is in memory.
+// reader reads one chunk. Only the key of its next entry is in memory.
 type reader struct {
 	nth   int
 	r     *bufio.Reader
-	left  int64 // bytes of the run that were not read yet
+	left  int64 // bytes of the chunk that were not read yet
 	key   []byte
 	value int64 // length of the value after the key
 }
@@ -135,7 +135,7 @@ func (r *reader) head() error {
 	return noEOF(err)
 }
 
-// length reads a length and checks that the rest of the run is as long.
+// length reads a length and checks that the rest of the chunk is as long.
 func (r *reader) length() (int64, error) {
 	n, err := binary.ReadUvarint(r.r)
 	if err != nil {
@@ -167,7 +167,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// merge is a heap of runs. The first is the one with the smallest key; among equal keys, the one
+// merge is a heap of chunks. The first is the one with the smallest key; among equal keys, the one
 // that was written first.
 type merge []*reader
 

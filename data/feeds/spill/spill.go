@@ -1,5 +1,5 @@
 // Package spill sorts entries that may not fit into memory. Up to a limit they are kept in memory;
-// beyond it, sorted runs are written to a temporary file and merged when they are read.
+// beyond it, sorted chunks are written to a temporary file and merged when they are read.
 package spill
 
 import (
@@ -26,10 +26,10 @@ type Sorter struct {
 	block []byte // offset of the next entry
 	bytes int    // of the entries in memory
 
-	file *os.File
-	size int64
-	runs []run // parts of the file, each sorted, in the order they were written
-	err  error // error of a write: the file is incomplete
+	file   *os.File
+	size   int64
+	chunks []chunk // parts of the file, each sorted, in the order they were written
+	err    error   // error of a write: the file is incomplete
 }
 
 // entry is a key followed by a value.
@@ -38,8 +38,8 @@ type entry struct {
 	key  int // length of the key
 }
 
-// run is a sorted part of the file.
-type run struct{ from, to int64 }
+// chunk is a sorted part of the file.
+type chunk struct{ from, to int64 }
 
 // overhead is about how much memory an entry takes besides its bytes.
 const overhead = 48
@@ -84,12 +84,12 @@ func (s *Sorter) sort() {
 	slices.SortStableFunc(s.list, func(a, b entry) int { return bytes.Compare(a.text[:a.key], b.text[:b.key]) })
 }
 
-// write writes the entries in memory to the file as one run.
+// write writes the entries in memory to the file as one chunk.
 func (s *Sorter) write() error {
 	if len(s.list) == 0 {
 		return nil
 	}
-	if s.err = s.writeRun(); s.err != nil {
+	if s.err = s.writeChunk(); s.err != nil {
 		s.err = fmt.Errorf("write data that does not fit into memory: %w", s.err)
 		return s.err
 	}
@@ -97,7 +97,7 @@ func (s *Sorter) write() error {
 	return nil
 }
 
-func (s *Sorter) writeRun() (err error) {
+func (s *Sorter) writeChunk() (err error) {
 	if s.file == nil {
 		if s.file, err = os.CreateTemp(s.dir, "spill-*"); err != nil {
 			return err
@@ -117,6 +117,6 @@ func (s *Sorter) writeRun() (err error) {
 		s.size += int64(len(h) + len(e.text))
 		s.list[i] = entry{} // allow its block to be freed
 	}
-	s.runs = append(s.runs, run{from, s.size})
+	s.chunks = append(s.chunks, chunk{from, s.size})
 	return w.Flush()
 }

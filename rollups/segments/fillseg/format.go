@@ -19,7 +19,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The file: the header of package segments, then sections. Numbers are little-endian.
+// The file: the header of package segments, then extents. Numbers are little-endian.
 //
 //	txs     transaction hashes, shared by the fills of one
 //	wide    what does not fit into rows
@@ -31,13 +31,13 @@ import (
 //	index   where the rows of each key begin, and where the last one's end
 //
 // A file that continues another one has few of the keys. In it, index has an entry for each key with
-// rows and one for the end, and two sections follow:
+// rows and one for the end, and two extents follow:
 //
 //	ids     the keys with rows, ascending
 //	whole   keys of which the files before do not count, ascending: a fill was replaced, and this
 //	        file has all of the key
 //
-// From heavy on, sections are verified and their bounds checked when a file is opened, the others
+// From heavy on, extents are verified and their bounds checked when a file is opened, the others
 // page by page at their first read.
 //
 // In a file of the newest fills, the hashes of a key are adjacent, too, each stored once for the rows of that key. A
@@ -60,7 +60,7 @@ const (
 	idSize       = 4
 )
 
-// The sections in the order of the file.
+// The extents in the order of the file.
 const (
 	txs = iota
 	wide
@@ -83,7 +83,7 @@ var newestSize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 
 var newestName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by wallet", days: "candles", heavy: "tokens with sums", index: "index",
 	ids: "tokens", whole: "whole tokens"}
 
-var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index",
+var extentName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index",
 	ids: "wallets", whole: "whole wallets"}
 
 // formats are those of a store's files.
@@ -98,8 +98,8 @@ func (f *formats) formatOf(first bool) *segments.Format {
 }
 
 var wholeFormats = formats{
-	&segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize[:ids], Names: sectionName[:ids]},
-	&segments.Format{Magic: "pmx wallet add\r\n", Version: laterVersion, Entries: entrySize, Names: sectionName},
+	&segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize[:ids], Names: extentName[:ids]},
+	&segments.Format{Magic: "pmx wallet add\r\n", Version: laterVersion, Entries: entrySize, Names: extentName},
 }
 
 // newestFormats are the formats of files with so many newest fills of each key. The number is part of

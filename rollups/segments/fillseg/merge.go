@@ -99,7 +99,7 @@ func (w *writer) copyShared(inputs []input) error {
 			return errTooManyTransactions
 		}
 		in.txBase = uint32(w.Counts[txs])
-		if err := w.copySection(in.segment, txs); err != nil {
+		if err := w.copyExtent(in.segment, txs); err != nil {
 			return err
 		}
 	}
@@ -109,26 +109,26 @@ func (w *writer) copyShared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		in.wideBase = w.Counts[wide]
-		if err := w.copySection(in.segment, wide); err != nil {
+		if err := w.copyExtent(in.segment, wide); err != nil {
 			return err
 		}
 	}
 	return w.Pad()
 }
 
-// copySection writes a whole section of a segment.
-func (w *writer) copySection(r segment, section int) error {
-	return w.copyRange(r, section, 0, r.Len(section))
+// copyExtent writes a whole extent of a segment.
+func (w *writer) copyExtent(r segment, extent int) error {
+	return w.copyRange(r, extent, 0, r.Len(extent))
 }
 
-// copyRange writes the bytes from lo to hi of a section of a segment, each verified right before it
+// copyRange writes the bytes from lo to hi of an extent of a segment, each verified right before it
 // is written.
-func (w *writer) copyRange(r segment, section, lo, hi int) error {
+func (w *writer) copyRange(r segment, extent, lo, hi int) error {
 	const most = 1 << 20
-	size := int(entrySize[section])
+	size := int(entrySize[extent])
 	for lo < hi {
 		to := min(hi, lo+most/size*size)
-		if err := w.Add(section, r.Bytes(section, lo, to)); err != nil {
+		if err := w.Add(extent, r.Bytes(extent, lo, to)); err != nil {
 			return err
 		}
 		lo = to

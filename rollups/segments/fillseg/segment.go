@@ -65,9 +65,9 @@ func (r segment) bounds() error {
 }
 
 // ascending checks a list of keys.
-func (r segment) ascending(section int) error {
+func (r segment) ascending(extent int) error {
 	before := int32(-1)
-	for b := r.Bytes(section, 0, r.Len(section)); len(b) > 0; b = b[idSize:] {
+	for b := r.Bytes(extent, 0, r.Len(extent)); len(b) > 0; b = b[idSize:] {
 		key := int32(binary.LittleEndian.Uint32(b))
 		if key <= before {
 			return r.Damaged("keys: %d after %d", key, before)
@@ -111,13 +111,13 @@ func (r segment) keys() int {
 }
 
 // id is a key in a list of keys.
-func (r segment) id(section, i int) int32 { return idAt(r.Checked(section), i) }
+func (r segment) id(extent, i int) int32 { return idAt(r.Checked(extent), i) }
 
 func idAt(list []byte, i int) int32 { return int32(binary.LittleEndian.Uint32(list[i*idSize:])) }
 
 // find returns the place of a key in a list of keys, which were verified when the file was opened.
-func (r segment) find(section int, key int32) (at int, found bool) {
-	list := r.Checked(section)
+func (r segment) find(extent int, key int32) (at int, found bool) {
+	list := r.Checked(extent)
 	lo, hi := 0, len(list)/idSize
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); idAt(list, mid) < key {

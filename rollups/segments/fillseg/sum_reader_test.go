@@ -12,7 +12,7 @@ import (
 	"pmx/rollups/segments"
 )
 
-// Numbers of any length are read as they were written, also the last ones of a section.
+// Numbers of any length are read as they were written, also the last ones of an extent.
 func TestNumbersOfSumsAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b []byte

@@ -237,15 +237,15 @@ func (w *writer) writeIndex() error {
 	return errors.Join(w.Pad(), addNumbers(w, ids, w.ids, id), w.Pad(), addNumbers(w, whole, w.whole, id))
 }
 
-// addNumbers writes the entries of a section, some at a time.
-func addNumbers[T any](w *writer, section int, list []T, appendTo func([]byte, T) []byte) error {
+// addNumbers writes the entries of an extent, some at a time.
+func addNumbers[T any](w *writer, extent int, list []T, appendTo func([]byte, T) []byte) error {
 	var b []byte
 	for some := range slices.Chunk(list, 1<<16) {
 		b = b[:0]
 		for _, v := range some {
 			b = appendTo(b, v)
 		}
-		if err := w.Add(section, b); err != nil {
+		if err := w.Add(extent, b); err != nil {
 			return err
 		}
 	}
@@ -280,7 +280,7 @@ func (w *writer) unspill(s *spill) error {
 	return nil
 }
 
-// spill is a section that is written while another one is under way: a temporary file that is
+// spill is an extent that is written while another one is under way: a temporary file that is
 // created at its first use and removed when it is closed.
 type spill struct {
 	path string

@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The file: the header of package segments, then sections. Numbers are little-endian.
+// The file: the header of package segments, then extents. Numbers are little-endian.
 //
 //	texts  a record per market: the source of its payout, the lengths of the first two texts, the three texts
 //	index  where the record of each market begins, and where the last one's end
