@@ -25,8 +25,8 @@ import (
 //	wide    what does not fit into rows
 //	rows    fills by key, then in the order of kind.order, as package serving has had
 //	        it since version 5
-//	tokens  a serving.TokenSum per token of each heavy wallet, by token
-//	days    a serving.DaySum per day of each heavy wallet, by day
+//	tokens  a serving.TokenSum per token of each heavy wallet, by token (appendTokens)
+//	days    a serving.DaySum per day of each heavy wallet, by day (appendDays)
 //	heavy   which wallets are heavy and where their sums begin; the last names none
 //	index   where the rows of each key begin, and where the last one's end
 //
@@ -42,22 +42,22 @@ import (
 //
 // In a file of the newest fills, the hashes of a key are adjacent, too, each stored once for the rows of that key. A
 // key of which the file lacks fills is heavy: tokens has what each wallet did with it, days its partial candles,
-// both over all its fills, in encodings of their own (appendWallets, appendHours). In a file that continues another
+// both over all its fills (appendWallets, appendHours). In a file that continues another
 // one, all this is of the fills of its own imports.
 const (
-	version = 6
+	version = 7
 	// newestVersion is the version of a file of the newest fills.
 	newestVersion = 7
 	// laterVersion is the version of files that continue others.
-	laterVersion = 1
-	rowSize      = 28
-	wideSize     = 40
-	hashSize     = 32
-	tokenSize    = 80
-	daySize      = 40
-	heavySize    = 24
-	indexSize    = 8
-	idSize       = 4
+	laterVersion = 2
+	// laterNewestVersion is that of files of the newest fills that continue others.
+	laterNewestVersion = 1
+	rowSize            = 28
+	wideSize           = 40
+	hashSize           = 32
+	heavySize          = 24
+	indexSize          = 8
+	idSize             = 4
 )
 
 // The extents in the order of the file.
@@ -76,9 +76,7 @@ const (
 // noTx is the ordinal of a fill without a transaction hash.
 const noTx = 1<<32 - 1
 
-var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize, ids: idSize, whole: idSize}
-
-var newestSize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 1, days: 1, heavy: heavySize, index: indexSize, ids: idSize, whole: idSize}
+var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 1, days: 1, heavy: heavySize, index: indexSize, ids: idSize, whole: idSize}
 
 var newestName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by wallet", days: "candles", heavy: "tokens with sums", index: "index",
 	ids: "tokens", whole: "whole tokens"}
@@ -106,8 +104,8 @@ var wholeFormats = formats{
 // the version: a file with fewer does not have what is asked for.
 func newestFormats(most int) formats {
 	return formats{
-		&segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: newestSize[:ids], Names: newestName[:ids]},
-		&segments.Format{Magic: "pmx newest add\r\n", Version: uint64(most)<<32 | laterVersion, Entries: newestSize, Names: newestName},
+		&segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: entrySize[:ids], Names: newestName[:ids]},
+		&segments.Format{Magic: "pmx newest add\r\n", Version: uint64(most)<<32 | laterNewestVersion, Entries: entrySize, Names: newestName},
 	}
 }
 
@@ -240,35 +238,4 @@ func appendWide(b []byte, f *serving.Fill) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(f.LogIndex))
 	b = binary.LittleEndian.AppendUint16(b, uint16(f.Repeat))
 	return append(b, 0, 0)
-}
-
-func appendToken(b []byte, s *serving.TokenSum) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(uint32(s.Token)))
-	for _, n := range [...]int64{s.Fills, int64(s.BuyShares), int64(s.SellShares), int64(s.FeeShares), int64(s.BuyUSD),
-		int64(s.SellUSD), int64(s.FeeUSD), s.FirstTS, s.LastTS} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
-	}
-	return b
-}
-
-func getToken(b []byte) serving.TokenSum {
-	_ = b[tokenSize-1]
-	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	m := func(i int) data.Micro { return data.Micro(n(i)) }
-	return serving.TokenSum{Token: data.TokenID(n(0)), Fills: n(1), BuyShares: m(2), SellShares: m(3), FeeShares: m(4), BuyUSD: m(5),
-		SellUSD: m(6), FeeUSD: m(7), FirstTS: n(8), LastTS: n(9)}
-}
-
-func appendDay(b []byte, s *serving.DaySum) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(uint32(s.Day)))
-	for _, n := range [...]int64{s.Fills, int64(s.BuyUSD), int64(s.SellUSD), int64(s.FeeUSD)} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
-	}
-	return b
-}
-
-func getDay(b []byte) serving.DaySum {
-	_ = b[daySize-1]
-	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	return serving.DaySum{Day: int32(n(0)), Fills: n(1), BuyUSD: data.Micro(n(2)), SellUSD: data.Micro(n(3)), FeeUSD: data.Micro(n(4))}
 }

@@ -92,7 +92,7 @@ func buildAll(t *testing.T, s *Store, fills []serving.Fill) {
 func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
-		"b8bad730b55ad414": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
+		"c6bc6a979cb9b88a": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
 		"83ce3500ebc3b15d": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }

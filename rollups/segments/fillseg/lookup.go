@@ -176,7 +176,7 @@ func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenS
 	known, last := len(dst), v.n-1
 	if last >= 0 {
 		if kept, ok := v.spans[last].tokens(v.key); ok { // the oldest file has most of them, in order
-			dst = readTokens(dst, kept)
+			dst = kept.allTokens(dst)
 			ix.list = v.addTokens(ix.list[:0], v.spans[:last], dst[known:], ix)
 			return mergeTokens(dst, known, ix.list)
 		}
@@ -208,10 +208,10 @@ func (v *lookup) addTokens(dst []serving.TokenSum, spans []fileSpan, ordered []s
 }
 
 // addKept adds the kept sums of a file to those in ordered, and to dst if their token is not there.
-func addKept(dst []serving.TokenSum, kept []byte, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
-	at := 0
-	for ; len(kept) > 0; kept = kept[tokenSize:] {
-		sum := getToken(kept)
+func addKept(dst []serving.TokenSum, kept sumReader, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+	var sum serving.TokenSum
+	for at := 0; len(kept.b) > 0; {
+		kept.token(&sum)
 		for at < len(ordered) && ordered[at].Token < sum.Token {
 			at++
 		}
@@ -220,14 +220,6 @@ func addKept(dst []serving.TokenSum, kept []byte, ordered []serving.TokenSum, ix
 		} else {
 			dst = ix.merge(dst, &sum)
 		}
-	}
-	return dst
-}
-
-func readTokens(dst []serving.TokenSum, b []byte) []serving.TokenSum {
-	dst = slices.Grow(dst, len(b)/tokenSize)
-	for ; len(b) > 0; b = b[tokenSize:] {
-		dst = append(dst, getToken(b))
 	}
 	return dst
 }
@@ -263,8 +255,9 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 // addDays adds the sums of a file.
 func (p *fileSpan) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
 	if kept, ok := p.days(key); ok {
-		for ; len(kept) > 0; kept = kept[daySize:] {
-			sum := getDay(kept)
+		var sum serving.DaySum
+		for len(kept.b) > 0 {
+			kept.day(&sum)
 			var at int
 			dst, at = dayAt(dst, sum.Day)
 			dst[at].Merge(&sum)

@@ -284,21 +284,3 @@ func (r segment) sums(wallet int32) (at, next heavyAt, ok bool) {
 	at, next = r.heavy(i), r.heavy(i+1)
 	return at, next, at.wallet == uint64(wallet)
 }
-
-// tokens returns the sums by token that are kept of a heavy wallet; false of any other.
-func (r segment) tokens(wallet int32) ([]byte, bool) {
-	at, next, ok := r.sums(wallet)
-	if !ok {
-		return nil, false
-	}
-	return r.Bytes(tokens, int(at.tokens)*tokenSize, int(next.tokens)*tokenSize), true
-}
-
-// days returns the sums by day that are kept of a heavy wallet; false of any other.
-func (r segment) days(wallet int32) ([]byte, bool) {
-	at, next, ok := r.sums(wallet)
-	if !ok {
-		return nil, false
-	}
-	return r.Bytes(days, int(at.days)*daySize, int(next.days)*daySize), true
-}

@@ -7,16 +7,19 @@ import (
 	"pmx/data"
 )
 
-// About how many bytes the sums of a wallet and of an hour take.
+// About how many bytes the sums of a wallet, of an hour and of a token take.
 const (
 	walletBytes = 18
 	hourBytes   = 30
+	tokenBytes  = 20
 )
 
 // sumReader decodes numbers from the bytes of sums.
 type sumReader struct {
 	segment
-	b []byte
+	b    []byte
+	key  uint64 // of the last sum
+	some bool   // a sum was read
 }
 
 // unsigned is the next number. Nearly all have at most eight bytes, whose ends and bits are found without a step for
@@ -49,11 +52,12 @@ func (r *sumReader) amount() data.Micro {
 	return data.Micro(v>>1) ^ -data.Micro(v&1)
 }
 
-// ascent is how much a key is larger than the one before, if there is one.
-func (r *sumReader) ascent(follows bool) uint64 {
+// nextKey is the key of the next sum: it is larger than the one before, and at most most.
+func (r *sumReader) nextKey(most uint64) uint64 {
 	v := r.unsigned()
-	if v > maxTime || v == 0 && follows {
-		panic(r.Damaged("sums: a key %d behind another one", v))
+	if v > most-r.key || v == 0 && r.some {
+		panic(r.Damaged("sums: a key %d behind %d", v, r.key))
 	}
-	return v
+	r.key, r.some = r.key+v, true
+	return r.key
 }

@@ -95,32 +95,24 @@ const hourLength = 3_600_000_000
 
 // readWallets adds what appendWallets wrote to dst.
 func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
-	in, wallet := sumReader{r, b}, uint64(0)
+	in := sumReader{segment: r, b: b}
 	dst = slices.Grow(dst, len(b)/walletBytes)
-	for from := len(dst); len(in.b) > 0; {
-		wallet += in.ascent(len(dst) > from)
-		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(wallet)})
+	for len(in.b) > 0 {
+		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(in.nextKey(maxID))})
 		s := &dst[len(dst)-1]
 		s.Fills, s.BuyShares = int64(in.unsigned()), in.amount()
 		s.Net = s.BuyShares + in.amount()
 		s.BuyUSD, s.SellUSD, s.FeeUSD = in.amount(), in.amount(), in.amount()
-		if wallet > maxID {
-			panic(r.Damaged("sums of wallet %d", wallet))
-		}
 	}
 	return dst
 }
 
 // readHours adds what appendHours wrote to dst.
 func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
-	in, hour := sumReader{r, b}, uint64(0)
+	in := sumReader{segment: r, b: b}
 	dst = slices.Grow(dst, len(b)/hourBytes)
-	for from := len(dst); len(in.b) > 0; {
-		hour += in.ascent(len(dst) > from)
-		if hour > maxTime {
-			panic(r.Damaged("sums of hour %d", hour))
-		}
-		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(hour), First: serving.NoPlace, Last: serving.NoPlace})
+	for len(in.b) > 0 {
+		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(in.nextKey(maxTime)), First: serving.NoPlace, Last: serving.NoPlace})
 		p := &dst[len(dst)-1]
 		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.amount(), in.amount()
 		if at := in.unsigned(); at > 0 {
@@ -136,10 +128,10 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 	return dst
 }
 
-// sumBytes returns the encoded sums of a token by wallet and by hour; false if the file has all
-// fills of the token.
-func (r segment) sumBytes(token int32) (wallets, hours []byte, ok bool) {
-	at, next, ok := r.sums(token)
+// sumBytes returns the encoded sums of a key: of a token by wallet and by hour, false if the file has all
+// its fills; of a heavy wallet by token and by day, false for any other.
+func (r segment) sumBytes(key int32) (wallets, hours []byte, ok bool) {
+	at, next, ok := r.sums(key)
 	if !ok {
 		return nil, nil, false
 	}

@@ -92,10 +92,9 @@ func (w *writer) beginKey(key int32, n uint64) error {
 
 // addHeavy says where the sums of a key begin.
 func (w *writer) addHeavy(key uint64) {
-	sizes := w.kind.later.Entries
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, key)
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(sizes[tokens]))
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(sizes[days]))
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.size)
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.size)
 }
 
 // addSums adds the sums of a key whose rows are about to be added.
@@ -137,20 +136,14 @@ func (w *writer) endKey() error {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	var b []byte
+	byToken := make([]serving.TokenSum, 0, len(ids))
 	for _, id := range ids {
-		b = appendToken(b[:0], s.tokens[id])
-		if err := w.tokens.write(b); err != nil {
-			return err
-		}
+		byToken = append(byToken, *s.tokens[id])
 	}
-	for i := range s.days {
-		b = appendDay(b[:0], &s.days[i])
-		if err := w.days.write(b); err != nil {
-			return err
-		}
-	}
-	return nil
+	w.text = appendTokens(w.text[:0], byToken)
+	at := len(w.text)
+	w.text = appendDays(w.text, s.days)
+	return errors.Join(w.tokens.write(w.text[:at]), w.days.write(w.text[at:]))
 }
 
 // addNewest adds the rows of a key to a file of the newest fills, oldest first; keys come
@@ -208,7 +201,7 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	err := w.endKey()
 	w.addHeavy(1<<64 - 1)
-	w.Counts[tokens], w.Counts[days] = w.tokens.entries(w.kind.later.Entries[tokens]), w.days.entries(w.kind.later.Entries[days])
+	w.Counts[tokens], w.Counts[days] = w.tokens.size, w.days.size
 	w.Counts[wide] += w.wide.entries(wideSize)
 	steps := []func() error{
 		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
