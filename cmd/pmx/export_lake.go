@@ -19,26 +19,26 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// lakeStateName is the state from which a later export continues. It belongs to one database and is
+// lakeProgressName names the file with the progress from which a later export continues. It belongs to one database and is
 // not part of the lake: without it, everything is written again, into the same files.
-const lakeStateName = "state.json"
+const lakeProgressName = "state.json"
 
-// lakeState says what exists of a lake, complete or not.
-type lakeState struct {
+// lakeProgress says what exists of a lake, complete or not.
+type lakeProgress struct {
 	Head   export.LakeHead           `json:"head"`
 	Since  *int64                    `json:"since,omitempty"` // as in export.LakeKnown
-	Days   map[string]lakeFileState  `json:"days"`
-	Blocks map[string]lakeBlockState `json:"blocks,omitempty"`
-	Tables map[string]lakeFileState  `json:"tables,omitempty"` // datasets without days
+	Days   map[string]lakeFileEntry  `json:"days"`
+	Blocks map[string]lakeBlockEntry `json:"blocks,omitempty"`
+	Tables map[string]lakeFileEntry  `json:"tables,omitempty"` // datasets without days
 }
 
-// lakeBlockState is a complete block of shards.
-type lakeBlockState struct {
+// lakeBlockEntry is a complete block of shards.
+type lakeBlockEntry struct {
 	Print string            `json:"print"`
 	Files []export.LakeFile `json:"files"`
 }
 
-type lakeFileState struct {
+type lakeFileEntry struct {
 	Print string          `json:"print"`
 	File  export.LakeFile `json:"file"`
 }
@@ -109,20 +109,20 @@ func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
 
 // lakeFolder is a folder that a lake is written to.
 type lakeFolder struct {
-	std     stdio
-	dir     string
-	check   bool
-	shards  bool
-	block   []export.LakeFile // of shards, so far
-	before  *cluster.Lake     // the lake that CURRENT named, by wasID
-	wasID   string
-	state   lakeState
-	had     lakeState // the state that was found
-	files   []export.LakeFile
-	written int
-	id      string
-	meter   *progressBar
-	err     error // the first
+	std      stdio
+	dir      string
+	check    bool
+	shards   bool
+	block    []export.LakeFile // of shards, so far
+	before   *cluster.Lake     // the lake that CURRENT named, by wasID
+	wasID    string
+	progress lakeProgress
+	had      lakeProgress // that was found
+	files    []export.LakeFile
+	written  int
+	id       string
+	meter    *progressBar
+	err      error // the first
 }
 
 func (t *lakeFolder) fills() (n int64) {
@@ -141,32 +141,32 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	if t.before, t.wasID, err = cluster.ReadLake(t.dir); err != nil {
 		return known, err
 	}
-	text, err := data.ReadRegular(t.path(lakeStateName))
+	text, err := data.ReadRegular(t.path(lakeProgressName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return known, err
 	}
-	if err != nil || json.Unmarshal(text, &t.state) != nil || t.state.Days == nil {
-		t.state = lakeState{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeFileState{}}
+	if err != nil || json.Unmarshal(text, &t.progress) != nil || t.progress.Days == nil {
+		t.progress = lakeProgress{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeFileEntry{}}
 	}
-	if t.state.Blocks == nil {
-		t.state.Blocks = map[string]lakeBlockState{}
+	if t.progress.Blocks == nil {
+		t.progress.Blocks = map[string]lakeBlockEntry{}
 	}
-	if t.state.Tables == nil {
-		t.state.Tables = map[string]lakeFileState{}
+	if t.progress.Tables == nil {
+		t.progress.Tables = map[string]lakeFileEntry{}
 	}
-	t.had = t.state
-	known = export.LakeKnown{Head: t.state.Head, Since: t.state.Since, Prints: map[string]string{}, Blocks: map[string]string{}, Tables: map[string]string{}, Shards: t.shards}
-	for day, s := range t.state.Days {
+	t.had = t.progress
+	known = export.LakeKnown{Head: t.progress.Head, Since: t.progress.Since, Prints: map[string]string{}, Blocks: map[string]string{}, Tables: map[string]string{}, Shards: t.shards}
+	for day, s := range t.progress.Days {
 		if t.isThere(s.File) {
 			known.Prints[day] = s.Print
 		}
 	}
-	for dataset, s := range t.state.Tables {
+	for dataset, s := range t.progress.Tables {
 		if t.isThere(s.File) {
 			known.Tables[dataset] = s.Print
 		}
 	}
-	for from, s := range t.state.Blocks {
+	for from, s := range t.progress.Blocks {
 		if t.shards && !slices.ContainsFunc(s.Files, func(f export.LakeFile) bool { return !t.isThere(f) }) {
 			known.Blocks[from] = s.Print
 		}
@@ -183,9 +183,9 @@ func (t *lakeFolder) isThere(f export.LakeFile) bool {
 // saved under its head, where they would count as its own: they are used only for what the export
 // leaves out. A server that does not say whether they are from another history is an older version.
 func (t *lakeFolder) begin(head export.LakeHead, continues bool) {
-	t.state = lakeState{Head: head, Days: map[string]lakeFileState{}, Blocks: map[string]lakeBlockState{}, Tables: map[string]lakeFileState{}}
+	t.progress = lakeProgress{Head: head, Days: map[string]lakeFileEntry{}, Blocks: map[string]lakeBlockEntry{}, Tables: map[string]lakeFileEntry{}}
 	if continues {
-		t.state.Days, t.state.Blocks, t.state.Tables, t.state.Since = maps.Clone(t.had.Days), maps.Clone(t.had.Blocks), maps.Clone(t.had.Tables), t.had.Since
+		t.progress.Days, t.progress.Blocks, t.progress.Tables, t.progress.Since = maps.Clone(t.had.Days), maps.Clone(t.had.Blocks), maps.Clone(t.had.Tables), t.had.Since
 	}
 }
 
@@ -215,16 +215,16 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	switch {
 	case t.err != nil:
 	case p.File.Day != "":
-		t.state.Days[p.File.Day] = lakeFileState{p.Print, p.File}
-		t.err = t.saveState()
+		t.progress.Days[p.File.Day] = lakeFileEntry{p.Print, p.File}
+		t.err = t.saveProgress()
 	case p.File.From != "":
 		if t.block = append(t.block, p.File); p.Last {
-			t.state.Blocks[p.File.From] = lakeBlockState{p.Print, t.block}
+			t.progress.Blocks[p.File.From] = lakeBlockEntry{p.Print, t.block}
 			t.block = nil
-			t.err = t.saveState()
+			t.err = t.saveProgress()
 		}
 	default: // these come last, and finish saves them
-		t.state.Tables[p.File.Dataset] = lakeFileState{p.Print, p.File}
+		t.progress.Tables[p.File.Dataset] = lakeFileEntry{p.Print, p.File}
 	}
 }
 
@@ -236,7 +236,7 @@ func (t *lakeFolder) leave(f export.LakeFile) error {
 		if !ok {
 			return fmt.Errorf("the export left out the shards from %s on, which are not in %s", f.From, t.dir)
 		}
-		t.state.Blocks[f.From] = was
+		t.progress.Blocks[f.From] = was
 		t.files = append(t.files, was.Files...)
 		return nil
 	}
@@ -248,21 +248,21 @@ func (t *lakeFolder) leave(f export.LakeFile) error {
 		return fmt.Errorf("the export left out %s %s, which is not in %s", f.Dataset, f.Day, t.dir)
 	}
 	if f.Day != "" {
-		t.state.Days[f.Day] = was
+		t.progress.Days[f.Day] = was
 	} else {
-		t.state.Tables[f.Dataset] = was
+		t.progress.Tables[f.Dataset] = was
 	}
 	t.files = append(t.files, was.File)
 	return nil
 }
 
-// saveState saves the state, so that an interrupted export can continue.
-func (t *lakeFolder) saveState() error {
-	text, err := json.Marshal(t.state)
+// saveProgress saves the progress, so that an interrupted export can continue.
+func (t *lakeFolder) saveProgress() error {
+	text, err := json.Marshal(t.progress)
 	if err != nil {
 		return err
 	}
-	return t.std.replaceFile(t.path(lakeStateName), text)
+	return t.std.replaceFile(t.path(lakeProgressName), text)
 }
 
 // hasShards returns an error if shards were requested and complete blocks have none: a server of an
@@ -286,7 +286,7 @@ func (t *lakeFolder) hasShards(m *cluster.Lake) error {
 // finish writes the manifest, makes CURRENT name it, and removes files that neither it nor the
 // previous one names: a reader of the previous one still finds its files.
 func (t *lakeFolder) finish() error {
-	m := cluster.NewLake(t.state.Head, t.files)
+	m := cluster.NewLake(t.progress.Head, t.files)
 	if err := t.hasShards(m); err != nil {
 		return err
 	}
@@ -295,19 +295,19 @@ func (t *lakeFolder) finish() error {
 		return err
 	}
 	t.id = strings.TrimSuffix(filepath.Base(name), ".json")
-	whole := lakeState{Head: t.state.Head, Since: &t.state.Head.Batch, Days: map[string]lakeFileState{}, Blocks: map[string]lakeBlockState{}, Tables: map[string]lakeFileState{}}
+	whole := lakeProgress{Head: t.progress.Head, Since: &t.progress.Head.Batch, Days: map[string]lakeFileEntry{}, Blocks: map[string]lakeBlockEntry{}, Tables: map[string]lakeFileEntry{}}
 	for _, f := range t.files {
 		switch {
 		case f.Day != "":
-			whole.Days[f.Day] = t.state.Days[f.Day]
+			whole.Days[f.Day] = t.progress.Days[f.Day]
 		case f.From != "":
-			whole.Blocks[f.From] = t.state.Blocks[f.From]
+			whole.Blocks[f.From] = t.progress.Blocks[f.From]
 		default:
-			whole.Tables[f.Dataset] = t.state.Tables[f.Dataset]
+			whole.Tables[f.Dataset] = t.progress.Tables[f.Dataset]
 		}
 	}
-	t.state = whole
-	if err := errors.Join(t.saveState(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
+	t.progress = whole
+	if err := errors.Join(t.saveProgress(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
 		return err
 	}
 	if err := errors.Join(t.std.replaceFile(t.path(name), text), t.std.replaceFile(t.path(cluster.CurrentName), []byte(t.id+"\n"))); err != nil {

@@ -85,8 +85,8 @@ func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 		}
 
 		f.take(t.Context(), lakeEvent{Step: export.LakeStep{File: export.LakeFile{Dataset: "fills", Day: "2026-01-12"}, Print: "old"}})
-		if f.err != nil || f.state.Days["2026-01-12"].Print != "old" || len(f.files) != 2 {
-			t.Errorf("%s: what is left out as it was: %v, the state is %+v", c.name, f.err, f.state)
+		if f.err != nil || f.progress.Days["2026-01-12"].Print != "old" || len(f.files) != 2 {
+			t.Errorf("%s: what is left out as it was: %v, the progress is %+v", c.name, f.err, f.progress)
 		}
 	}
 }
@@ -115,8 +115,8 @@ func TestMissingShardsAreNoticed(t *testing.T) {
 		if m, _, err := cluster.ReadLake(f.dir); err != nil || (m == nil) != (c.why != "") {
 			t.Errorf("%s: the lake is %v, %v", c.name, m, err)
 		}
-		if text, err := os.ReadFile(filepath.Join(f.dir, lakeStateName)); err != nil || !json.Valid(text) {
-			t.Errorf("%s: the state is %s, %v", c.name, text, err)
+		if text, err := os.ReadFile(filepath.Join(f.dir, lakeProgressName)); err != nil || !json.Valid(text) {
+			t.Errorf("%s: the progress is %s, %v", c.name, text, err)
 		}
 	}
 }
