@@ -45,6 +45,7 @@ type Header struct {
 	Coverage Coverage
 	Counts   []uint64 // entries, by extent
 	Follows  uint64   // the ID of the file that this one continues; 0: it is the first
+	Rows     uint64   // how many rows are packed in the file; 0 if entries are rows
 	ID       uint64   // the checksum of the header, of a file that was opened: no two files have the same
 	sums     uint64   // the checksum of the checksums of pages, which follow the last extent
 	format   *Format
@@ -90,6 +91,7 @@ func (h *Header) encode() []byte {
 	}
 	b = binary.LittleEndian.AppendUint64(b, h.sums)
 	b = b[:PageSize]
+	binary.LittleEndian.PutUint64(b[PageSize-24:], h.Rows)
 	binary.LittleEndian.PutUint64(b[PageSize-16:], h.Follows)
 	binary.LittleEndian.PutUint64(b[PageSize-8:], xxhash.Sum64(b[:PageSize-8]))
 	return b
@@ -109,6 +111,7 @@ func (f *Format) decode(b []byte) (Header, error) {
 	if v := field(0); v != f.Version {
 		return h, fmt.Errorf("version %d: %w", v, ErrFormat)
 	}
+	h.Rows = binary.LittleEndian.Uint64(b[PageSize-24:])
 	h.Follows, h.ID = binary.LittleEndian.Uint64(b[PageSize-16:]), binary.LittleEndian.Uint64(b[PageSize-8:])
 	if h.ID != xxhash.Sum64(b[:PageSize-8]) {
 		return h, &Damage{What: "header: checksum differs"}

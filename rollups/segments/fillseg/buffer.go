@@ -80,16 +80,23 @@ func (s *buffer) ordinal(h *data.Hash) uint32 {
 	return n
 }
 
-func (s *buffer) fill(e *entry) (f serving.Fill) {
+// fill is the fill of an entry.
+func (s *buffer) fill(e *entry) serving.Fill {
+	f := s.amounts(e)
+	if e.tx() != noTx {
+		f.Tx = s.hashes[e.tx()]
+	}
+	return f
+}
+
+// amounts is fill without the transaction.
+func (s *buffer) amounts(e *entry) (f serving.Fill) {
 	var wideBytes []byte
 	if e.wide() {
 		wideBytes = s.wide[e.shares()*wideSize:]
 	}
 	e.unpackTo(&f, wideBytes)
 	s.setIDs(&f, e.key, e.other())
-	if e.tx() != noTx {
-		f.Tx = s.hashes[e.tx()]
-	}
 	return f
 }
 
@@ -122,7 +129,7 @@ func (s *buffer) write(out *output) (err error) {
 	if s.most == 0 {
 		add = s.writeWallet
 		s.gatherHashes()
-		if err := s.writeShared(w); err != nil {
+		if err := s.writeHashes(w); err != nil {
 			return err
 		}
 	}
@@ -134,17 +141,11 @@ func (s *buffer) write(out *output) (err error) {
 	return out.finish(w)
 }
 
-func (s *buffer) writeShared(w *writer) error {
+func (s *buffer) writeHashes(w *writer) error {
 	for i := range s.hashes {
 		if err := w.Add(txs, s.hashes[i][:]); err != nil {
 			return err
 		}
-	}
-	if err := w.Pad(); err != nil {
-		return err
-	}
-	if err := w.Add(wide, s.wide); err != nil {
-		return err
 	}
 	return w.Pad()
 }
@@ -188,12 +189,8 @@ func (s *buffer) writeWallet(w *writer, entries []entry) error {
 		return err
 	}
 	for i := range entries {
-		r := &entries[i].row
-		var wideBytes []byte
-		if r.wide() {
-			wideBytes = s.wide[r.shares()*wideSize:][:wideSize]
-		}
-		if err := w.fill(r, wideBytes); err != nil {
+		f := s.amounts(&entries[i])
+		if err := w.fill(&f, entries[i].tx()); err != nil {
 			return err
 		}
 	}

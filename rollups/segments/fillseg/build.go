@@ -185,9 +185,12 @@ func (b *build) write(ctx context.Context) (kept []*segments.File, err error) {
 	return kept, segments.Publish(out.path, b.path(kept), s.Sync)
 }
 
+// packedRow is about how many bytes a packed row takes.
+const packedRow = 12
+
 // added is about how many bytes the facts take that were read.
 func (b *build) added() uint64 {
-	n := uint64(len(b.buffer.entries)) * (rowSize + hashSize/2)
+	n := uint64(len(b.buffer.entries)) * (packedRow + hashSize/2)
 	for _, in := range b.slices {
 		n += in.Size()
 	}
@@ -265,7 +268,7 @@ func (b *build) flush() error {
 	}
 	s := b.store
 	out := output{path: segments.TempPath(s.Path, len(b.slices)+1), later: true, heavy: math.MaxInt,
-		sync: func(*os.File) error { return nil }, finished: s.count}
+		slice: true, sync: func(*os.File) error { return nil }, finished: s.count}
 	if err := b.buffer.write(&out); err != nil {
 		return fmt.Errorf("slice of fills: %w", err)
 	}
@@ -274,7 +277,7 @@ func (b *build) flush() error {
 	if err != nil {
 		return err
 	}
-	b.slices = append(b.slices, input{segment: r})
+	b.slices = append(b.slices, input{segment: r, slice: true})
 	return os.Remove(out.path) // the data stay as long as they are mapped
 }
 

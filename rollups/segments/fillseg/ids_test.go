@@ -92,8 +92,8 @@ func buildAll(t *testing.T, s *Store, fills []serving.Fill) {
 func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
-		"c6bc6a979cb9b88a": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
-		"83ce3500ebc3b15d": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
+		"cdf32b89b138149d": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
+		"85348e7766f4b8b1": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }
 		if err := s.Restart(0, false); err != nil {

@@ -40,7 +40,9 @@ func (k *kind) superseded(files []*segments.File, keys []int32) (n int64) {
 		v := lookup{kind: k, key: key}
 		v.findIn(files)
 		for i := range v.spans[:v.n] {
-			n += int64(v.spans[i].hi - v.spans[i].lo)
+			p := &v.spans[i]
+			of := p.keyRows(p.lo, p.hi, nil)
+			n += int64(of.n)
 		}
 	}
 	return n

@@ -24,7 +24,7 @@ import (
 // While a venue grows from one size to a larger one, each new fill is written at most four times,
 // and there are never more files than the maximum.
 func TestWhatComesInIsWrittenFourTimes(t *testing.T) {
-	const million, perFill = 1_000_000, rowSize + hashSize/2
+	const million, perFill = 1_000_000, packedRow + hashSize/2
 	for _, c := range [][2]uint64{{0, 1}, {0, 10}, {0, 16}, {0, 100}, {0, 300}, {0, 1000}, {10, 100}, {16, 100}, {100, 300}, {280, 600}, {300, 330}, {300, 600}, {300, 1000}, {1000, 1100}} {
 		var sizes []uint64
 		total, written, added, most := c[0]*million, uint64(0), uint64(0), 0

@@ -1,7 +1,6 @@
 package fillseg
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
@@ -15,6 +14,7 @@ import (
 type lookup struct {
 	kind   *kind
 	files  *segments.Files
+	room   *room
 	key    int32
 	spans  [segments.MaxFiles]fileSpan // what find found, of the last file first
 	n      int                         // so many spans
@@ -24,7 +24,13 @@ type lookup struct {
 	upTo   int64 // later ones are not seen
 }
 
-// fileSpan is where the rows of a key are in one file.
+// room is what the blocks of a read are unpacked to: those of a file at a time, and one more.
+type room struct {
+	blocks [segments.MaxFiles]block
+	spare  block
+}
+
+// fileSpan is where the rows of a key are in one file, in bytes.
 type fileSpan struct {
 	segment
 	lo, hi int
@@ -47,31 +53,28 @@ func (v *lookup) findIn(files []*segments.File) {
 	}
 }
 
-// rows are the rows of the key, which are about to be read in order.
-func (p *fileSpan) rows() []byte {
+// rows are the rows of the key in a span, which are about to be read in order.
+func (v *lookup) rows(i int) keyRows {
+	p := &v.spans[i]
 	p.prefetch(p.lo, p.hi)
-	return p.segment.rows(p.lo, p.hi)
+	return p.keyRows(p.lo, p.hi, &v.room.blocks[i])
 }
 
 func (v *lookup) sees(batch int64) bool { return batch > v.after && batch <= v.upTo }
 
 // unread is the rows of a span that a read may still return, from the last one down.
 type unread struct {
-	segment
+	keyRows
 	from, at int
-	b        []byte // the rows from one to the other
 	near     hashPage
 }
 
-// last is the newest row.
-func (u *unread) last() row { return getRow(u.b[(u.at-1-u.from)*rowSize:]) }
-
-// fill is the fill of the newest row.
-func (u *unread) fill(k *kind, key int32) (f serving.Fill) {
-	w := u.last()
-	w.unpackTo(&f, u.overflow(&w))
-	k.setIDs(&f, key, w.other())
-	if tx := w.tx(); tx != noTx {
+// newest is the fill of the newest row.
+func (u *unread) newest(of *kind, key int32) (f serving.Fill) {
+	b, at := u.row(u.at - 1)
+	b.get(at, &f)
+	of.setIDs(&f, key, b.other[at])
+	if tx := b.tx[at]; tx != noTx {
 		f.Tx = u.nextHash(&u.near, tx)
 	}
 	return f
@@ -81,12 +84,14 @@ func (u *unread) fill(k *kind, key int32) (f serving.Fill) {
 func (v *lookup) unread(list []unread, after *serving.Fill, n int) []unread {
 	for i := range v.spans[:v.n] {
 		p := &v.spans[i]
-		at := p.hi
+		u := unread{keyRows: p.keyRows(p.lo, p.hi, &v.room.blocks[i]), near: hashPage{at: noTx}}
+		u.at = u.n
 		if after != nil {
-			at = p.below(v.kind, v.key, p.lo, p.hi, after)
+			u.at = u.below(v.kind, v.key, after)
 		}
-		if from := max(p.lo, at-n); from < at { // no older one is given
-			list = append(list, unread{segment: p.segment, from: from, at: at, b: p.segment.rows(from, at), near: hashPage{at: noTx}})
+		if u.from = max(0, u.at-n); u.from < u.at { // no older one is given
+			u.expectBlocks(u.from, u.at)
+			list = append(list, u)
 		}
 	}
 	return list
@@ -97,33 +102,33 @@ func (v *lookup) newest(left []unread) int {
 	if len(left) < 2 {
 		return len(left) - 1
 	}
-	best, row := 0, left[0].last()
+	best, newest := 0, left[0].ts(left[0].at-1)
 	for i := 1; i < len(left); i++ {
-		u, o := &left[i], left[i].last()
-		c := cmp.Compare(o.seconds(), row.seconds())
-		if c > 0 || c == 0 && u.compare(v.kind, v.key, u.at-1, left[best].segment, left[best].at-1) > 0 {
-			best, row = i, o
+		u := &left[i]
+		ts := u.ts(u.at - 1)
+		if ts > newest || ts == newest && u.compare(v.kind, v.key, u.at-1, &left[best].keyRows, left[best].at-1) > 0 {
+			best, newest = i, ts
 		}
 	}
 	return best
 }
 
 // expect makes the system read the hashes of the n newest rows.
-func expect(left []unread, n int) {
+func (v *lookup) expect(left []unread, n int) {
 	if len(left) == 1 {
-		left[0].expectHashes(left[0].b)
+		left[0].expectHashes(left[0].from, left[0].at, &v.room.spare)
 		return
 	}
 	var skipped [segments.MaxFiles]int
 	for i := range left {
-		skipped[i] = left[i].at - left[i].from
+		skipped[i] = left[i].at
 	}
 	for ; n > 0; n-- {
 		best, at := -1, int64(0)
 		for i := range left {
-			if k := skipped[i] - 1; k >= 0 {
-				if w := getRow(left[i].b[k*rowSize:]); best < 0 || w.seconds() > at {
-					best, at = i, w.seconds()
+			if k := skipped[i] - 1; k >= left[i].from {
+				if ts := left[i].ts(k); best < 0 || ts > at {
+					best, at = i, ts
 				}
 			}
 		}
@@ -133,7 +138,7 @@ func expect(left []unread, n int) {
 		skipped[best]--
 	}
 	for i := range left {
-		left[i].expectHashes(left[i].b[skipped[i]*rowSize:])
+		left[i].expectHashes(skipped[i], left[i].at, &v.room.spare)
 	}
 }
 
@@ -144,7 +149,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 	if after != nil {
 		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.recent[k].Fill, after) >= 0 })
 	}
-	expect(left, n)
+	v.expect(left, n)
 	for ; n > 0; n-- {
 		for j > 0 && !v.sees(v.recent[j-1].batch) {
 			j--
@@ -155,7 +160,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 		}
 		var f serving.Fill
 		if at >= 0 {
-			f = left[at].fill(v.kind, v.key)
+			f = left[at].newest(v.kind, v.key)
 		}
 		if at < 0 || j > 0 && v.kind.order(&v.recent[j-1].Fill, &f) > 0 {
 			j--
@@ -177,26 +182,30 @@ func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenS
 	if last >= 0 {
 		if kept, ok := v.spans[last].tokens(v.key); ok { // the oldest file has most of them, in order
 			dst = kept.allTokens(dst)
-			ix.list = v.addTokens(ix.list[:0], v.spans[:last], dst[known:], ix)
+			ix.list = v.addTokens(ix.list[:0], last, dst[known:], ix)
 			return mergeTokens(dst, known, ix.list)
 		}
 	}
-	return v.addTokens(dst, v.spans[:v.n], nil, ix)
+	return v.addTokens(dst, v.n, nil, ix)
 }
 
-// addTokens adds a sum per token of some spans and of the recent fills to dst, except that it adds kept
+// addTokens adds a sum per token of the first spans and of the recent fills to dst, except that it adds kept
 // sums to those in ordered where the token is there.
-func (v *lookup) addTokens(dst []serving.TokenSum, spans []fileSpan, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+func (v *lookup) addTokens(dst []serving.TokenSum, spans int, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	var f serving.Fill
 	for i := range spans {
-		p := &spans[i]
-		if kept, ok := p.tokens(v.key); ok {
+		if kept, ok := v.spans[i].tokens(v.key); ok {
 			dst = addKept(dst, kept, ordered, ix)
 			continue
 		}
-		for b := p.rows(); len(b) > 0; b = b[rowSize:] {
-			p.amounts(b, &f)
-			dst = ix.add(dst, &f)
+		of := v.rows(i)
+		for j := range of.blocks {
+			b := of.block(j)
+			for at := range b.n {
+				b.get(at, &f)
+				f.Token = data.TokenID(b.other[at])
+				dst = ix.add(dst, &f)
+			}
 		}
 	}
 	for j := range v.recent {
@@ -242,7 +251,7 @@ func mergeTokens(dst []serving.TokenSum, known int, sums []serving.TokenSum) []s
 // days adds a sum per UTC day to dst, which is empty, oldest first.
 func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 	for i := v.n - 1; i >= 0; i-- {
-		dst = v.spans[i].addDays(dst, v.key)
+		dst = v.addDays(dst, i)
 	}
 	for j := range v.recent {
 		if v.sees(v.recent[j].batch) {
@@ -252,9 +261,9 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 	return dst
 }
 
-// addDays adds the sums of a file.
-func (p *fileSpan) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
-	if kept, ok := p.days(key); ok {
+// addDays adds the sums of a span.
+func (v *lookup) addDays(dst []serving.DaySum, i int) []serving.DaySum {
+	if kept, ok := v.spans[i].days(v.key); ok {
 		var sum serving.DaySum
 		for len(kept.b) > 0 {
 			kept.day(&sum)
@@ -265,9 +274,13 @@ func (p *fileSpan) addDays(dst []serving.DaySum, key int32) []serving.DaySum {
 		return dst
 	}
 	var f serving.Fill
-	for b := p.rows(); len(b) > 0; b = b[rowSize:] {
-		p.amounts(b, &f)
-		dst = addToDay(dst, &f)
+	of := v.rows(i)
+	for j := range of.blocks {
+		b := of.block(j)
+		for at := range b.n {
+			b.get(at, &f)
+			dst = addToDay(dst, &f)
+		}
 	}
 	return dst
 }

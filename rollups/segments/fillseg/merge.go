@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"pmx/data"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
@@ -15,11 +16,12 @@ import (
 // input is a segment that is merged with others.
 type input struct {
 	segment
-	skip     map[int32]bool // keys whose rows are left out
-	txBase   uint32         // where its transactions lie in the output
-	wideBase uint64
-	summed   int // place among the keys with sums
-	at       int // place among the keys, if it continues another file
+	skip   map[int32]bool // keys whose rows are left out
+	slice  bool           // its blocks are to be packed again
+	txBase uint32         // where its transactions lie in the output
+	summed int            // place among the keys with sums
+	at     int            // place among the keys, if it continues another file
+	room   block          // of its rows that are merged
 }
 
 // errTooManyTransactions is returned if a file would have more transactions than a row can address.
@@ -34,6 +36,7 @@ type output struct {
 	facts    int64   // in the files that it continues, of keys that are not whole
 	whole    []int32 // keys of which the files before do not count, ascending
 	heavy    int     // sums are kept from so many fills on
+	slice    bool    // it will only be merged
 	sync     func(*os.File) error
 	finished func(size uint64)
 }
@@ -44,14 +47,17 @@ func (o *output) begin(k *kind) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Follows, w.whole = o.follows, o.whole
+	w.Follows, w.whole, w.slice = o.follows, o.whole, o.slice
 	return w, nil
 }
 
 // finish ends the file, whose fills it counts if it has all.
 func (o *output) finish(w *writer) error {
+	if err := w.endKey(); err != nil {
+		return err
+	}
 	if w.kind.most == 0 {
-		o.covers.Facts = o.facts + int64(w.Counts[rows])
+		o.covers.Facts = o.facts + int64(w.Rows)
 	}
 	if err := w.finish(o.covers, o.sync); err != nil {
 		return err
@@ -75,7 +81,7 @@ func (k *kind) merge(ctx context.Context, out *output, inputs []input) (err erro
 	add := m.mergeNewest
 	if k.most == 0 {
 		add = m.mergeWallet
-		if err := w.copyShared(inputs); err != nil {
+		if err := w.copyHashes(inputs); err != nil {
 			return err
 		}
 	}
@@ -91,8 +97,8 @@ func (k *kind) merge(ctx context.Context, out *output, inputs []input) (err erro
 	return out.finish(w)
 }
 
-// copyShared writes the transactions and wide parts of all inputs one after another.
-func (w *writer) copyShared(inputs []input) error {
+// copyHashes writes the transactions of all inputs one after another.
+func (w *writer) copyHashes(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		if w.Counts[txs]+in.Counts[txs] >= noTx {
@@ -100,16 +106,6 @@ func (w *writer) copyShared(inputs []input) error {
 		}
 		in.txBase = uint32(w.Counts[txs])
 		if err := w.copyExtent(in.segment, txs); err != nil {
-			return err
-		}
-	}
-	if err := w.Pad(); err != nil {
-		return err
-	}
-	for i := range inputs {
-		in := &inputs[i]
-		in.wideBase = w.Counts[wide]
-		if err := w.copyExtent(in.segment, wide); err != nil {
 			return err
 		}
 	}
@@ -147,6 +143,7 @@ type merger struct {
 
 // cursor is the range of an input's rows that is not written yet.
 type cursor struct {
+	keyRows
 	in     *input
 	lo, hi int
 }
@@ -205,8 +202,10 @@ func (m *merger) find(key int32) (total int) {
 		if in.skip[key] || lo == hi && (!m.byToken || !in.hasSums(key)) { // in a slice, all fills may be older than the newest
 			continue
 		}
-		m.cursors = append(m.cursors, cursor{in, lo, hi})
-		total += hi - lo
+		h := cursor{keyRows: in.keyRows(lo, hi, &in.room), in: in}
+		h.hi = h.n
+		m.cursors = append(m.cursors, h)
+		total += h.n
 	}
 	return total
 }
@@ -225,7 +224,7 @@ func (m *merger) mergeNewest(key int32) error {
 	for ; left > 0; left-- {
 		h := m.last(key)
 		h.hi--
-		m.kept = append(m.kept, h.in.fill(&m.kind, key, h.in.row(h.hi)))
+		m.kept = append(m.kept, h.fill(&m.kind, key, h.hi))
 	}
 	slices.Reverse(m.kept)
 	return m.w.addNewest(key, m.kept)
@@ -254,7 +253,7 @@ func (m *merger) mergeSums(key int32, lacks bool) error {
 func (m *merger) last(key int32) (best *cursor) {
 	for i := range m.cursors {
 		h := &m.cursors[i]
-		if h.lo < h.hi && (best == nil || h.in.compare(&m.kind, key, h.hi-1, best.in.segment, best.hi-1) > 0) {
+		if h.lo < h.hi && (best == nil || h.compare(&m.kind, key, h.hi-1, &best.keyRows, best.hi-1) > 0) {
 			best = h
 		}
 	}
@@ -274,20 +273,30 @@ func (m *merger) mergeWallet(wallet int32) error {
 			return err
 		}
 	}
-	return m.writeRest(&m.cursors[0])
+	h := &m.cursors[0]
+	for h.lo < h.hi {
+		if err := m.writeSome(h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// writeOldest writes the oldest remaining row of several inputs.
+// writeOldest writes the oldest remaining row of several inputs, or its whole block.
 func (m *merger) writeOldest(wallet int32) error {
 	best := 0
 	for i := 1; i < len(m.cursors); i++ {
 		x, y := &m.cursors[i], &m.cursors[best]
-		if x.in.compare(&m.kind, wallet, x.lo, y.in.segment, y.lo) < 0 {
+		if x.compare(&m.kind, wallet, x.lo, &y.keyRows, y.lo) < 0 {
 			best = i
 		}
 	}
 	h := &m.cursors[best]
-	if err := m.writeRow(h); err != nil {
+	write := m.writeRow
+	if m.copies(h) && m.endsBefore(h, best) {
+		write = m.writeBlock
+	}
+	if err := write(h); err != nil {
 		return err
 	}
 	if h.lo == h.hi {
@@ -296,23 +305,46 @@ func (m *merger) writeOldest(wallet int32) error {
 	return nil
 }
 
+// writeRow writes the next row of an input.
 func (m *merger) writeRow(h *cursor) error {
-	r := h.in.row(h.lo)
-	wideBytes := h.in.overflow(&r)
+	b, at := h.row(h.lo)
 	h.lo++
-	r = r.moved(h.in.txBase, h.in.wideBase)
-	return m.w.fill(&r, wideBytes)
+	var f serving.Fill
+	b.get(at, &f)
+	f.Token = data.TokenID(b.other[at])
+	return m.w.fill(&f, moved(b.tx[at], h.in.txBase))
 }
 
-// writeRest writes the remaining rows of the only input left.
-func (m *merger) writeRest(h *cursor) error {
-	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
-		return m.w.copyRange(h.in.segment, rows, h.lo*rowSize, h.hi*rowSize)
+// writeSome writes the next rows of the only input left.
+func (m *merger) writeSome(h *cursor) error {
+	if m.copies(h) {
+		return m.writeBlock(h)
 	}
-	for h.lo < h.hi {
-		if err := m.writeRow(h); err != nil {
-			return err
+	return m.writeRow(h)
+}
+
+// copies reports whether the next block of an input can be copied: then it is the next one of the output, too.
+func (m *merger) copies(h *cursor) bool {
+	return !h.in.slice && m.w.pending.n == 0 && h.lo%blockRows == 0 && (len(m.cursors) == 1 || h.lo+blockRows <= h.hi)
+}
+
+// endsBefore reports whether all rows of the next block of an input are older than those of the others.
+func (m *merger) endsBefore(h *cursor, best int) bool {
+	last := h.ts(h.lo + blockRows - 1)
+	for i := range m.cursors {
+		if o := &m.cursors[i]; i != best && o.ts(o.lo) <= last {
+			return false
 		}
 	}
-	return nil
+	return true
+}
+
+// writeBlock writes the next block of an input.
+func (m *merger) writeBlock(h *cursor) error {
+	i := h.lo / blockRows
+	if m.w.sums != nil {
+		m.w.sumBlock(h.block(i))
+	}
+	h.lo += h.rowsOf(i)
+	return m.w.copyBlock(&h.keyRows, i, h.in.txBase)
 }

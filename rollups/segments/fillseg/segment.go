@@ -1,14 +1,12 @@
 package fillseg
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"sort"
 
 	"pmx/data"
 	"pmx/rollups/segments"
-	"pmx/rollups/serving"
 )
 
 // segment is an open file. Its readers panic with a *segments.Damage if the file is corrupted.
@@ -40,7 +38,7 @@ func (r segment) bounds() error {
 		}
 		at = next
 	}
-	if at != r.Counts[rows] {
+	if at+wordSize != r.Counts[rows] {
 		return r.Damaged("index: it ends with %d of %d", at, r.Counts[rows])
 	}
 	if r.sparse() {
@@ -86,17 +84,6 @@ type heavyAt struct{ wallet, tokens, days uint64 }
 func (r segment) heavy(i int) heavyAt {
 	b := r.Bytes(heavy, i*heavySize, (i+1)*heavySize)
 	return heavyAt{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
-}
-
-// longSpan is the number of bytes from which rows are prefetched at once; for fewer, the system
-// call costs more than it saves.
-const longSpan = 64 << 10
-
-// prefetch prefetches the rows from lo to hi, which are about to be read in order.
-func (r segment) prefetch(lo, hi int) {
-	if (hi-lo)*rowSize >= longSpan {
-		r.Prefetch(rows, lo*rowSize, hi*rowSize)
-	}
 }
 
 // keys is one more than the largest key with rows.
@@ -149,7 +136,7 @@ func (r segment) wholeKeys() (keys []int32) {
 	return keys
 }
 
-// span returns the places of a key's rows; equal if it has none.
+// span returns where the bytes of a key's rows are; equal if it has none.
 func (r segment) span(key int32) (lo, hi int) {
 	at := int(key)
 	if !r.sparse() {
@@ -170,38 +157,9 @@ func (r segment) between(at int) (lo, hi int) {
 	b := r.Bytes(index, at*indexSize, (at+2)*indexSize)
 	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[indexSize:])
 	if from > to || to > r.Counts[rows] {
-		panic(r.Damaged("index: rows %d to %d of %d", from, to, r.Counts[rows]))
+		panic(r.Damaged("index: bytes %d to %d of %d", from, to, r.Counts[rows]))
 	}
 	return int(from), int(to)
-}
-
-// rows returns the rows from lo to hi as they lie in the file.
-func (r segment) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*rowSize) }
-
-func (r segment) row(i int) row { return getRow(r.rows(i, i+1)) }
-
-// overflow is the rest of a wide row, nil for others.
-func (r segment) overflow(w *row) []byte {
-	if !w.wide() {
-		return nil
-	}
-	at := int(w.shares()) * wideSize // 38 bits of shares: no overflow
-	return r.Bytes(wide, at, at+wideSize)
-}
-
-// amounts sets all fields of f except its transaction and its wallet from a wallet's row.
-func (r segment) amounts(b []byte, f *serving.Fill) {
-	w := getRow(b)
-	w.unpackTo(f, r.overflow(&w))
-	f.Token = data.TokenID(w.other())
-}
-
-// fill returns the fill of a key's row.
-func (r segment) fill(k *kind, key int32, w row) (f serving.Fill) {
-	w.unpackTo(&f, r.overflow(&w))
-	k.setIDs(&f, key, w.other())
-	f.Tx = r.hash(w.tx())
-	return f
 }
 
 func (r segment) hash(ordinal uint32) (h data.Hash) {
@@ -233,45 +191,6 @@ func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	}
 	copy(h[:], p.hashes[at:])
 	return h
-}
-
-// expectHashes makes the system read the hashes of rows that nobody has read yet: they may be
-// anywhere.
-func (r segment) expectHashes(b []byte) {
-	last := uint32(noTx)
-	for ; len(b) > 0; b = b[rowSize:] {
-		w := getRow(b)
-		page := w.tx() / pageHashes
-		if w.tx() == noTx || page == last {
-			continue
-		}
-		last = page
-		at := int(w.tx()) * hashSize
-		r.Expect(txs, at, at+hashSize)
-	}
-}
-
-// compare orders fill i of r and fill j of o, both of one key.
-func (r segment) compare(k *kind, key int32, i int, o segment, j int) int {
-	x, y := r.row(i), o.row(j)
-	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
-		return c
-	}
-	a, b := r.fill(k, key, x), o.fill(k, key, y)
-	return k.order(&a, &b)
-}
-
-// below returns how many of the fills lo to hi of a key come before f.
-func (r segment) below(k *kind, key int32, lo, hi int, f *serving.Fill) int {
-	at := f.TS / second
-	return lo + sort.Search(hi-lo, func(i int) bool {
-		w := r.row(lo + i)
-		if w.seconds() != at {
-			return w.seconds() > at
-		}
-		g := r.fill(k, key, w)
-		return k.order(&g, f) >= 0
-	})
 }
 
 // sums returns where the sums of a heavy wallet begin and end; false of any other.

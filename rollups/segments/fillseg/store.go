@@ -21,6 +21,7 @@ type Store struct {
 	mostFiles   int          // a Build does not leave more files
 	written     atomic.Int64 // bytes of all files that were finished, also of temporary ones
 	scratch     sync.Pool    // of *tokenIndex
+	rooms       sync.Pool    // of *room
 }
 
 // WalletStore answers reads of one wallet.
@@ -154,7 +155,7 @@ func (s *Store) Stats() Stats {
 	out := Stats{Idle: !st.Known(), Damage: s.Damage(), Written: s.written.Load()}
 	for _, f := range st.Files.List() {
 		out.Files++
-		out.Stored, out.Bytes = out.Stored+int64(f.Counts[rows]), out.Bytes+int64(f.Size())
+		out.Stored, out.Bytes = out.Stored+int64(f.Rows), out.Bytes+int64(f.Size())
 	}
 	if f := st.Files.Last(); f != nil && !s.byToken {
 		out.Stored = f.Coverage.Facts // without those that a later file has again
@@ -185,9 +186,22 @@ func (s *Store) lookup(key int32, batch int64) (*segments.Contents[*memtable], l
 			return nil, lookup{}
 		}
 		if st.Files == nil || st.Files.Acquire() {
-			return st, lookup{kind: &s.kind, files: st.Files, key: key, recent: w.fills, older: w.older, after: st.Covered(), upTo: batch}
+			return st, lookup{kind: &s.kind, files: st.Files, key: key, recent: w.fills, older: w.older, after: st.Covered(), upTo: batch, room: s.takeRoom()}
 		}
 	}
+}
+
+func (s *Store) takeRoom() *room {
+	if r, ok := s.rooms.Get().(*room); ok {
+		return r
+	}
+	return &room{}
+}
+
+// endRead ends what lookup began.
+func (s *Store) endRead(st *segments.Contents[*memtable], v *lookup) {
+	s.rooms.Put(v.room)
+	st.Release()
 }
 
 // fills adds the n newest fills of a key to dst, newest first, of imports up to batch; those before
@@ -198,7 +212,7 @@ func (s *Store) fills(dst []serving.Fill, key int32, batch int64, after *serving
 	if st == nil {
 		return dst, false
 	}
-	defer st.Release()
+	defer s.endRead(st, &v)
 	v.find()
 	return v.fills(dst, after, n), true
 }
@@ -240,7 +254,7 @@ func (s WalletStore) Tokens(dst []serving.TokenSum, wallet data.WalletID, batch 
 	if st == nil {
 		return dst, false
 	}
-	defer st.Release()
+	defer s.endRead(st, &v)
 	v.find()
 	ix, _ := s.scratch.Get().(*tokenIndex)
 	if ix == nil {
@@ -257,7 +271,7 @@ func (s WalletStore) Days(dst []serving.DaySum, wallet data.WalletID, batch int6
 	if st == nil {
 		return dst, false
 	}
-	defer st.Release()
+	defer s.endRead(st, &v)
 	v.find()
 	return v.days(dst[:0]), true
 }

@@ -15,6 +15,7 @@ import (
 type tokenSums struct {
 	wallets []serving.WalletSum
 	hours   []serving.PartialCandle
+	room    block
 }
 
 func (b *tokenSums) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
@@ -144,28 +145,9 @@ func (r segment) addSums(k *kind, token int32, b *tokenSums) {
 		b.wallets, b.hours = r.readWallets(b.wallets, wallets), r.readHours(b.hours, data.TokenID(token), hours)
 		return
 	}
-	var f serving.Fill
 	lo, hi := r.span(token)
-	for rows := r.rows(lo, hi); len(rows) > 0; rows = rows[rowSize:] {
-		r.keyed(k, token, rows, &f)
-		b.add(&f)
-	}
-}
-
-// keyed sets all fields of f except its transaction from a key's row.
-func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
-	w := getRow(b)
-	w.unpackTo(f, r.overflow(&w))
-	k.setIDs(f, key, w.other())
-}
-
-// each calls add with every fill of the token in the file, which has no sums of it.
-func (p *fileSpan) each(k *kind, token int32, add func(f *serving.Fill)) {
-	var f serving.Fill
-	for b := p.rows(); len(b) > 0; b = b[rowSize:] {
-		p.keyed(k, token, b, &f)
-		add(&f)
-	}
+	of := r.keyRows(lo, hi, &b.room)
+	of.each(k, token, b.add)
 }
 
 // eachRecent calls add with every fill that came since the files were written.
@@ -193,7 +175,7 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	if st == nil {
 		return dst, false
 	}
-	defer st.Release()
+	defer s.endRead(st, &v)
 	v.find()
 	known, most := len(dst), settledAt
 	add := func(f *serving.Fill) {
@@ -210,7 +192,8 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 			dst = p.readWallets(dst, kept)
 			continue
 		}
-		p.each(v.kind, v.key, add)
+		of := v.rows(i)
+		of.each(v.kind, v.key, add)
 	}
 	return dst[:known+len(serving.SettleWallets(dst[known:]))], true
 }
@@ -223,7 +206,7 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	if st == nil {
 		return dst, false
 	}
-	defer st.Release()
+	defer s.endRead(st, &v)
 	v.find()
 	known := len(dst)
 	var others []serving.PartialCandle
@@ -234,7 +217,8 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 			dst = p.readHours(dst, token, kept)
 			continue
 		}
-		p.each(v.kind, v.key, add)
+		of := v.rows(i)
+		of.each(v.kind, v.key, add)
 	}
 	v.eachRecent(add)
 	dst = append(dst, others...)

@@ -21,7 +21,7 @@ const heavyFills = 20_000
 // laterHeavyFills is heavyFills for files that continue others: a wallet may have almost so many in each.
 const laterHeavyFills = 5_000
 
-// writer writes a segment front to back: first the bytes of txs and wide, then the
+// writer writes a segment front to back: first the bytes of txs, then the
 // rows of one key after the other.
 type writer struct {
 	*segments.Writer
@@ -36,9 +36,18 @@ type writer struct {
 	sums      *sums // of the wallet being written, nil if it is not heavy
 	heavyFrom int   // heavyFills; lower in tests
 	// For a file of the newest fills, whose hashes become known only with its rows.
-	wide, rows spill
-	hashes     []data.Hash // of the key being written
-	text       []byte      // of its sums
+	rows   spill
+	hashes []data.Hash // of the key being written
+	text   []byte      // of its sums
+	// Of the rows of the key being written.
+	slice   bool     // the file will only be merged: it is not packed as tightly as it could be
+	pending block    // those of the next block
+	packed  []byte   // the block before
+	dir     []uint64 // directory entries
+	blocks  int
+	last    int    // how many rows the last block has
+	keyAt   uint64 // where they begin
+	at      uint64 // where the next block begins
 }
 
 // sums add the rows of one wallet up.
@@ -68,7 +77,7 @@ func newWriter(path string, k *kind, later bool, from int) (*writer, error) {
 		return nil, err
 	}
 	return &writer{Writer: f, kind: k, later: later, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
-		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
+		rows: spill{path: path + ".rows"}}, nil
 }
 
 // beginKey begins the rows of a key, of which there will be n; keys come in ascending
@@ -78,10 +87,10 @@ func (w *writer) beginKey(key int32, n uint64) error {
 		return err
 	}
 	if w.later {
-		w.ids, w.places = append(w.ids, key), append(w.places, w.Counts[rows])
+		w.ids, w.places = append(w.ids, key), append(w.places, w.at)
 	}
 	for !w.later && len(w.places) <= int(key) {
-		w.places = append(w.places, w.Counts[rows])
+		w.places = append(w.places, w.at)
 	}
 	if n >= uint64(w.heavyFrom) {
 		w.addHeavy(uint64(key))
@@ -112,24 +121,12 @@ func (w *writer) addSettled(key int32, b *tokenSums) error {
 	return w.addSums(key, w.text[:at], w.text[at:])
 }
 
-// fill adds one row of the wallet; wide is its wide part.
-func (w *writer) fill(r *row, wide []byte) error {
-	if w.sums != nil {
-		var f serving.Fill
-		r.unpackTo(&f, wide)
-		f.Token = data.TokenID(r.other())
-		w.sums.add(&f)
-	}
-	var text [rowSize]byte
-	return w.Add(rows, r.append(text[:0]))
-}
-
-// endKey writes the sums of a heavy wallet.
+// endKey ends the rows of a key, and writes the sums of a heavy wallet.
 func (w *writer) endKey() error {
-	s := w.sums
-	if s == nil {
-		return nil
+	if err := w.endRows(); err != nil || w.sums == nil {
+		return err
 	}
+	s := w.sums
 	w.sums = nil
 	ids := make([]data.TokenID, 0, len(s.tokens))
 	for id := range s.tokens {
@@ -159,20 +156,9 @@ func (w *writer) addNewest(key int32, fills []serving.Fill) error {
 		if err != nil {
 			return err
 		}
-		r, err := w.kind.pack(f, tx, w.wide.entries(wideSize))
-		if err != nil {
+		if err := w.fill(f, tx); err != nil {
 			return err
 		}
-		if r.wide() {
-			if err := w.wide.write(appendWide(nil, f)); err != nil {
-				return err
-			}
-		}
-		var text [rowSize]byte
-		if err := w.rows.write(r.append(text[:0])); err != nil {
-			return err
-		}
-		w.Counts[rows]++
 	}
 	return nil
 }
@@ -196,19 +182,18 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 	return uint32(w.Counts[txs]) - uint32(len(w.hashes)-at), nil
 }
 
-// finish writes what is left and the header, makes the file durable with sync and
+// finish writes what is left after the last key and the header, makes the file durable with sync and
 // closes it.
-func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
-	err := w.endKey()
+func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) (err error) {
 	w.addHeavy(1<<64 - 1)
 	w.Counts[tokens], w.Counts[days] = w.tokens.size, w.days.size
-	w.Counts[wide] += w.wide.entries(wideSize)
+	w.Counts[rows] += w.rows.size
 	steps := []func() error{
-		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
+		func() error { return w.Add(rows, make([]byte, wordSize)) }, w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
 		func() error { return w.Add(heavy, w.heavy) }, w.Pad, w.writeIndex,
 	}
-	if w.rows.file != nil {
-		steps = append([]func() error{w.Pad, func() error { return w.unspill(&w.wide) }, w.Pad, func() error { return w.unspill(&w.rows) }}, steps...)
+	if w.kind.most > 0 {
+		steps = append([]func() error{w.Pad, func() error { return w.unspill(&w.rows) }}, steps...)
 	}
 	for _, step := range steps {
 		if err == nil {
@@ -223,7 +208,7 @@ func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 
 // writeIndex writes where the rows of each key begin, and in a later file of which keys.
 func (w *writer) writeIndex() error {
-	if err := addNumbers(w, index, append(w.places, w.Counts[rows]), binary.LittleEndian.AppendUint64); err != nil || !w.later {
+	if err := addNumbers(w, index, append(w.places, w.at), binary.LittleEndian.AppendUint64); err != nil || !w.later {
 		return err
 	}
 	id := func(b []byte, key int32) []byte { return binary.LittleEndian.AppendUint32(b, uint32(key)) }
@@ -247,11 +232,11 @@ func addNumbers[T any](w *writer, extent int, list []T, appendTo func([]byte, T)
 
 // close releases the writer's resources; the file stays as it is.
 func (w *writer) close() error {
-	return errors.Join(w.tokens.close(), w.days.close(), w.wide.close(), w.rows.close(), w.Close())
+	return errors.Join(w.tokens.close(), w.days.close(), w.rows.close(), w.Close())
 }
 
 // spilled is how many bytes were written to other files first.
-func (w *writer) spilled() uint64 { return w.tokens.size + w.days.size + w.wide.size + w.rows.size }
+func (w *writer) spilled() uint64 { return w.tokens.size + w.days.size + w.rows.size }
 
 func (w *writer) unspill(s *spill) error {
 	if s.file == nil {
@@ -282,8 +267,6 @@ type spill struct {
 	size uint64
 	sum  segments.Sum
 }
-
-func (s *spill) entries(size uint64) uint64 { return s.size / size }
 
 func (s *spill) write(b []byte) error {
 	if s.file == nil {
