@@ -110,13 +110,13 @@ fmt: $(LINT) ## Format the code
 	@$(LINT) fmt ./...
 
 fuzz: tools ## Run every fuzz target for FUZZTIME
-	@GO='$(GO)' .ci/fuzz '$(FUZZTIME)'
+	@GO='$(GO)' LINKER=$(LINKER) .ci/fuzz '$(FUZZTIME)'
 
 clients: build ## Read responses and exports with other programs and generated clients
 	@.ci/clients
 
 browser: build ## Test the web pages in Chromium, if it is installed
-	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -timeout 30m -run RealBrowser ./http/web 2>&1 | .ci/brief
+	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -vet=off $(LINKER) -timeout 30m -run RealBrowser ./http/web 2>&1 | .ci/brief
 
 cluster: build ## Compute the rollups of a small lake on Sail, with SPARK=1 also on Spark, with TRINO=URL also on Trino, and compare
 	@.ci/cluster/run
