@@ -44,11 +44,11 @@ import (
 const (
 	version = 8
 	// newestVersion is the version of a file of the newest fills.
-	newestVersion = 8
+	newestVersion = 9
 	// laterVersion is the version of files that continue others.
 	laterVersion = 3
 	// laterNewestVersion is that of files of the newest fills that continue others.
-	laterNewestVersion = 2
+	laterNewestVersion = 3
 	hashSize           = 32
 	heavySize          = 24
 	indexSize          = 8

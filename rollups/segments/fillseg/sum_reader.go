@@ -9,9 +9,9 @@ import (
 
 // About how many bytes the sums of a wallet, of an hour and of a token take.
 const (
-	walletBytes = 18
-	hourBytes   = 30
-	tokenBytes  = 20
+	walletBytes = 14
+	hourBytes   = 26
+	tokenBytes  = 18
 )
 
 // sumReader decodes numbers from the bytes of sums.

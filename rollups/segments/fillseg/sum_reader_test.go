@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"pmx/data"
 	"pmx/rollups/segments"
+	"pmx/rollups/serving"
 )
 
 // Numbers of any length are read as they were written, also the last ones of an extent.
@@ -40,11 +42,8 @@ func TestSumsOutOfOrderAreDamage(t *testing.T) {
 	st := s.Contents()
 	r := segment{st.Files.List()[0]}
 	wallet := func(b []byte, step uint64) []byte {
-		b = binary.AppendUvarint(b, step)
-		for range 6 {
-			b = binary.AppendUvarint(b, 2)
-		}
-		return b
+		b = append(binary.AppendUvarint(b, step), 2, 0b11111) // fills, and which amounts follow
+		return append(b, 8, 8, 8, 8, 8)
 	}
 	for name, b := range map[string][]byte{
 		"the same wallet twice": wallet(wallet(nil, 5), 0),
@@ -62,4 +61,25 @@ func TestSumsOutOfOrderAreDamage(t *testing.T) {
 			t.Errorf("hours, %s: %v", name, err)
 		}
 	}
+}
+
+// Token sums are read as they were written, whatever the amounts.
+func TestTokenSumsAreReadAsWritten(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var wallets []serving.WalletSum
+		var hours []serving.PartialCandle
+		for i := range rapid.IntRange(0, 10).Draw(rt, "sums") {
+			bought := anyAmount(rt, "bought")
+			wallets = append(wallets, serving.WalletSum{Wallet: data.WalletID(i * maxID / 10), EventSum: serving.EventSum{Fills: rapid.Int64Range(1, math.MaxInt64).Draw(rt, "fills"),
+				BuyShares: bought, Net: bought + anyAmount(rt, "sold"), BuyUSD: anyAmount(rt, "paid"), SellUSD: anyAmount(rt, "received"), FeeUSD: anyAmount(rt, "fee")}})
+			hours = append(hours, serving.PartialCandle{Token: 7, Hour: int64(i * maxTime / 10), Fills: 2, USD: anyAmount(rt, "dollars"), Shares: anyAmount(rt, "shares"),
+				First: serving.NoPlace, Last: serving.NoPlace})
+		}
+		if got := (segment{}).readWallets(nil, appendWallets(nil, wallets)); !slices.Equal(got, wallets) {
+			rt.Errorf("by wallet: got %+v, want %+v", got, wallets)
+		}
+		if got := (segment{}).readHours(nil, 7, appendHours(nil, hours)); !slices.Equal(got, hours) {
+			rt.Errorf("by hour: got %+v, want %+v", got, hours)
+		}
+	})
 }

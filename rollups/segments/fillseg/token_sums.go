@@ -56,9 +56,7 @@ func appendWallets(b []byte, sums []serving.WalletSum) []byte {
 		s := &sums[i]
 		b = binary.AppendUvarint(b, uint64(s.Wallet-last))
 		b = binary.AppendUvarint(b, uint64(s.Fills))
-		for _, m := range [...]data.Micro{s.BuyShares, s.Net - s.BuyShares, s.BuyUSD, s.SellUSD, s.FeeUSD} {
-			b = binary.AppendVarint(b, int64(m))
-		}
+		b = appendAmounts(b, 0, s.BuyShares, s.Net-s.BuyShares, s.BuyUSD, s.SellUSD, s.FeeUSD)
 		last = s.Wallet
 	}
 	return b
@@ -71,8 +69,7 @@ func appendHours(b []byte, partials []serving.PartialCandle) []byte {
 		p := &partials[i]
 		b = binary.AppendUvarint(b, uint64(p.Hour-last))
 		b = binary.AppendUvarint(b, uint64(p.Fills))
-		b = binary.AppendVarint(b, int64(p.USD))
-		b = binary.AppendVarint(b, int64(p.Shares))
+		b = appendAmount(appendAmount(b, p.USD), p.Shares)
 		last = p.Hour
 		if p.First.TS < 0 {
 			b = append(b, 0)
@@ -101,9 +98,11 @@ func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.Wallet
 	for len(in.b) > 0 {
 		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(in.nextKey(maxID))})
 		s := &dst[len(dst)-1]
-		s.Fills, s.BuyShares = int64(in.unsigned()), in.amount()
-		s.Net = s.BuyShares + in.amount()
-		s.BuyUSD, s.SellUSD, s.FeeUSD = in.amount(), in.amount(), in.amount()
+		s.Fills = int64(in.unsigned())
+		flags := in.flags()
+		s.BuyShares = in.compactIf(flags, 0)
+		s.Net = s.BuyShares + in.compactIf(flags, 1)
+		s.BuyUSD, s.SellUSD, s.FeeUSD = in.compactIf(flags, 2), in.compactIf(flags, 3), in.compactIf(flags, 4)
 	}
 	return dst
 }
@@ -115,7 +114,7 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 	for len(in.b) > 0 {
 		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(in.nextKey(maxTime)), First: serving.NoPlace, Last: serving.NoPlace})
 		p := &dst[len(dst)-1]
-		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.amount(), in.amount()
+		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.compact(), in.compact()
 		if at := in.unsigned(); at > 0 {
 			p.First = serving.CandlePlace{TS: p.Hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
 			if p.Fills == 1 {
