@@ -28,7 +28,7 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 		if r.MarketInMemory(id, tokens, snap.Batch) {
 			atHand++
 		}
-		if !sampled(snap, int64(id), testfiles.Cases(271, 5)) {
+		if !sampled(snap, int64(id), testfiles.Cases(271, 17)) {
 			continue
 		}
 		for _, n := range []int{20, 7, 55} {
