@@ -28,6 +28,16 @@ func Options(t testing.TB, dir, memory string) engine.Options {
 	return opts
 }
 
+// OneThread is Options with one thread in a long run too. It is for tests of what happens between
+// statements, as restarts and missed batches: the second thread takes half as much processor time
+// again there, mostly to wait. Tests of what statements compute have those of Options.
+func OneThread(t testing.TB, dir, memory string) engine.Options {
+	t.Helper()
+	opts := Options(t, dir, memory)
+	opts.Threads = 1
+	return opts
+}
+
 // Create makes dir with the copy of an empty database in it, if there is none.
 func Create(dir string) error { return create(dir, migrated) }
 

@@ -18,6 +18,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -52,8 +53,15 @@ func closedAtEnd(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 // openIn opens a venue that the caller closes.
 func openIn(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
 	t.Helper()
+	return openFor(t, enginetest.OneThread(t, dir, "2GB"), cities, now)
+}
+
+// openFor is openIn with other options of the engine. The venues that tests share have two threads
+// in a long run: their figures are compared with the facts, and they are verified.
+func openFor(t *testing.T, opts engine.Options, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
+	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: enginetest.Options(t, dir, "2GB"),
+		Engine: opts,
 		Feeds:  feeds.Catalog{Cities: cities},
 		Log:    zerolog.Nop(),
 		Now:    now,

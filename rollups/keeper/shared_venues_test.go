@@ -9,6 +9,7 @@ import (
 
 	"pmx/data/sample"
 	"pmx/data/testfiles"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
@@ -37,7 +38,7 @@ func readSample(t *testing.T) *keeper.Keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := openIn(t, dir, nil, nil)
+	k := openFor(t, enginetest.Options(t, dir, "2GB"), nil, nil)
 	sampleVenue.keeper, sampleVenue.dir, sampleVenue.manifest = k, dir, man
 	sampleVenue.receipts = mustImport(t, k, from)
 	mustVerify(t, k)
@@ -97,7 +98,7 @@ func readSlices(t *testing.T) (*keeper.Keeper, keeper.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.keeper, v.dir = openIn(t, dir, nil, nil), dir
+	v.keeper, v.dir = openFor(t, enginetest.Options(t, dir, "2GB"), nil, nil), dir
 	mustImport(t, v.keeper, testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv"))
 	if v.files, err = v.keeper.Import(context.Background(), keeper.Request{Paths: folders}, nil); err != nil {
 		t.Fatal(err)
