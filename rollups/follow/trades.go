@@ -169,10 +169,10 @@ func (t *Trades) sweep(ctx context.Context) error {
 	var m tradesMemory
 	var newest int64
 	err := t.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		if m, err = readTradesMemory(ctx, conn); err != nil {
+		if m, err = readTradesMemory(ctx, conn); err != nil || m.Start > 0 {
 			return err
 		}
-		newest, err = ledger.NewestFill(ctx, conn)
+		newest, err = ledger.NewestFill(ctx, conn) // scans the facts
 		return err
 	})
 	if err != nil {
