@@ -248,7 +248,7 @@ func (m *merge) readSizes() error {
 }
 
 // has reports whether the batch has any of the sources.
-func (m *merge) has(any source) bool {
+func (m *merge) has(any batchKind) bool {
 	return any&withFills != 0 && m.fills > 0 || any&withHolders != 0 && m.touched > 0 ||
 		any&withMarkets != 0 && m.moved+m.described > 0
 }

@@ -30,18 +30,18 @@ type table struct {
 	extremes bool
 	delta    string    // names the statement of what a batch adds
 	rebuild  string    // names the definition, "" if it is delta over all facts
-	with     source    // which parts of a batch it changes with, 0: anything
+	with     batchKind // which kinds of data in a batch it changes with, 0: anything
 	unread   bool      // the live snapshot does not follow it
 	by       keySource // how its definition is divided into ranges of the first key, zero: not at all
 }
 
-// source is a part of a batch that rollups change with.
-type source uint8
+// batchKind is a kind of data in a batch that rollups change with.
+type batchKind uint8
 
 const (
-	withFills   source = 1 << iota // its fills: without any, as_of stays, and no window moves
-	withHolders                    // holdings that are revalued
-	withMarkets                    // markets and tokens that are described or mapped
+	withFills   batchKind = 1 << iota // its fills: without any, as_of stays, and no window moves
+	withHolders                       // holdings that are revalued
+	withMarkets                       // markets and tokens that are described or mapped
 )
 
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}

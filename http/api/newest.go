@@ -26,7 +26,7 @@ func newestRoutes() []Route {
 		Method: fiber.MethodGet, Path: "/trades/newest", Section: wire.Market, MaxRows: newestRows,
 		Summary: "Trades of the last seconds, not final", serve: (*API).newestTrades, Reply: wire.NewestTrades{},
 		Params: []*Param{newestLimit, newestMarket},
-		Doc: "For display only. Rows come from the venue's live feeds before the chain is final. They are not part of any other " +
+		Doc: "For display only. Rows come from the venue's websocket or its list of trades before the chain is final. They are not part of any other " +
 			"response, figure or export. A row may never become final, and trades may be missing, so do not add rows up. Only trades later than " +
 			"`as_of` are shown: up to then, the data is complete. Only if `reception` is `live` or `polled` does an empty list mean that there are no newer trades.",
 	}}

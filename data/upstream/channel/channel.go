@@ -1,5 +1,5 @@
 // Package channel follows the venue's websockets: the order book's channel of quotes, and the
-// newest trades of the activity feed. Both are fast but incomplete: their data is shown and never
+// newest trades of the activity channel. Both are fast but incomplete: their data is shown and never
 // stored as facts. A connection may be open but silent, so it is judged by the data that arrives.
 package channel
 

@@ -11,7 +11,7 @@ import (
 	"pmx/data/upstream/clob"
 )
 
-// Trade is a trade of the activity feed: one wallet's side of it, without a log index. It may never
+// Trade is a trade of the activity channel: one wallet's side of it, without a log index. It may never
 // appear on the chain.
 type Trade struct {
 	Wallet    data.Address
@@ -22,10 +22,10 @@ type Trade struct {
 	Price     data.Micro
 	Tx        data.Hash // zero: not given
 	At        int64     // seconds of its block
-	Told      time.Time // when the feed sent it; zero: not given
+	Told      time.Time // when the channel sent it; zero: not given
 }
 
-// Trades follows the activity feed.
+// Trades follows the activity channel.
 type Trades struct {
 	*link
 	sink func(Trade)
@@ -33,7 +33,7 @@ type Trades struct {
 
 const tradesPing = 5 * time.Second
 
-// NewTrades returns a Trades. sink is called with one trade at a time. Call Run to follow the feed.
+// NewTrades returns a Trades. sink is called with one trade at a time. Call Run to follow the channel.
 func NewTrades(o Options, sink func(Trade)) (*Trades, error) {
 	t := &Trades{sink: sink}
 	hello := [][]byte{[]byte(`{"action":"subscribe","subscriptions":[{"topic":"activity","type":"trades"}]}`)}
@@ -42,7 +42,7 @@ func NewTrades(o Options, sink func(Trade)) (*Trades, error) {
 	return t, err
 }
 
-// Run follows the feed until ctx ends, and returns its error.
+// Run follows the channel until ctx ends, and returns its error.
 func (t *Trades) Run(ctx context.Context) error { return t.run(ctx) }
 
 // Stats are the figures since the start.

@@ -25,7 +25,7 @@ type call struct {
 // room has the buffers of a response.
 type room struct {
 	body     []byte
-	elements []extent // elements of results that are arrays
+	elements []element // elements of results that are arrays
 }
 
 // room returns an unused room, or a new one.
@@ -41,9 +41,9 @@ func (c *Client) give(r room) { c.rooms.Put(&r) }
 
 // reply is the reply to a call.
 type reply struct {
-	result   []byte   // JSON; may be null
-	elements []extent // elements of a result that is an array
-	room     *room    // that contains result and elements
+	result   []byte    // JSON; may be null
+	elements []element // elements of a result that is an array
+	room     *room     // that contains result and elements
 	err      *Error
 	sent     int // number of the request that was answered
 	tries    int
@@ -254,8 +254,8 @@ func ownError(status int, body []byte) bool {
 // answered is an unchecked answer.
 type answered struct {
 	id, result, err []byte
-	elements        []extent // elements of a result that is an array
-	alone           bool     // it is not an element of a list
+	elements        []element // elements of a result that is an array
+	alone           bool      // it is not an element of a list
 }
 
 // answers calls f with every answer of the body in a room, which is one answer or a list. An answer
@@ -282,7 +282,7 @@ func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, er
 	end, err = object(b, i, func(key []byte, i int) (end int, err error) {
 		if string(key) == "result" && i < len(b) && b[i] == '[' {
 			first := len(in.elements)
-			if in.elements, end, err = extents(b, i, in.elements); err != nil {
+			if in.elements, end, err = locateElements(b, i, in.elements); err != nil {
 				return 0, err
 			}
 			a.elements = in.elements[first:]

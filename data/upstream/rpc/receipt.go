@@ -71,7 +71,7 @@ func receipt(got *reply, tx data.Hash) (*Receipt, error) {
 	case r.Tx != tx:
 		return nil, &Incomplete{Why: OtherTx, Block: r.Block}
 	}
-	list, _, err := extents(r.logs, 0, nil)
+	list, _, err := locateElements(r.logs, 0, nil)
 	if err != nil {
 		return nil, &Incomplete{Why: NoLogs, Block: r.Block}
 	}

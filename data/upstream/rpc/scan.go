@@ -102,18 +102,18 @@ func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) 
 	}
 }
 
-// extent is the position of an element of an array in a text.
-type extent struct{ from, to int32 }
+// element is the position of an element of an array in a text.
+type element struct{ from, to int32 }
 
-// extents appends the positions of the elements of the array at i of b to list, and returns the end
+// locateElements appends the positions of the elements of the array at i of b to list, and returns the end
 // of the array.
-func extents(b []byte, i int, list []extent) (all []extent, end int, err error) {
+func locateElements(b []byte, i int, list []element) (all []element, end int, err error) {
 	end, err = array(b, i, func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
 		if !ok {
 			return 0, errNoJSON
 		}
-		list = append(list, extent{int32(i), int32(end)})
+		list = append(list, element{int32(i), int32(end)})
 		return end, nil
 	})
 	return list, end, err

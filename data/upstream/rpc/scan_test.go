@@ -96,7 +96,7 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = header(&reply{result: a.result}, 5)
 			return nil
 		})
-		list, end, err := extents(b, chain.SkipSpace(b, 0), nil)
+		list, end, err := locateElements(b, chain.SkipSpace(b, 0), nil)
 		if err != nil || over(b, end) != nil {
 			return
 		}

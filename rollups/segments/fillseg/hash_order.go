@@ -2,7 +2,7 @@ package fillseg
 
 import "slices"
 
-// gatherHashes puts the hashes of a wallet's fills next to each other, so that a page of its fills reads few pages of the file. A hash is
+// gatherHashes puts the hashes of a wallet's fills next to each other, so that ten of its fills are read from few memory pages. A hash is
 // stored once for the fills of all its wallets: it goes to the one with the fewest fills here, because those of a wallet with many, such
 // as a market maker, are spread over everything anyway. Entries must be sorted.
 func (s *buffer) gatherHashes() {
