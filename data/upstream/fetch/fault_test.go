@@ -169,10 +169,10 @@ func TestWhatMayPassIsAskedAgain(t *testing.T) {
 			var asked atomic.Int64
 			quick := func(o *fetch.Options) {
 				if strings.HasPrefix(name, "stalls") {
-					o.Stall = 100 * time.Millisecond
+					o.Stall = time.Second // the answer that follows has to come within it, on a busy machine too
 				}
 				if strings.HasPrefix(name, "a body that drips") {
-					o.Timeout = 200 * time.Millisecond
+					o.Timeout = time.Second
 				}
 			}
 			h, c := host(t, after(&asked, fault.f, fault.f), quick)
