@@ -424,21 +424,20 @@ func (k *block) packRest(w *bitWriter) {
 		packAmounts(w, k.fee[:k.n], 1, 0)
 	}
 	if flag(logs != 0) {
-		low, high := slices.Min(k.logIndex[:k.n]), slices.Max(k.logIndex[:k.n])
-		width := uint(bits.Len32(uint32(high) - uint32(low)))
-		w.put(uint64(uint32(low)), logLen)
-		w.put(uint64(width), widthLen)
-		for _, v := range k.logIndex[:k.n] {
-			w.put(uint64(uint32(v)-uint32(low)), width)
-		}
+		packFromLowest(w, k.logIndex[:k.n], logLen)
 	}
 	if flag(repeats != 0) {
-		low, high := slices.Min(k.repeat[:k.n]), slices.Max(k.repeat[:k.n])
-		width := uint(bits.Len16(uint16(high) - uint16(low)))
-		w.put(uint64(uint16(low)), repeatLen)
-		w.put(uint64(width), widthLen)
-		for _, v := range k.repeat[:k.n] {
-			w.put(uint64(uint16(v)-uint16(low)), width)
-		}
+		packFromLowest(w, k.repeat[:k.n], repeatLen)
+	}
+}
+
+// packFromLowest packs the lowest number of a column in size bits, then how far each is above it.
+func packFromLowest[T int16 | int32](w *bitWriter, column []T, size uint) {
+	low := int64(slices.Min(column))
+	width := uint(bits.Len64(uint64(int64(slices.Max(column)) - low)))
+	w.put(uint64(low), size)
+	w.put(uint64(width), widthLen)
+	for _, v := range column {
+		w.put(uint64(int64(v)-low), width)
 	}
 }

@@ -154,23 +154,25 @@ func (k *block) unpackRest(in *bitReader) {
 		clear(k.fee[:n])
 	}
 	if in.take(1) != 0 {
-		low, width := in.take(logLen), in.width()
-		for i, v := range in.column(n, width) {
-			k.logIndex[i] = int32(uint32(low + v))
-		}
+		unpackFromLowest(in, k.logIndex[:n], logLen)
 	} else {
 		for i := range n {
 			k.logIndex[i] = data.NoIndex
 		}
 	}
 	if in.take(1) != 0 {
-		low, width := in.take(repeatLen), in.width()
-		for i, v := range in.column(n, width) {
-			k.repeat[i] = int16(uint16(low + v))
-		}
+		unpackFromLowest(in, k.repeat[:n], repeatLen)
 	} else {
 		for i := range n {
 			k.repeat[i] = 1
 		}
+	}
+}
+
+// unpackFromLowest is the inverse of packFromLowest. Of a damaged block it keeps the lower bits.
+func unpackFromLowest[T int16 | int32](in *bitReader, column []T, size uint) {
+	low, width := in.take(size), in.width()
+	for i, v := range in.column(len(column), width) {
+		column[i] = T(low + v)
 	}
 }
