@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pmx/data/testfiles"
@@ -17,16 +18,24 @@ import (
 )
 
 // Options are those of a test's database in dir: a new one is a copy of an empty database with
-// every migration applied, for a tenth of the time that the migrations take. It has one thread by
-// default, since most of the work on a few rows is planning, and as many as a server in a long run.
+// every migration applied, for a tenth of the time that the migrations take. It has one thread,
+// since most of the work on a few rows is planning, and in a long run every other database of the
+// process has two, as many as a server.
 func Options(t testing.TB, dir, memory string) engine.Options {
 	t.Helper()
-	opts := engine.Options{Dir: engine.Dir(dir), Threads: testfiles.Cases(1, 2), MemoryLimit: memory}
+	opts := engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: memory}
+	if testfiles.Long() {
+		opts.Threads = 1 + int(opened.Add(1)%2)
+		t.Logf("DuckDB's threads: %d", opts.Threads)
+	}
 	if err := Create(dir); err != nil {
 		t.Fatalf("a new database: %v", err)
 	}
 	return opts
 }
+
+// opened counts the databases of a long run.
+var opened atomic.Int64
 
 // OneThread is Options with one thread in a long run too. It is for tests of what happens between
 // statements, as restarts and missed batches: the second thread takes half as much processor time

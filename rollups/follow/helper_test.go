@@ -279,7 +279,7 @@ func venue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Kee
 // snapshot is tested with the keeper, and TestFollowingIsImporting follows a venue that is served.
 func openVenue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
-	c := keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: testfiles.Long()}
+	c := keeper.Config{Engine: enginetest.OneThread(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: testfiles.Long()}
 	for _, f := range change {
 		f(&c)
 	}

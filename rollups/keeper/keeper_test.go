@@ -56,7 +56,7 @@ func openIn(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Ti
 	return openFor(t, enginetest.OneThread(t, dir, "2GB"), cities, now)
 }
 
-// openFor is openIn with other options of the engine. The venues that tests share have two threads
+// openFor is openIn with other options of the engine. The venues that tests share may have two threads
 // in a long run: their figures are compared with the facts, and they are verified.
 func openFor(t *testing.T, opts engine.Options, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
 	t.Helper()
