@@ -251,7 +251,6 @@ var placeholders = map[string]string{
 	"rollups IntoTable @table":          "held_all",
 	"rollups IntoTable @rows":           "FROM held_all",
 	"rollups WhaleChunks @rows":         "8",
-	"rollups unique_fills @parts":       "1",
 	"rollups TokensOfMarkets @markets":  "{DeskJoinedMarkets}",
 	"rollups ByEvent @rows":             "FROM event_wallets",
 	"rollups PublishedDays @days":       "(0, 0, 0, 0, 0)",

@@ -64,7 +64,11 @@ type keySource struct {
 // mostWeight is the largest weight, that of a wallet's totals: seventeen sums of three sources.
 const mostWeight = 12
 
-const dayMicros = 86_400_000_000
+const (
+	dayMicros  = 86_400_000_000
+	hourMicros = 3_600_000_000
+	hourOfFill = "ts // 3600000000"
+)
 
 var (
 	byTokenFills   = keySource{table: "fills", key: "token"}
@@ -112,14 +116,26 @@ func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, erro
 	return &chunker{ctx: ctx, conn: conn, rows: rows, most: largest, known: map[string][]keyRange{}}, nil
 }
 
-// chunks is the number of chunks for so many rows of a quarter of the ordinary width.
-func (p *chunker) chunks(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*p.rows)) }
+// narrow is how many rows of a quarter of the ordinary width can be processed at once.
+func (p *chunker) narrow() int64 { return 4 * p.rows }
+
+// chunks is the number of chunks for so many narrow rows.
+func (p *chunker) chunks(rows int64) int64 { return max(1, (rows+p.narrow()-1)/p.narrow()) }
+
+// narrowRanges is ranges for narrow rows.
+func (p *chunker) narrowRanges(weights string) ([]keyRange, error) {
+	return p.rangesOf(weights, p.narrow())
+}
 
 // ranges divides all keys into ascending ranges, each with at most as many rows as can be processed at once,
 // where a row counts as weight ordinary ones. A key with more rows has a range to itself. weights has rows of a
 // key and its number of rows.
 func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
-	most := max(1, p.rows/max(1, weight))
+	return p.rangesOf(weights, max(1, p.rows/max(1, weight)))
+}
+
+// rangesOf is ranges with at most so many rows each.
+func (p *chunker) rangesOf(weights string, most int64) ([]keyRange, error) {
 	if p.most <= most {
 		return []keyRange{wholeRange}, nil
 	}

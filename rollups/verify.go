@@ -194,15 +194,7 @@ func (v *verifier) assert(name string) error {
 func (v *verifier) assertion(name string) (queries []string, err error) {
 	switch name {
 	case "unique_fills":
-		var fills int64
-		if err := v.conn.QueryRowContext(v.ctx, statements.Get("FillCount")).Scan(&fills); err != nil {
-			return nil, err
-		}
-		chunks := v.chunker.chunks(fills)
-		for nth := range chunks {
-			queries = append(queries, statements.Get(name, "@chunks", strconv.FormatInt(chunks, 10), "@nth", strconv.FormatInt(nth, 10)))
-		}
-		return queries, nil
+		return v.uniqueFills()
 	case "zero_sum_markets":
 		ranges, err := v.chunker.ranges(statements.Get("MarketsOfFills"), 1)
 		for _, r := range ranges {
@@ -211,6 +203,25 @@ func (v *verifier) assertion(name string) (queries []string, err error) {
 		return queries, err
 	}
 	return []string{statements.Get(name)}, nil
+}
+
+// uniqueFills returns the statements that look for fills that are stored twice. Logs are divided by
+// hash, which reads all of them for each chunk; rows without a log are divided by their hour, which reads only
+// theirs.
+func (v *verifier) uniqueFills() (queries []string, err error) {
+	var logs int64
+	if err := v.conn.QueryRowContext(v.ctx, statements.Get("LogCount")).Scan(&logs); err != nil {
+		return nil, err
+	}
+	chunks := v.chunker.chunks(logs)
+	for nth := range chunks {
+		queries = append(queries, statements.Get("unique_logs", "@chunks", strconv.FormatInt(chunks, 10), "@nth", strconv.FormatInt(nth, 10)))
+	}
+	ranges, err := v.chunker.narrowRanges(statements.Get("KeysOf", "@key", hourOfFill, "@table", "(FROM fills WHERE log_index IS NULL)"))
+	for _, r := range ranges {
+		queries = append(queries, statements.Get("unique_rows", "@which", r.times(hourMicros)+" AND "+r.of(hourOfFill)))
+	}
+	return queries, err
 }
 
 // refuted says what a failed assertion means.

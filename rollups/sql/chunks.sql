@@ -11,6 +11,9 @@ SELECT greatest((SELECT count(*) FROM fills), (SELECT count(*) FROM wallets), (S
 -- name: FillCount
 SELECT count(*) FROM fills
 
+-- name: LogCount
+SELECT count(*) FROM fills WHERE log_index IS NOT NULL
+
 -- name: KeyEnds
 SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(SUM(n), 0)::BIGINT FROM (@weights) AS w
 

@@ -1,8 +1,8 @@
 -- Each statement returns (rows examined, rows that fail).
 
--- name: unique_fills
+-- name: unique_logs
 -- Equal hashes of the @nth of @chunks chunks are found first; only their few rows are compared
--- exactly. The first chunk counts the fills.
+-- exactly. The first chunk counts all fills.
 WITH logs AS (
   SELECT h FROM (SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL) AS l
   WHERE h % @chunks = @nth GROUP BY h HAVING count(*) > 1
@@ -11,17 +11,22 @@ same_log AS (
   SELECT tx, log_index FROM fills
   WHERE log_index IS NOT NULL AND hash(tx, log_index) IN (SELECT h FROM logs)
   GROUP BY tx, log_index HAVING count(*) > 1
-),
-rows AS (
-  SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills WHERE log_index IS NULL) AS f
-  WHERE h % @chunks = @nth GROUP BY h HAVING count(*) > 1
+)
+SELECT (SELECT count(*) FROM fills WHERE @nth = 0), (SELECT count(*) FROM same_log)
+
+-- name: unique_rows
+-- The same for fills without a log index. Equal ones have the same time, so they are in the same
+-- range of hours; @which selects one.
+WITH rows AS (
+  SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills WHERE log_index IS NULL AND @which) AS f
+  GROUP BY h HAVING count(*) > 1
 ),
 same_row AS (
   SELECT tx, ts FROM fills
-  WHERE log_index IS NULL AND hash(tx, ts, wallet, token, side, shares, usd, repeat) IN (SELECT h FROM rows)
+  WHERE log_index IS NULL AND @which AND hash(tx, ts, wallet, token, side, shares, usd, repeat) IN (SELECT h FROM rows)
   GROUP BY tx, ts, wallet, token, side, shares, usd, repeat HAVING count(*) > 1
 )
-SELECT (SELECT count(*) FROM fills WHERE @nth = 0), (SELECT count(*) FROM same_log) + (SELECT count(*) FROM same_row)
+SELECT 0, (SELECT count(*) FROM same_row)
 
 -- name: unique_wallets
 SELECT count(*), count(*) - count(DISTINCT address) + count(*) - count(DISTINCT wallet)
