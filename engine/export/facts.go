@@ -73,7 +73,7 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	if err := f.Close(); err != nil {
 		return path, 0, err
 	}
-	if rows, err = copyTo(ctx, conn, path, factsQuery(dataset, format), copyOptions(dataset, format)); err != nil {
+	if rows, err = copyTo(ctx, conn, path, factsQuery(dataset, format), wholeOptions(dataset, format)); err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
 	return path, rows, nil
@@ -89,6 +89,19 @@ func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (i
 	return res.RowsAffected()
 }
 
+// wholeOptions returns the options of COPY for a single file with all rows of a dataset. The query for
+// fills does not sort them, and DuckDB keeps the order of the table only if it is told to; it then
+// uses all threads only for row groups of its own size.
+func wholeOptions(dataset string, format data.Format) string {
+	if dataset != "fills" {
+		return copyOptions(dataset, format)
+	}
+	return strings.Replace(copyOptions(dataset, format), rowGroupOption, "", 1) + ", PRESERVE_ORDER true"
+}
+
+// rowGroupOption is the size of row groups in files of facts.
+const rowGroupOption = ", ROW_GROUP_SIZE 250000"
+
 // copyOptions returns the options of COPY for a file of facts. A Parquet file has the meanings of
 // its columns but not its time of writing, so equal facts give equal bytes.
 func copyOptions(dataset string, format data.Format) string {
@@ -103,7 +116,7 @@ func copyOptions(dataset string, format data.Format) string {
 	for i, pair := range meta {
 		pairs[i] = quoted(pair[0]) + ": " + quoted(pair[1])
 	}
-	return "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000, KV_METADATA {" + strings.Join(pairs, ", ") + "}"
+	return "FORMAT parquet, COMPRESSION zstd" + rowGroupOption + ", KV_METADATA {" + strings.Join(pairs, ", ") + "}"
 }
 
 // quoted is text as a SQL literal.

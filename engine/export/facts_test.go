@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -213,5 +214,28 @@ func TestLineEndsInFactsSurviveCSV(t *testing.T) {
 	mustImport(t, b, full...)
 	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" || len(full) < 3 {
 		t.Errorf("%d files (-want +got):\n%s", len(full), diff)
+	}
+}
+
+// A single file of fills has them in the order of the database, also if several threads write it.
+func TestFillsAreExportedInTheOrderOfTheDatabase(t *testing.T) {
+	k := openFacts(t, 2)
+	err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(context.Background(), `INSERT INTO wallets SELECT n, unhex(printf('%040x', n)) FROM range(3) AS r(n);
+INSERT INTO tokens (token, token_id) SELECT n, 71 + n FROM range(5) AS r(n);
+INSERT INTO fills SELECT 1700000000000000 + 1000000 * n, n % 3, n % 5, 0, 0, 2000000, 1000000, 0, NULL, NULL, 1, 0, NULL FROM range(600_000) AS r(n)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range formats(data.Parquet) {
+		path, rows, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), "fills", format)
+		if err != nil || rows != 600_000 {
+			t.Fatalf("%s: %d rows, err = %v", format, rows, err)
+		}
+		if back := query(t, k, "SELECT count(*) AS n FROM (SELECT ts < lag(ts) OVER () AS back FROM '"+path+"') AS k WHERE back")[0]["n"]; back != "0" {
+			t.Errorf("%s: %s fills come after a later one", format, back)
+		}
 	}
 }
