@@ -343,6 +343,7 @@ var placeholders = map[string]string{
 	"engine/ingest SaidTexts @query":         "SELECT NULL::VARCHAR AS text, NULL::VARCHAR AS token, NULL::BLOB AS condition, 1::TINYINT AS outcome, true AS usable, 1 AS first_row",
 	"engine/ingest FillsOfTexts @query":      "SELECT * REPLACE (NULL::VARCHAR AS wallet) FROM s_raw",
 	"engine/ingest NamesInTexts @query":      "FROM s_raw",
+	"engine/ingest StubsLikeFirst @given":    ", f.field_versions",
 	"engine/ingest MapFromFills @from":       "s_raw",
 	"engine/ingest Labels @from":             "s_raw",
 	"engine/ingest @named":                   "s_raw",

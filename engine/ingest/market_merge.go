@@ -89,7 +89,13 @@ func (j *fileImport) mergeStubs() (*marketChanges, error) {
 	if err := errors.Join(j.addUnknown(m, map[string]*marketWord{string(first): n}), j.stageChanges(m)); err != nil {
 		return nil, err
 	}
-	if err := j.exec("StubsLikeFirst"); err != nil {
+	given := ""
+	for i, value := range m.rows[0] {
+		if i != marketCell && i != conditionCell && value != nil {
+			given += ", f." + marketColumns[i]
+		}
+	}
+	if err := j.exec("StubsLikeFirst", "@given", given); err != nil {
 		return nil, err
 	}
 	j.changes, j.receipt.MarketsNew = marketChanges{fresh: stubs}, stubs

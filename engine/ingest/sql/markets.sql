@@ -236,9 +236,10 @@ SELECT * EXCLUDE (by_time) FROM (
 WHERE by_payouts OR by_time
 
 -- name: StubsLikeFirst
--- n_market has the first of the markets in m_raw.
-INSERT INTO n_market
-SELECT f.* REPLACE ((f.market + row_number() OVER (ORDER BY m.condition))::INTEGER AS market, m.condition AS condition)
+-- n_market has the first of the markets in m_raw, in which only the id, the condition and @given are
+-- not NULL.
+INSERT INTO n_market BY NAME
+SELECT (f.market + row_number() OVER (ORDER BY m.condition))::INTEGER AS market, m.condition AS condition@given
 FROM n_market AS f CROSS JOIN m_raw AS m WHERE m.condition <> f.condition
 
 -- name: MarketFigures
@@ -300,6 +301,18 @@ FROM (
   ) AS claim
 ) AS k
 QUALIFY row_number() OVER (PARTITION BY token_id ORDER BY listed DESC, strong DESC, version DESC, condition, outcome) = 1
+
+-- name: MapsOnce
+-- Whether no token is mapped twice and no market has a list of tokens.
+SELECT (SELECT count(*) = count(DISTINCT token_id) FROM n_map)
+  AND (SELECT count(ids) = 0 AND count(*) = count(DISTINCT condition) FROM n_list)
+
+-- name: MapOnly
+-- MapBest if MapsOnce: there is nothing to choose from.
+CREATE OR REPLACE TEMP TABLE n_mapped AS
+SELECT n.token_id, l.market, l.condition, n.outcome, false AS listed, n.strong, 0::BIGINT AS version, false AS disputed
+FROM n_map AS n JOIN n_list AS l ON l.condition = n.condition
+WHERE n.outcome IS NOT NULL
 
 -- name: MapNewTokens
 INSERT INTO tokens (token, token_id, market, outcome, derived)
