@@ -21,7 +21,7 @@ func TestTheRivalsFeesAreThoseOfPmx(t *testing.T) {
 	file := filepath.Join(dir, "fills.parquet")
 	copied := "COPY (SELECT TIMESTAMP '2026-11-01' AS ts, '0x00' AS address, '7' AS token_id, side, 'maker' AS role, 2.0 AS shares, 1.0 AS usd, fee, fee_asset, '0x01' AS transaction_hash, " +
 		"1 AS log_index FROM (VALUES ('BUY', 0.1, 'shares'), ('BUY', 0.2, 'usd'), ('SELL', 0.3, 'usd'), ('SELL', 0, 'usd')) AS v(side, fee, fee_asset)) TO '@file' (FORMAT parquet)"
-	if err := execAll(t.Context(), db, append([]string{strings.ReplaceAll(copied, "@file", file)}, texts(duckStatements, rivalLoad, "@file", file)...)...); err != nil {
+	if err := execAll(t.Context(), db, append([]string{strings.ReplaceAll(copied, "@file", file)}, texts(duckStatements, rivalLoad, "@file", file, "@order", inTimeOrder)...)...); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := db.QueryContext(t.Context(), "SELECT side || ' ' || fee FROM fills ORDER BY ALL")

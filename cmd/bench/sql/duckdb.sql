@@ -20,6 +20,7 @@ SELECT epoch_us(f.ts), w.wallet, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 E
 FROM read_parquet('@file') AS f
 JOIN wallets AS w ON w.address = unhex(substr(f.address, 3))
 JOIN tokens AS t ON t.token_id = f.token_id
+@order
 
 -- name: NewestFills
 -- The newest fills of the venue, with their wallet addresses and token ids.
