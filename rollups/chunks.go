@@ -53,6 +53,9 @@ func (r keyRange) times(unit int64) string {
 	return strings.Join(parts, " AND ")
 }
 
+// inHours is the condition that the hour of a fill is in the range.
+func (r keyRange) inHours() string { return r.times(hourMicros) + " AND " + r.of(hourOfFill) }
+
 // keySource says how many rows a rollup's definition groups under each value of its first key.
 type keySource struct {
 	table  string // whose rows are counted; @suffix is that of the rollups built before

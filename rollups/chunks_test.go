@@ -120,3 +120,56 @@ func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 		return err
 	})
 }
+
+// TestMarketsAddUpToZeroInRanges: markets whose matches are all known add up to zero, a market with a
+// match of which one side is missing does not count, and a wrong redemption is found, in any range.
+func TestMarketsAddUpToZeroInRanges(t *testing.T) {
+	const markets, oneSided = 7, 5
+	var all step
+	for i := range markets {
+		all.markets = append(all.markets, data.Market{Condition: condition(i), Question: "?", EventSlug: "e", UpdatedAt: start, Outcomes: []string{"x", "y"},
+			TokenIDs: []string{token(i, 0), token(i, 1)}, Resolution: &data.Resolution{Condition: condition(i), Payouts: []data.Micro{data.One, 0},
+				ResolvedAt: start.AddDate(0, 1, 0), Source: data.ResolvedByAPI, Version: start.AddDate(0, 1, 0)}})
+		for n := range 6 { // the two sides of three matches
+			f := data.Fill{Tx: tx(10*i + n/2), LogIndex: int32(n), TS: start.UnixMicro() + int64(10*i+n/2)*7*3_600_000_000, Wallet: address(n),
+				Role: data.Taker, Side: data.Buy, Shares: 2 * data.One, USD: data.One, Outcome: data.NoIndex, TokenID: token(i, 0)}
+			if n%2 == 1 {
+				f.Role, f.Side = data.Maker, data.Sell
+			}
+			if i == oneSided {
+				f.Tx = tx(10*i + n)
+			}
+			all.fills = append(all.fills, f)
+		}
+	}
+	v := newVenue(t, []step{all})
+	defer v.close()
+	v.importStep(0)
+	v.rebuild()
+	check := func(atOnce int64) (found rollups.Check) {
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			checks, err := rollups.VerifyAtOnce(ctx, conn, atOnce)
+			for _, c := range checks {
+				if c.Name == "zero_sum_markets" {
+					found = c
+				}
+			}
+			return err
+		})
+		return found
+	}
+	for _, atOnce := range []int64{0, 3} {
+		if c := check(atOnce); !c.OK || c.Rows != markets-1 {
+			t.Errorf("%d rows at once: %+v, want %d markets", atOnce, c, markets-1)
+		}
+	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "UPDATE redemption SET usd = usd + 1 WHERE market = (SELECT max(market) FROM redemption)")
+		return err
+	})
+	for _, atOnce := range []int64{0, 3} {
+		if c := check(atOnce); c.OK || c.Bad != 1 {
+			t.Errorf("a redemption is wrong, %d rows at once: %+v", atOnce, c)
+		}
+	}
+}

@@ -196,11 +196,7 @@ func (v *verifier) assertion(name string) (queries []string, err error) {
 	case "unique_fills":
 		return v.uniqueFills()
 	case "zero_sum_markets":
-		ranges, err := v.chunker.ranges(statements.Get("MarketsOfFills"), 1)
-		for _, r := range ranges {
-			queries = append(queries, statements.Get(name, "@which", r.of("t.market")))
-		}
-		return queries, err
+		return []string{statements.Get(name)}, v.evenMarkets()
 	}
 	return []string{statements.Get(name)}, nil
 }
@@ -219,9 +215,39 @@ func (v *verifier) uniqueFills() (queries []string, err error) {
 	}
 	ranges, err := v.chunker.narrowRanges(statements.Get("KeysOf", "@key", hourOfFill, "@table", "(FROM fills WHERE log_index IS NULL)"))
 	for _, r := range ranges {
-		queries = append(queries, statements.Get("unique_rows", "@which", r.times(hourMicros)+" AND "+r.of(hourOfFill)))
+		queries = append(queries, statements.Get("unique_rows", "@which", r.inHours()))
 	}
 	return queries, err
+}
+
+// evenMarkets makes the tables of zero_sum_markets. A match has one time, so matches are divided by hour.
+func (v *verifier) evenMarkets() error {
+	b := &rebuilder{ctx: v.ctx, conn: v.conn}
+	for table, empty := range map[string]string{"even_market": "EvenMarketsEmpty", "one_sided": "OneSidedEmpty"} {
+		if err := b.exec(statements.Get(empty)); err != nil {
+			return err
+		}
+		v.made = append(v.made, statements.Get("DropTable", "@table", "temp."+table))
+	}
+	markets, err := v.chunker.ranges(statements.Get("KeysOf", "@key", eachMarket.key, "@table", eachMarket.table), 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range markets {
+		if err := b.into("even_market", statements.Get("EvenMarkets", "@which", r.of("t.market"))); err != nil {
+			return err
+		}
+	}
+	hours, err := v.chunker.ranges(statements.Get("KeysOf", "@key", hourOfFill, "@table", "fills"), 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range hours {
+		if err := b.into("one_sided", statements.Get("OneSided", "@when", r.inHours())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refuted says what a failed assertion means.

@@ -40,12 +40,6 @@ SELECT e.event AS key, h.n
 FROM (SELECT market, count(*) AS n FROM held_all GROUP BY market) AS h
 JOIN event_market AS e ON e.market = h.market
 
--- name: MarketsOfFills
-SELECT t.market AS key, p.taker_fills + p.maker_fills AS n
-FROM (FROM token_total UNION ALL FROM token_total_delta) AS p
-JOIN tokens AS t ON t.token = p.token
-WHERE t.market IS NOT NULL
-
 -- name: MarketsUndated
 SELECT market AS key, 1 AS n FROM held_all WHERE resolved AND resolved_at IS NULL
 

@@ -131,9 +131,28 @@ SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grai
 
 -- name: zero_sum_markets
 -- In a resolved market in which both sides of every match are known and no fee was taken, the
--- profits of all wallets add up to zero. Both sides are known if, in each transaction, one taker
--- moved as many tokens as its makers. Each redemption of a fractional payout is rounded by at
--- most half a millionth. @which selects some of the markets.
+-- profits of all wallets add up to zero. Both sides are known if, in each transaction, at each
+-- time of its fills, one taker moved as many tokens as its makers. Each redemption of a fractional
+-- payout is rounded by at most half a millionth.
+WITH paid AS (
+  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_delta) AS r GROUP BY market
+)
+SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
+  CASE WHEN list_contains(c.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
+FROM even_market AS c
+ANTI JOIN one_sided AS o ON o.market = c.market
+LEFT JOIN paid AS p ON p.market = c.market
+
+-- name: EvenMarketsEmpty
+-- The resolved markets without fees in which takers traded as much as makers, and those of them with
+-- a transaction of which one side is not known.
+CREATE OR REPLACE TEMP TABLE even_market (market INTEGER, payouts BIGINT[], cash HUGEINT, holders BIGINT)
+
+-- name: OneSidedEmpty
+CREATE OR REPLACE TEMP TABLE one_sided (market INTEGER)
+
+-- name: EvenMarkets
+-- Those of the markets @which.
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
@@ -148,34 +167,26 @@ legs AS (
   JOIN tokens AS t ON t.token = p.token
   WHERE t.market IS NOT NULL AND @which
   GROUP BY t.market
-),
-candidate AS (
-  SELECT m.market, m.payouts, c.cash, c.holders
-  FROM markets AS m
-  JOIN legs AS l ON l.market = m.market
-  JOIN cash AS c ON c.market = m.market
-  WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0
-),
-match AS (
+)
+SELECT m.market, m.payouts, c.cash, c.holders
+FROM markets AS m
+JOIN legs AS l ON l.market = m.market
+JOIN cash AS c ON c.market = m.market
+WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0
+
+-- name: OneSided
+-- Those with such a transaction among the fills of the time @when.
+SELECT DISTINCT market
+FROM (
   SELECT t.market,
     f.tx IS NOT NULL AND count(DISTINCT f.wallet) FILTER (f.role = 2) = 1
     AND SUM(CASE f.role WHEN 1 THEN f.shares WHEN 2 THEN -f.shares END) = 0 AND bool_and(f.role <> 0) AS whole
-  FROM fills AS f
+  FROM (FROM fills WHERE @when) AS f
   JOIN tokens AS t ON t.token = f.token
-  WHERE t.market IN (SELECT market FROM candidate) AND @which
-  GROUP BY t.market, f.tx
-),
-complete AS (
-  SELECT market FROM match GROUP BY market HAVING bool_and(whole)
-),
-paid AS (
-  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_delta) AS r GROUP BY market
-)
-SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
-  CASE WHEN list_contains(c.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
-FROM candidate AS c
-JOIN complete AS w ON w.market = c.market
-LEFT JOIN paid AS p ON p.market = c.market
+  WHERE t.market IN (SELECT market FROM even_market) AND t.market NOT IN (SELECT market FROM one_sided)
+  GROUP BY t.market, f.tx, f.ts
+) AS m
+WHERE NOT whole
 
 -- name: unique_forecasts
 WITH alike AS (SELECT hash(city, target, metric, source, issued_at) AS h FROM weather_issue GROUP BY h HAVING count(*) > 1)
