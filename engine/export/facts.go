@@ -73,7 +73,17 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	if err := f.Close(); err != nil {
 		return path, 0, err
 	}
-	if rows, err = copyTo(ctx, conn, path, factsQuery(dataset, format), wholeOptions(dataset, format)); err != nil {
+	query := factsQuery(dataset, format)
+	if dataset == "fills" {
+		var few bool
+		if err := conn.QueryRowContext(ctx, statements.Get("FillsAreFew")).Scan(&few); err != nil {
+			return path, 0, err
+		}
+		if few {
+			query += " ORDER BY f.rowid"
+		}
+	}
+	if rows, err = copyTo(ctx, conn, path, query, wholeOptions(dataset, format)); err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
 	return path, rows, nil

@@ -217,25 +217,31 @@ func TestLineEndsInFactsSurviveCSV(t *testing.T) {
 	}
 }
 
-// A single file of fills has them in the order of the database, also if several threads write it.
+// A single file of fills has them in the order of the database, also if several threads write it, if
+// some wallets have no name and some tokens no market, and if there are more tokens than fills.
 func TestFillsAreExportedInTheOrderOfTheDatabase(t *testing.T) {
-	k := openFacts(t, 2)
-	err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
-		_, err := conn.ExecContext(context.Background(), `INSERT INTO wallets SELECT n, unhex(printf('%040x', n)) FROM range(3) AS r(n);
-INSERT INTO tokens (token, token_id) SELECT n, 71 + n FROM range(5) AS r(n);
-INSERT INTO fills SELECT 1700000000000000 + 1000000 * n, n % 3, n % 5, 0, 0, 2000000, 1000000, 0, NULL, NULL, 1, 0, NULL FROM range(600_000) AS r(n)`)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, format := range formats(data.Parquet) {
-		path, rows, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), "fills", format)
-		if err != nil || rows != 600_000 {
-			t.Fatalf("%s: %d rows, err = %v", format, rows, err)
+	for _, c := range []struct{ fills, tokens int }{{600_000, 6000}, {200_000, 600_000}} {
+		k := openFacts(t, 2)
+		err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
+			_, err := conn.ExecContext(context.Background(), fmt.Sprintf(`INSERT INTO wallets SELECT n, unhex(printf('%%040x', n)) FROM range(6000) AS r(n);
+INSERT INTO wallet_names SELECT n, 'w' || n, 0 FROM range(0, 6000, 2) AS r(n);
+INSERT INTO markets BY NAME SELECT n AS market, unhex(printf('%%064x', n)) AS condition, '{}' AS field_versions FROM range(3000) AS r(n);
+INSERT INTO tokens (token, token_id, market, outcome) SELECT n, 71 + n, CASE WHEN n %% 100 > 0 THEN n %% 3000 END, 0 FROM range(%d) AS r(n);
+INSERT INTO fills SELECT 1700000000000000 + 1000000 * n, hash(n) %% 6000, hash(n + 1) %% %d, 0, 0, 2000000, 1000000, 0, NULL, NULL, 1, 0, NULL FROM range(%d) AS r(n)`,
+				c.tokens, c.tokens, c.fills))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if back := query(t, k, "SELECT count(*) AS n FROM (SELECT ts < lag(ts) OVER () AS back FROM '"+path+"') AS k WHERE back")[0]["n"]; back != "0" {
-			t.Errorf("%s: %s fills come after a later one", format, back)
+		for _, format := range formats(data.Parquet) {
+			path, rows, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), "fills", format)
+			if err != nil || rows != int64(c.fills) {
+				t.Fatalf("%s: %d rows, err = %v", format, rows, err)
+			}
+			if back := query(t, k, "SELECT count(*) AS n FROM (SELECT ts < lag(ts) OVER () AS back FROM '"+path+"') AS k WHERE back")[0]["n"]; back != "0" {
+				t.Errorf("%+v, %s: %s fills come after a later one", c, format, back)
+			}
 		}
 	}
 }
