@@ -73,17 +73,13 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	if err := f.Close(); err != nil {
 		return path, 0, err
 	}
-	query := factsQuery(dataset, format)
+	query, options := factsQuery(dataset, format), copyOptions(dataset, format)
 	if dataset == "fills" {
-		var few bool
-		if err := conn.QueryRowContext(ctx, statements.Get("FillsAreFew")).Scan(&few); err != nil {
+		if query, options, err = inTableOrder(ctx, conn, query, options); err != nil {
 			return path, 0, err
 		}
-		if few {
-			query += " ORDER BY f.rowid"
-		}
 	}
-	if rows, err = copyTo(ctx, conn, path, query, wholeOptions(dataset, format)); err != nil {
+	if rows, err = copyTo(ctx, conn, path, query, options); err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
 	return path, rows, nil
@@ -99,14 +95,18 @@ func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (i
 	return res.RowsAffected()
 }
 
-// wholeOptions returns the options of COPY for a single file with all rows of a dataset. The query for
-// fills does not sort them, and DuckDB keeps the order of the table only if it is told to; it then
-// uses all threads only for row groups of its own size.
-func wholeOptions(dataset string, format data.Format) string {
-	if dataset != "fills" {
-		return copyOptions(dataset, format)
+// inTableOrder changes the query for all fills, which does not sort them, and the options of COPY so that a single
+// file has them in the order of the table. DuckDB keeps that order only if it is told to, and then uses all
+// threads only for row groups of its own size.
+func inTableOrder(ctx context.Context, conn *sql.Conn, query, options string) (ordered, keeping string, err error) {
+	var few bool
+	if err := conn.QueryRowContext(ctx, statements.Get("FillsAreFew")).Scan(&few); err != nil {
+		return "", "", err
 	}
-	return strings.Replace(copyOptions(dataset, format), rowGroupOption, "", 1) + ", PRESERVE_ORDER true"
+	if few {
+		query += " ORDER BY f.rowid"
+	}
+	return query, strings.Replace(options, rowGroupOption, "", 1) + ", PRESERVE_ORDER true", nil
 }
 
 // rowGroupOption is the size of row groups in files of facts.

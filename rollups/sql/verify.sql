@@ -1,4 +1,4 @@
--- Each statement returns (rows examined, rows that fail).
+-- Each check returns (rows examined, rows that fail); the other statements make what zero_sum_markets reads.
 
 -- name: unique_logs
 -- Equal hashes of the @nth of @chunks chunks are found first; only their few rows are compared
@@ -144,15 +144,15 @@ ANTI JOIN one_sided AS o ON o.market = c.market
 LEFT JOIN paid AS p ON p.market = c.market
 
 -- name: EvenMarketsEmpty
--- The resolved markets without fees in which takers traded as much as makers, and those of them with
--- a transaction of which one side is not known.
+-- The resolved markets without fees in which takers traded as much as makers.
 CREATE OR REPLACE TEMP TABLE even_market (market INTEGER, payouts BIGINT[], cash HUGEINT, holders BIGINT)
 
 -- name: OneSidedEmpty
+-- Those of them with a transaction of which one side is not known.
 CREATE OR REPLACE TEMP TABLE one_sided (market INTEGER)
 
 -- name: EvenMarkets
--- Those of the markets @which.
+-- Rows of even_market, of the markets @which.
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
@@ -175,7 +175,7 @@ JOIN cash AS c ON c.market = m.market
 WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0
 
 -- name: OneSided
--- Those with such a transaction among the fills of the time @when.
+-- Rows of one_sided, from the fills of the time @when.
 SELECT DISTINCT market
 FROM (
   SELECT t.market,
