@@ -31,12 +31,14 @@ type segmentSet struct {
 
 func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 	names := &rollups.NameIndex{Snapshot: snapshot}
-	return &segmentSet{
+	r := &segmentSet{
 		names:   names,
 		wallets: fillseg.NewWalletStore(filepath.Join(dir, "wallets.seg"), names),
 		tokens:  fillseg.NewTokenStore(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
 		texts:   textseg.New(filepath.Join(dir, "markets.seg")),
 	}
+	r.wallets.Start, r.tokens.Start = startLowPriority, startLowPriority
+	return r
 }
 
 // serveSegments sets up the segments to serve from: a damaged file is set aside and rewritten. They

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// factsShared is how many facts are passed on at once, and chunksWaiting how many such chunks may wait for a build: it then
-	// seldom waits for the reading, nor the reading for it.
+	// factsShared is how many facts are passed on at once, and chunksWaiting how many such chunks may wait for a build: as many as are
+	// read at once, 30 MB. So it seldom waits for the reading, nor the reading for it.
 	factsShared   = 4096
-	chunksWaiting = 4
+	chunksWaiting = 64
 )
 
 // errBuildEnded ends the reading of facts that a build does not want any more.
@@ -51,9 +51,9 @@ func shareFacts(read func(add adder) error, builds ...factsBuild) error {
 	for _, build := range builds {
 		c := &factConsumer{chunks: make(chan *factChunk, chunksWaiting), gone: make(chan struct{})}
 		s.consumers = append(s.consumers, c)
-		ends = append(ends, guard.Start(func() error {
+		ends = append(ends, startLowPriority(func() error {
 			defer close(c.gone)
-			return engine.LowPriority(func() error { return build(func(add adder) error { return s.consume(c, add) }) })
+			return build(func(add adder) error { return s.consume(c, add) })
 		}))
 	}
 	s.failed = guard.Do(func() error {
@@ -78,6 +78,11 @@ func shareFacts(read func(add adder) error, builds ...factsBuild) error {
 		return s.failed
 	}
 	return guard.Repanic(errors.Join(reasons...))
+}
+
+// startLowPriority runs f at low priority beside the caller, as guard.Start does.
+func startLowPriority(f func() error) <-chan error {
+	return guard.Start(func() error { return engine.LowPriority(f) })
 }
 
 // add adds a fact to the chunk that is being filled.

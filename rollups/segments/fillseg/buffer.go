@@ -1,7 +1,6 @@
 package fillseg
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -9,20 +8,28 @@ import (
 	"pmx/rollups/serving"
 )
 
-// buffer gathers fills in any order, up to some number, and writes them as a segment.
+// buffer gathers fills in any order, up to some number. They are then put in order in another buffer, which is written as a segment
+// while this one gathers the next ones.
 type buffer struct {
 	kind
 	entries []entry
 	hashes  []data.Hash
-	spare   []data.Hash // for hashes in another order
-	// recent has the ordinals of recently seen hashes, older those before them: the fills of a
-	// transaction come close together, and a hash that is stored twice only costs space.
-	recent, older map[data.Hash]uint32
-	wide          []byte
+	recent  recentHashes
+	wide    []byte
+	// Memory of sorting.
+	keys, spareKeys []sortKey
+	places          hashPlaces
 	// Of a store of the newest fills.
 	kept   []serving.Fill
-	floors []int64 // by key: there are as many fills as are kept at this time, in µs, or later
+	floors []int64    // by key: there are as many fills as are kept at this time, in µs, or later
+	raised []keyFloor // floors of what was written, which are higher
 	sums   tokenSums
+}
+
+// keyFloor is the floor of a key.
+type keyFloor struct {
+	key int32
+	ts  int64
 }
 
 type entry struct {
@@ -30,11 +37,9 @@ type entry struct {
 	row
 }
 
-const recentHashes = 1 << 15
-
 func (s *buffer) reset() {
 	s.entries, s.hashes, s.wide = s.entries[:0], s.hashes[:0], s.wide[:0]
-	s.recent, s.older = map[data.Hash]uint32{}, nil
+	s.recent.reset()
 }
 
 func (s *buffer) add(f *serving.Fill) error {
@@ -61,22 +66,19 @@ func (s *buffer) floor(key int32) int64 {
 	return math.MinInt64
 }
 
+// ordinal returns the place of a hash. In a file of the newest fills, hashes are written with the rows that have them, so it does not
+// matter whether one is here twice.
 func (s *buffer) ordinal(h *data.Hash) uint32 {
 	if h.IsZero() {
 		return noTx
 	}
-	n, known := s.recent[*h]
-	if !known {
-		n, known = s.older[*h]
+	n, known := uint32(len(s.hashes)), false
+	if s.most == 0 {
+		n, known = s.recent.ordinal(h, s.hashes)
 	}
 	if !known {
-		n = uint32(len(s.hashes))
 		s.hashes = append(s.hashes, *h)
 	}
-	if len(s.recent) >= recentHashes {
-		s.recent, s.older = map[data.Hash]uint32{}, s.recent
-	}
-	s.recent[*h] = n
 	return n
 }
 
@@ -100,22 +102,31 @@ func (s *buffer) amounts(e *entry) (f serving.Fill) {
 	return f
 }
 
-func (s *buffer) sort() {
-	slices.SortFunc(s.entries, func(x, y entry) int {
-		if x.key != y.key {
-			return cmp.Compare(x.key, y.key)
-		}
-		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
-			return c
-		}
-		a, b := s.fill(&x), s.fill(&y)
-		return s.order(&a, &b)
-	})
+// moveTo moves the fills to another buffer, in their order, and begins to gather others.
+func (s *buffer) moveTo(to *buffer) {
+	to.kind, to.floors, to.raised = s.kind, s.floors, to.raised[:0]
+	s.sort(to)
+	if s.most == 0 {
+		s.gatherHashes(to)
+	} else {
+		to.hashes, s.hashes = s.hashes, to.hashes
+	}
+	to.wide, s.wide = s.wide, to.wide
+	s.reset()
 }
 
-// write sorts the fills and writes them as a file.
+// raise raises the floors as those of a buffer that was written.
+func (s *buffer) raise(written *buffer) {
+	for _, f := range written.raised {
+		for int(f.key) >= len(s.floors) {
+			s.floors = append(s.floors, math.MinInt64)
+		}
+		s.floors[f.key] = max(s.floors[f.key], f.ts)
+	}
+}
+
+// write writes the fills, which are in order, as a file.
 func (s *buffer) write(out *output) (err error) {
-	s.sort()
 	w, err := out.begin(&s.kind)
 	if err != nil {
 		return err
@@ -128,7 +139,6 @@ func (s *buffer) write(out *output) (err error) {
 	add := s.writeNewest
 	if s.most == 0 {
 		add = s.writeWallet
-		s.gatherHashes()
 		if err := s.writeHashes(w); err != nil {
 			return err
 		}
@@ -168,7 +178,7 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 	if from > 0 {
 		s.sums.reset()
 		for i := range entries {
-			f := s.fill(&entries[i])
+			f := s.amounts(&entries[i])
 			s.sums.add(&f)
 		}
 		if err := w.addSettled(key, &s.sums); err != nil {
@@ -176,10 +186,7 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 		}
 	}
 	if len(s.kept) == s.most {
-		for int(key) >= len(s.floors) {
-			s.floors = append(s.floors, math.MinInt64)
-		}
-		s.floors[key] = max(s.floors[key], s.kept[0].TS)
+		s.raised = append(s.raised, keyFloor{key, s.kept[0].TS})
 	}
 	return w.addNewest(key, s.kept)
 }

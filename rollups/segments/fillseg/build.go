@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"pmx/data"
+	"pmx/engine/guard"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
@@ -97,8 +98,9 @@ func (s *Store) Plan() Plan {
 // the plan to add with its batch, in any order; other fills are skipped. One Build runs at a time. If
 // a previous file is damaged, the error is a *segments.Damage, and the next plan does without them.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) (err error) {
-	b := build{store: s, plan: plan, buffer: buffer{kind: s.kind}}
-	err = segments.Try(func() error { return b.run(ctx, facts) })
+	b := build{store: s, plan: plan, buffer: buffer{kind: s.kind}, sorted: &buffer{}}
+	defer func() { err = errors.Join(err, b.close()) }()
+	err = errors.Join(segments.Try(func() error { return b.run(ctx, facts) }), b.wait())
 	var d *segments.Damage
 	if errors.As(err, &d) {
 		for _, f := range b.opened() {
@@ -106,18 +108,20 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(batch 
 		}
 		s.AbandonInput(d)
 	}
-	return errors.Join(err, b.close())
+	return err
 }
 
 // build is a file being made from previous ones and from slices of facts, each sorted in memory and
-// written as a small segment of its own.
+// written as a small segment of its own, while the next one is gathered.
 type build struct {
-	store  *Store
-	plan   Plan
-	buffer buffer
-	served *segments.Files // those that the plan continues
-	slices []input
-	inputs []input // previous files that are taken in
+	store   *Store
+	plan    Plan
+	buffer  buffer
+	sorted  *buffer         // of the slice that is written
+	writing <-chan error    // nil: none is
+	served  *segments.Files // those that the plan continues
+	slices  []input
+	inputs  []input // previous files that are taken in
 }
 
 func (b *build) run(ctx context.Context, facts func(add func(batch int64, f *serving.Fill) error) error) error {
@@ -145,7 +149,7 @@ func (b *build) run(ctx context.Context, facts func(add func(batch int64, f *ser
 		}
 		return b.flush()
 	})
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err = errors.Join(err, ctx.Err(), b.wait()); err != nil {
 		return err
 	}
 	if plan.After >= 0 && len(b.buffer.entries)+len(b.slices)+len(plan.Reread.list(s.byToken)) == 0 {
@@ -172,9 +176,10 @@ func (b *build) write(ctx context.Context) (kept []*segments.File, err error) {
 	kept = list[:mergeFrom(fileSizes(list), b.added(), s.mostFiles)]
 	out := b.output(segments.TempPath(s.Path, 0), kept)
 	if len(b.slices) == 0 && len(kept) == len(list) { // nothing to merge
-		err = b.buffer.write(&out)
-	} else if err = b.flush(); err == nil {
-		b.buffer = buffer{}
+		b.buffer.moveTo(b.sorted)
+		err = b.sorted.write(&out)
+	} else if err = errors.Join(b.flush(), b.wait()); err == nil {
+		b.buffer, b.sorted = buffer{}, nil
 		if err = b.reuse(list[len(kept):]); err == nil {
 			err = s.merge(ctx, &out, append(b.inputs, b.slices...))
 		}
@@ -261,18 +266,45 @@ func (b *build) reopen(served *segments.File) (segment, error) {
 	return r, nil
 }
 
-// flush writes the slice as one more input. It has no sums: these are computed when slices are merged.
+// flush begins to write the slice as one more input, once the one before is written. It has no sums: these are computed when slices
+// are merged.
 func (b *build) flush() error {
-	if len(b.buffer.entries) == 0 {
+	if err := b.wait(); err != nil || len(b.buffer.entries) == 0 {
+		return err
+	}
+	b.buffer.moveTo(b.sorted)
+	b.writing = b.store.start(func() error { return segments.Try(b.writeSlice) })
+	return nil
+}
+
+// start begins work beside the build.
+func (s *Store) start(f func() error) <-chan error {
+	if s.Start != nil {
+		return s.Start(f)
+	}
+	return guard.Start(f)
+}
+
+// wait waits for the slice that is written.
+func (b *build) wait() error {
+	if b.writing == nil {
 		return nil
 	}
+	err := <-b.writing
+	b.writing = nil
+	if err = guard.Repanic(err); err == nil {
+		b.buffer.raise(b.sorted)
+	}
+	return err
+}
+
+func (b *build) writeSlice() error {
 	s := b.store
 	out := output{path: segments.TempPath(s.Path, len(b.slices)+1), later: true, heavy: math.MaxInt,
 		slice: true, sync: func(*os.File) error { return nil }, finished: s.count}
-	if err := b.buffer.write(&out); err != nil {
+	if err := b.sorted.write(&out); err != nil {
 		return fmt.Errorf("slice of fills: %w", err)
 	}
-	b.buffer.reset()
 	r, err := openSegment(out.path, s.later)
 	if err != nil {
 		return err
@@ -290,8 +322,11 @@ func (b *build) opened() []*segments.File {
 	return list
 }
 
-func (b *build) close() error {
-	err := b.served.Release()
+func (b *build) close() (err error) {
+	if b.writing != nil { // after a panic
+		err = <-b.writing
+	}
+	err = errors.Join(err, b.served.Release())
 	for _, in := range slices.Concat(b.inputs, b.slices) {
 		err = errors.Join(err, in.Release())
 	}

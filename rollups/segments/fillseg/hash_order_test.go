@@ -14,8 +14,9 @@ import (
 // with the fewest fills.
 func TestHashesOfAWalletAreGathered(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := buffer{kind: kind{names: scrambled{}}}
-		s.reset()
+		var s buffer
+		gathering := buffer{kind: kind{names: scrambled{}}}
+		gathering.reset()
 		type placed struct {
 			wallet data.WalletID
 			tx     data.Hash
@@ -26,15 +27,14 @@ func TestHashesOfAWalletAreGathered(t *testing.T) {
 			if n := rapid.IntRange(0, 25).Draw(rt, "tx"); n > 0 { // 0: no hash
 				f.Tx = data.Hash{byte(n), 1}
 			}
-			if err := s.add(&f); err != nil {
+			if err := gathering.add(&f); err != nil {
 				rt.Fatal(err)
 			}
 			fills[f.TS] = placed{f.Wallet, f.Tx}
 			counts[f.Wallet]++
 		}
-		before := slices.Clone(s.hashes)
-		s.sort()
-		s.gatherHashes()
+		before := slices.Clone(gathering.hashes)
+		gathering.moveTo(&s)
 		for i := range s.entries {
 			f := s.fill(&s.entries[i])
 			if got := (placed{f.Wallet, f.Tx}); got != fills[f.TS] {

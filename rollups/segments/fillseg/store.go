@@ -15,13 +15,15 @@ import (
 type Store struct {
 	kind
 	segments.Store[*memtable]
-	heavyFrom   int          // number of fills from which sums are kept in the first file
-	laterHeavy  int          // and in others
-	bufferFills int          // fills sorted at once while building
-	mostFiles   int          // a Build does not leave more files
-	written     atomic.Int64 // bytes of all files that were finished, also of temporary ones
-	scratch     sync.Pool    // of *tokenIndex
-	rooms       sync.Pool    // of *room
+	heavyFrom   int // number of fills from which sums are kept in the first file
+	laterHeavy  int // and in others
+	bufferFills int // fills sorted at once while building
+	mostFiles   int // a Build does not leave more files
+	// Start begins work beside a Build and returns how it ended, a panic as a *guard.Panic. nil: guard.Start does.
+	Start   func(f func() error) <-chan error
+	written atomic.Int64 // bytes of all files that were finished, also of temporary ones
+	scratch sync.Pool    // of *tokenIndex
+	rooms   sync.Pool    // of *room
 }
 
 // WalletStore answers reads of one wallet.
