@@ -67,6 +67,7 @@ func (k *Keeper) firstBuild() (end func()) {
 		again := time.NewTicker(evictAgain)
 		defer again.Stop()
 		for ctx.Err() == nil {
+			engine.BoundGarbage(firstBuildGarbage) // its buffers are live
 			k.evict(ctx)
 			select {
 			case <-again.C:

@@ -114,6 +114,16 @@ func (k *block) smallestTx() uint32 {
 	return low
 }
 
+// hasTx reports whether a row has a hash.
+func (k *block) hasTx() bool {
+	for _, tx := range k.tx[:k.n] {
+		if tx != noTx {
+			return true
+		}
+	}
+	return false
+}
+
 func (k *block) packTimes(w *bitWriter) {
 	unit := int64(second)
 	for _, ts := range k.ts[:k.n] {

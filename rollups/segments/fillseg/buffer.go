@@ -143,10 +143,14 @@ func (s *buffer) write(out *output) (err error) {
 			return err
 		}
 	}
+	p := rangeWriter{to: w, most: gatherSize}
 	for from, to := range s.eachKey {
-		if err := add(w, s.entries[from:to]); err != nil {
+		if err := add(&p, s.entries[from:to]); err != nil {
 			return err
 		}
+	}
+	if err := p.flush(); err != nil {
+		return err
 	}
 	return out.finish(w)
 }
@@ -162,7 +166,7 @@ func (s *buffer) writeHashes(w *writer) error {
 
 // writeNewest writes the newest of a key's entries. Once there are as many as are kept, older ones
 // can be ignored.
-func (s *buffer) writeNewest(w *writer, entries []entry) error {
+func (s *buffer) writeNewest(w *rangeWriter, entries []entry) error {
 	key := entries[0].key
 	from, floor := max(0, len(entries)-s.most), s.floor(key)
 	s.kept = s.kept[:0]
@@ -181,9 +185,7 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 			f := s.amounts(&entries[i])
 			s.sums.add(&f)
 		}
-		if err := w.addSettled(key, &s.sums); err != nil {
-			return err
-		}
+		w.addSettled(key, &s.sums)
 	}
 	if len(s.kept) == s.most {
 		s.raised = append(s.raised, keyFloor{key, s.kept[0].TS})
@@ -191,15 +193,13 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 	return w.addNewest(key, s.kept)
 }
 
-func (s *buffer) writeWallet(w *writer, entries []entry) error {
-	if err := w.beginKey(entries[0].key, uint64(len(entries))); err != nil {
-		return err
-	}
+func (s *buffer) writeWallet(w *rangeWriter, entries []entry) error {
+	w.beginKey(entries[0].key, uint64(len(entries)))
 	for i := range entries {
 		f := s.amounts(&entries[i])
 		if err := w.fill(&f, entries[i].tx()); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.endKey()
 }

@@ -181,7 +181,7 @@ func (b *build) write(ctx context.Context) (kept []*segments.File, err error) {
 	} else if err = errors.Join(b.flush(), b.wait()); err == nil {
 		b.buffer, b.sorted = buffer{}, nil
 		if err = b.reuse(list[len(kept):]); err == nil {
-			err = s.merge(ctx, &out, append(b.inputs, b.slices...))
+			err = s.merge(ctx, &out, append(b.inputs, b.slices...), s.rangeSize, s.start)
 		}
 	}
 	if err != nil {

@@ -91,10 +91,8 @@ func TestRowsOfAnyBytes(t *testing.T) {
 			last = rapid.Byte().Draw(rt, "last")
 		}
 		text = append(text, last)
-		if err := w.beginKey(0, 0); err != nil {
-			rt.Fatal(err)
-		}
-		for _, err := range []error{w.Pad(), w.addRows(text), w.finish(segments.Coverage{Batch: 0}, s.Sync)} {
+		p := rangeWriter{to: w, rows: text, keys: []keyPlace{{}}}
+		for _, err := range []error{w.Pad(), p.flush(), w.finish(segments.Coverage{Batch: 0}, s.Sync)} {
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -1,9 +1,9 @@
 package fillseg
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -53,9 +53,6 @@ func (o *output) begin(k *kind) (*writer, error) {
 
 // finish ends the file, whose fills it counts if it has all.
 func (o *output) finish(w *writer) error {
-	if err := w.endKey(); err != nil {
-		return err
-	}
 	if w.kind.most == 0 {
 		o.covers.Facts = o.facts + int64(w.Rows)
 	}
@@ -66,8 +63,8 @@ func (o *output) finish(w *writer) error {
 	return nil
 }
 
-// merge writes the rows of all inputs to one file.
-func (k *kind) merge(ctx context.Context, out *output, inputs []input) (err error) {
+// merge writes the rows of all inputs to one file, in ranges of about so many bytes of them. start begins work beside it.
+func (k *kind) merge(ctx context.Context, out *output, inputs []input, size uint64, start starter) (err error) {
 	w, err := out.begin(k)
 	if err != nil {
 		return err
@@ -77,22 +74,13 @@ func (k *kind) merge(ctx context.Context, out *output, inputs []input) (err erro
 			_ = w.close()
 		}
 	}()
-	m := merger{kind: *k, w: w, inputs: inputs}
-	add := m.mergeNewest
 	if k.most == 0 {
-		add = m.mergeWallet
 		if err := w.copyHashes(inputs); err != nil {
 			return err
 		}
 	}
-	n := 0
-	for key := m.next(0); key < math.MaxInt32; key = m.next(key + 1) {
-		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := add(key); err != nil {
-			return fmt.Errorf("merge key %d: %w", key, err)
-		}
+	if err := k.mergeRanges(ctx, w, inputs, size, start); err != nil {
+		return err
 	}
 	return out.finish(w)
 }
@@ -132,11 +120,14 @@ func (w *writer) copyRange(r segment, extent, lo, hi int) error {
 	return nil
 }
 
+// merger merges a range of keys.
 type merger struct {
 	kind
-	w       *writer
+	w       *rangeWriter
 	inputs  []input
+	keys    []int32  // by input the next key that it may have rows of; math.MaxInt32: there is none
 	cursors []cursor // of the key being merged
+	heads   []head   // of cursors, the oldest row first
 	kept    []serving.Fill
 	sums    tokenSums
 }
@@ -160,8 +151,12 @@ func (in *input) hasSums(key int32) bool {
 // next is the first key from one on that an input may have rows of; math.MaxInt32: there is none.
 func (m *merger) next(from int32) int32 {
 	next := int32(math.MaxInt32)
-	for i := range m.inputs {
-		next = min(next, m.inputs[i].next(from))
+	for i, key := range m.keys {
+		if key < from {
+			key = m.inputs[i].next(from)
+			m.keys[i] = key
+		}
+		next = min(next, key)
 	}
 	return next
 }
@@ -196,7 +191,10 @@ func (in *input) span(key int32) (lo, hi int) {
 // find sets cursors to the rows of a key in all inputs.
 func (m *merger) find(key int32) (total int) {
 	m.cursors = m.cursors[:0]
-	for i := range m.inputs {
+	for i, next := range m.keys {
+		if next != key {
+			continue
+		}
 		in := &m.inputs[i]
 		lo, hi := in.span(key)
 		if in.skip[key] || lo == hi && (!m.byToken || !in.hasSums(key)) { // in a slice, all fills may be older than the newest
@@ -240,13 +238,15 @@ func (m *merger) mergeSums(key int32, lacks bool) error {
 	}
 	if len(m.cursors) == 1 { // it has the sums: it has no more rows than are kept
 		wallets, hours, _ := m.cursors[0].in.sumBytes(key)
-		return m.w.addSums(key, wallets, hours)
+		m.w.addSums(key, wallets, hours)
+		return nil
 	}
 	m.sums.reset()
 	for i := range m.cursors {
 		m.cursors[i].in.addSums(&m.kind, key, &m.sums)
 	}
-	return m.w.addSettled(key, &m.sums)
+	m.w.addSettled(key, &m.sums)
+	return nil
 }
 
 // last is the cursor with the newest fill.
@@ -265,44 +265,62 @@ func (m *merger) mergeWallet(wallet int32) error {
 	if total == 0 {
 		return nil
 	}
-	if err := m.w.beginKey(wallet, uint64(total)); err != nil {
-		return err
+	m.w.beginKey(wallet, uint64(total))
+	m.heads = m.heads[:0]
+	for i := range m.cursors {
+		h := &m.cursors[i]
+		m.heads = append(m.heads, head{h.ts(h.lo), h})
 	}
-	for len(m.cursors) > 1 {
+	slices.SortFunc(m.heads, func(x, y head) int { return m.compareHeads(wallet, &x, &y) })
+	for len(m.heads) > 0 {
 		if err := m.writeOldest(wallet); err != nil {
 			return err
 		}
 	}
-	h := &m.cursors[0]
+	return m.w.endKey()
+}
+
+// head is the oldest row of a cursor that is not written yet.
+type head struct {
+	ts int64
+	*cursor
+}
+
+func (m *merger) compareHeads(wallet int32, x, y *head) int {
+	if x.ts != y.ts {
+		return cmp.Compare(x.ts, y.ts)
+	}
+	return x.compare(&m.kind, wallet, x.lo, &y.keyRows, y.lo)
+}
+
+// writeOldest writes rows of the first cursor until another one is the first.
+func (m *merger) writeOldest(wallet int32) error {
+	h := m.heads[0]
 	for h.lo < h.hi {
-		if err := m.writeSome(h); err != nil {
+		write := m.writeRow
+		if m.copies(h.cursor) && m.endsFirst(h.cursor) {
+			write = m.writeBlock
+		}
+		if err := write(h.cursor); err != nil {
 			return err
 		}
+		if len(m.heads) == 1 || h.lo == h.hi {
+			continue
+		}
+		if h.ts = h.cursor.ts(h.lo); h.ts >= m.heads[1].ts {
+			m.settleHead(wallet, h)
+			return nil
+		}
 	}
+	m.heads = m.heads[1:]
 	return nil
 }
 
-// writeOldest writes the oldest remaining row of several inputs, or its whole block.
-func (m *merger) writeOldest(wallet int32) error {
-	best := 0
-	for i := 1; i < len(m.cursors); i++ {
-		x, y := &m.cursors[i], &m.cursors[best]
-		if x.compare(&m.kind, wallet, x.lo, &y.keyRows, y.lo) < 0 {
-			best = i
-		}
-	}
-	h := &m.cursors[best]
-	write := m.writeRow
-	if m.copies(h) && m.endsBefore(h, best) {
-		write = m.writeBlock
-	}
-	if err := write(h); err != nil {
-		return err
-	}
-	if h.lo == h.hi {
-		m.cursors = append(m.cursors[:best], m.cursors[best+1:]...)
-	}
-	return nil
+// settleHead moves the first head to its place among the others.
+func (m *merger) settleHead(wallet int32, h head) {
+	n, _ := slices.BinarySearchFunc(m.heads[1:], h, func(x, y head) int { return m.compareHeads(wallet, &x, &y) })
+	copy(m.heads, m.heads[1:1+n])
+	m.heads[n] = h
 }
 
 // writeRow writes the next row of an input.
@@ -315,28 +333,14 @@ func (m *merger) writeRow(h *cursor) error {
 	return m.w.fill(&f, moved(b.tx[at], h.in.txBase))
 }
 
-// writeSome writes the next rows of the only input left.
-func (m *merger) writeSome(h *cursor) error {
-	if m.copies(h) {
-		return m.writeBlock(h)
-	}
-	return m.writeRow(h)
-}
-
 // copies reports whether the next block of an input can be copied: then it is the next one of the output, too.
 func (m *merger) copies(h *cursor) bool {
-	return !h.in.slice && m.w.pending.n == 0 && h.lo%blockRows == 0 && (len(m.cursors) == 1 || h.lo+blockRows <= h.hi)
+	return !h.in.slice && m.w.pending.n == 0 && h.lo%blockRows == 0 && (len(m.heads) == 1 || h.lo+blockRows <= h.hi)
 }
 
-// endsBefore reports whether all rows of the next block of an input are older than those of the others.
-func (m *merger) endsBefore(h *cursor, best int) bool {
-	last := h.ts(h.lo + blockRows - 1)
-	for i := range m.cursors {
-		if o := &m.cursors[i]; i != best && o.ts(o.lo) <= last {
-			return false
-		}
-	}
-	return true
+// endsFirst reports whether all rows of the next block of the first cursor are older than those of the others.
+func (m *merger) endsFirst(h *cursor) bool {
+	return len(m.heads) == 1 || h.ts(h.lo+blockRows-1) < m.heads[1].ts
 }
 
 // writeBlock writes the next block of an input.

@@ -3,7 +3,6 @@ package fillseg
 import (
 	"encoding/binary"
 	"errors"
-	"sort"
 
 	"pmx/data"
 	"pmx/rollups/segments"
@@ -195,9 +194,8 @@ func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 
 // sums returns where the sums of a heavy wallet begin and end; false of any other.
 func (r segment) sums(wallet int32) (at, next heavyAt, ok bool) {
-	n := int(r.Counts[heavy]) - 1
-	i := sort.Search(n, func(i int) bool { return r.heavy(i).wallet >= uint64(wallet) })
-	if i >= n {
+	i := r.firstHeavy(wallet)
+	if i >= int(r.Counts[heavy])-1 {
 		return at, next, false
 	}
 	at, next = r.heavy(i), r.heavy(i+1)

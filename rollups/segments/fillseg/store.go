@@ -15,10 +15,11 @@ import (
 type Store struct {
 	kind
 	segments.Store[*memtable]
-	heavyFrom   int // number of fills from which sums are kept in the first file
-	laterHeavy  int // and in others
-	bufferFills int // fills sorted at once while building
-	mostFiles   int // a Build does not leave more files
+	heavyFrom   int    // number of fills from which sums are kept in the first file
+	laterHeavy  int    // and in others
+	bufferFills int    // fills sorted at once while building
+	rangeSize   uint64 // bytes of inputs merged at once
+	mostFiles   int    // a Build does not leave more files
 	// Start begins work beside a Build and returns how it ended, a panic as a *guard.Panic. nil: guard.Start does.
 	Start   func(f func() error) <-chan error
 	written atomic.Int64 // bytes of all files that were finished, also of temporary ones
@@ -96,7 +97,7 @@ func NewTokenStore(path string, names serving.NameOrder, most int) TokenStore {
 }
 
 func newStore(path string, k kind, slice int) *Store {
-	s := &Store{kind: k, heavyFrom: heavyFills, laterHeavy: laterHeavyFills, bufferFills: slice, mostFiles: maxLevels}
+	s := &Store{kind: k, heavyFrom: heavyFills, laterHeavy: laterHeavyFills, bufferFills: slice, rangeSize: rangeSize, mostFiles: maxLevels}
 	s.Init(path, func(at string) (*segments.File, error) {
 		r, err := openSegment(at, k.formatOf(at == path))
 		return r.File, err

@@ -255,7 +255,7 @@ func (w *world) open() {
 	w.store = NewWalletStore(filepath.Join(w.dir, "wallets.seg"), scrambled{})
 	w.few = NewTokenStore(filepath.Join(w.dir, "few.seg"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store.Store, w.few.Store} {
-		s.heavyFrom, s.laterHeavy, s.bufferFills, s.mostFiles = 8, 4, 16, w.most
+		s.heavyFrom, s.laterHeavy, s.bufferFills, s.mostFiles, s.rangeSize = 8, 4, 16, w.most, 300
 		s.Sync = func(*os.File) error { return nil }
 	}
 }

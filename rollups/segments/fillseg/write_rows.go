@@ -9,11 +9,11 @@ import (
 )
 
 // fill adds one row of the key, whose transaction's hash is at a place.
-func (w *writer) fill(f *serving.Fill, tx uint32) error {
+func (w *rangeWriter) fill(f *serving.Fill, tx uint32) error {
 	if w.sums != nil {
 		w.sums.add(f)
 	}
-	w.pending.add(f, tx, w.kind.other(f))
+	w.pending.add(f, tx, w.to.kind.other(f))
 	if w.pending.n < blockRows {
 		return nil
 	}
@@ -21,41 +21,38 @@ func (w *writer) fill(f *serving.Fill, tx uint32) error {
 }
 
 // endBlock packs the pending rows.
-func (w *writer) endBlock() error {
+func (w *rangeWriter) endBlock() error {
 	b := &w.pending
-	w.packed = b.pack(w.packed[:0], !w.slice)
-	err := w.block(w.packed, b.ts[0]/second-epoch, b.n)
+	if w.to.kind.most > 0 && b.hasTx() {
+		w.moved = append(w.moved, len(w.rows))
+	}
+	before := len(w.rows)
+	w.rows = b.pack(w.rows, !w.to.slice)
+	err := w.endOfBlock(before, b.ts[0]/second-epoch, b.n)
 	b.n = 0
 	return err
 }
 
-// block writes a packed block of n rows that begins at a second since epoch.
-func (w *writer) block(b []byte, at int64, n int) error {
-	if w.blocks == 0 {
-		w.keyAt = w.at
-	} else {
-		if w.at-w.keyAt >= 1<<dirPlace {
-			return fmt.Errorf("%d bytes of one key: %w", w.at-w.keyAt, ErrRange)
+// endOfBlock ends a block of n rows that begins at a second since epoch. The rows before it had so many bytes.
+func (w *rangeWriter) endOfBlock(before int, at int64, n int) error {
+	if w.blocks > 0 {
+		if w.size >= 1<<dirPlace {
+			return fmt.Errorf("%d bytes of one key: %w", w.size, ErrRange)
 		}
-		w.dir = append(w.dir, uint64(at)<<dirPlace|(w.at-w.keyAt))
+		w.dir = append(w.dir, uint64(at)<<dirPlace|w.size)
 	}
 	w.blocks++
 	w.last = n
-	w.Rows += uint64(n)
-	return w.addRows(b)
-}
-
-// addRows writes bytes of rows.
-func (w *writer) addRows(b []byte) error {
-	w.at += uint64(len(b))
-	if w.kind.most > 0 {
-		return w.rows.write(b)
+	w.size += uint64(len(w.rows) - before)
+	w.rowCount += uint64(n)
+	if w.to.kind.most > 0 {
+		return nil // the hashes of a key are added together
 	}
-	return w.Add(rows, b)
+	return w.flushFull()
 }
 
-// endRows writes what follows the blocks of a key, if it has any.
-func (w *writer) endRows() error {
+// endRows adds what follows the blocks of a key, if it has any.
+func (w *rangeWriter) endRows() error {
 	if w.pending.n > 0 {
 		if err := w.endBlock(); err != nil {
 			return err
@@ -64,32 +61,37 @@ func (w *writer) endRows() error {
 	if w.blocks == 0 {
 		return nil
 	}
-	b, last := w.packed[:0], byte(w.last-1)
+	last := byte(w.last - 1)
 	if w.blocks > 1 {
 		for _, entry := range w.dir {
-			b = binary.LittleEndian.AppendUint64(b, entry)
+			w.rows = binary.LittleEndian.AppendUint64(w.rows, entry)
 		}
-		b = binary.LittleEndian.AppendUint32(b, uint32(w.blocks))
+		w.rows = binary.LittleEndian.AppendUint32(w.rows, uint32(w.blocks))
 		last |= severalBit
 	}
-	b = append(b, last)
-	w.packed, w.dir, w.blocks = b, w.dir[:0], 0
-	return w.addRows(b)
+	w.rows = append(w.rows, last)
+	w.dir, w.blocks, w.size = w.dir[:0], 0, 0
+	return nil
 }
 
-// copyBlock writes a block as it is in another file, whose hashes begin at a place of this one. There are no pending
+// copyBlock adds a block as it is in another file, whose hashes begin at a place of this one. There are no pending
 // rows.
-func (w *writer) copyBlock(k *keyRows, i int, txBase uint32) error {
-	b := k.packed(i)
-	w.packed = append(w.packed[:0], b[:len(b)-wordSize]...)
-	binary.LittleEndian.PutUint32(w.packed, binary.LittleEndian.Uint32(w.packed)+txBase)
+func (w *rangeWriter) copyBlock(k *keyRows, i int, txBase uint32) error {
+	b, before := k.packed(i), len(w.rows)
+	w.rows = append(w.rows, b[:len(b)-wordSize]...)
+	addTxBase(w.rows[before:], txBase)
 	at := int64(0)
 	if i > 0 {
 		at = int64(k.entry(i-1) >> dirPlace)
 	} else if w.blocks > 0 {
 		at = k.ts(0)/second - epoch
 	}
-	return w.block(w.packed, at, k.rowsOf(i))
+	return w.endOfBlock(before, at, k.rowsOf(i))
+}
+
+// addTxBase moves the places of the hashes of a packed block.
+func addTxBase(b []byte, txBase uint32) {
+	binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)+txBase)
 }
 
 // moved is the place of a hash in a file that has so many before those of the one that it is from.
@@ -101,7 +103,7 @@ func moved(tx, txBase uint32) uint32 {
 }
 
 // sumBlock adds all rows of a block to the sums of a heavy wallet.
-func (w *writer) sumBlock(b *block) {
+func (w *rangeWriter) sumBlock(b *block) {
 	if w.sums == nil {
 		return
 	}

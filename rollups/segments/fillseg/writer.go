@@ -9,9 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"pmx/data"
 	"pmx/rollups/segments"
-	"pmx/rollups/serving"
 )
 
 // heavyFills is the number of fills from which a wallet's sums are stored in addition to its rows:
@@ -22,7 +20,7 @@ const heavyFills = 20_000
 const laterHeavyFills = 5_000
 
 // writer writes a segment front to back: first the bytes of txs, then the
-// rows of one key after the other.
+// rows of one key after the other, which rangeWriters gather.
 type writer struct {
 	*segments.Writer
 	kind      *kind
@@ -33,40 +31,10 @@ type writer struct {
 	whole     []int32  // of a later file: keys of which files before do not count, ascending
 	tokens    spill
 	days      spill
-	sums      *sums // of the wallet being written, nil if it is not heavy
-	heavyFrom int   // heavyFills; lower in tests
-	// For a file of the newest fills, whose hashes become known only with its rows.
-	rows   spill
-	hashes []data.Hash // of the key being written
-	text   []byte      // of its sums
-	// Of the rows of the key being written.
-	slice   bool     // the file will only be merged: it is not packed as tightly as it could be
-	pending block    // those of the next block
-	packed  []byte   // the block before
-	dir     []uint64 // directory entries
-	blocks  int
-	last    int    // how many rows the last block has
-	keyAt   uint64 // where they begin
-	at      uint64 // where the next block begins
-}
-
-// sums add the rows of one wallet up.
-type sums struct {
-	tokens map[data.TokenID]*serving.TokenSum
-	days   []serving.DaySum
-}
-
-func (s *sums) add(f *serving.Fill) {
-	t := s.tokens[f.Token]
-	if t == nil {
-		t = &serving.TokenSum{}
-		s.tokens[f.Token] = t
-	}
-	t.Add(f)
-	if n := len(s.days) - 1; n < 0 || s.days[n].Day != serving.DayOf(f.TS) {
-		s.days = append(s.days, serving.DaySum{})
-	}
-	s.days[len(s.days)-1].Add(f)
+	heavyFrom int    // heavyFills; lower in tests
+	rows      spill  // of a file of the newest fills, whose hashes become known only with its rows
+	slice     bool   // the file will only be merged: it is not packed as tightly as it could be
+	at        uint64 // where the next rows begin
 }
 
 // newWriter begins a segment at path that keeps the sums of wallets of from fills or
@@ -80,112 +48,55 @@ func newWriter(path string, k *kind, later bool, from int) (*writer, error) {
 		rows: spill{path: path + ".rows"}}, nil
 }
 
-// beginKey begins the rows of a key, of which there will be n; keys come in ascending
-// order.
-func (w *writer) beginKey(key int32, n uint64) error {
-	if err := w.endKey(); err != nil {
-		return err
-	}
-	if w.later {
-		w.ids, w.places = append(w.ids, key), append(w.places, w.at)
-	}
-	for !w.later && len(w.places) <= int(key) {
-		w.places = append(w.places, w.at)
-	}
-	if n >= uint64(w.heavyFrom) {
-		w.addHeavy(uint64(key))
-		w.sums = &sums{tokens: map[data.TokenID]*serving.TokenSum{}}
-	}
-	return nil
-}
-
 // addHeavy says where the sums of a key begin.
-func (w *writer) addHeavy(key uint64) {
+func (w *writer) addHeavy(key, tokens, days uint64) {
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, key)
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.size)
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.size)
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, tokens)
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, days)
 }
 
-// addSums adds the sums of a key whose rows are about to be added.
-func (w *writer) addSums(key int32, wallets, hours []byte) error {
-	w.addHeavy(uint64(key))
-	return errors.Join(w.tokens.write(wallets), w.days.write(hours))
-}
-
-// addSettled is addSums for sums that are not encoded yet.
-func (w *writer) addSettled(key int32, b *tokenSums) error {
-	b.settle()
-	w.text = appendWallets(w.text[:0], b.wallets)
-	at := len(w.text)
-	w.text = appendHours(w.text, b.hours)
-	return w.addSums(key, w.text[:at], w.text[at:])
-}
-
-// endKey ends the rows of a key, and writes the sums of a heavy wallet.
-func (w *writer) endKey() error {
-	if err := w.endRows(); err != nil || w.sums == nil {
-		return err
-	}
-	s := w.sums
-	w.sums = nil
-	ids := make([]data.TokenID, 0, len(s.tokens))
-	for id := range s.tokens {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	byToken := make([]serving.TokenSum, 0, len(ids))
-	for _, id := range ids {
-		byToken = append(byToken, *s.tokens[id])
-	}
-	w.text = appendTokens(w.text[:0], byToken)
-	at := len(w.text)
-	w.text = appendDays(w.text, s.days)
-	return errors.Join(w.tokens.write(w.text[:at]), w.days.write(w.text[at:]))
-}
-
-// addNewest adds the rows of a key to a file of the newest fills, oldest first; keys come
-// in ascending order.
-func (w *writer) addNewest(key int32, fills []serving.Fill) error {
-	if err := w.beginKey(key, 0); err != nil {
-		return err
-	}
-	w.hashes = w.hashes[:0]
-	for i := range fills {
-		f := &fills[i]
-		tx, err := w.ordinal(&f.Tx)
-		if err != nil {
-			return err
+// add adds what was gathered of a range; ranges come in order of key.
+func (w *writer) add(r *rangeWriter) error {
+	for _, k := range r.keys {
+		at := w.at + k.at
+		if w.later {
+			w.ids, w.places = append(w.ids, k.key), append(w.places, at)
 		}
-		if err := w.fill(f, tx); err != nil {
-			return err
+		for !w.later && len(w.places) <= int(k.key) {
+			w.places = append(w.places, at)
 		}
 	}
+	for _, h := range r.heavy {
+		w.addHeavy(h.wallet, w.tokens.size+h.tokens, w.days.size+h.days)
+	}
+	if err := errors.Join(w.tokens.write(r.tokens), w.days.write(r.days), w.addRows(r)); err != nil {
+		return err
+	}
+	r.empty()
 	return nil
 }
 
-// ordinal returns the place of a hash, and writes the hash if the key does not have it yet.
-func (w *writer) ordinal(h *data.Hash) (uint32, error) {
-	if h.IsZero() {
-		return noTx, nil
+// addRows adds the rows of a range and the hashes that come with them.
+func (w *writer) addRows(r *rangeWriter) error {
+	w.at += uint64(len(r.rows))
+	w.Rows += r.rowCount
+	if w.kind.most == 0 {
+		return w.Add(rows, r.rows)
 	}
-	at := slices.Index(w.hashes, *h)
-	if at < 0 {
-		if w.Counts[txs] >= noTx {
-			return 0, errTooManyTransactions
-		}
-		at = len(w.hashes)
-		w.hashes = append(w.hashes, *h)
-		if err := w.Add(txs, h[:]); err != nil {
-			return 0, err
-		}
+	before := w.Counts[txs]
+	if before+uint64(len(r.txs)/hashSize) >= noTx {
+		return errTooManyTransactions
 	}
-	return uint32(w.Counts[txs]) - uint32(len(w.hashes)-at), nil
+	for _, at := range r.moved {
+		addTxBase(r.rows[at:], uint32(before))
+	}
+	return errors.Join(w.Add(txs, r.txs), w.rows.write(r.rows))
 }
 
 // finish writes what is left after the last key and the header, makes the file durable with sync and
 // closes it.
 func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) (err error) {
-	w.addHeavy(1<<64 - 1)
+	w.addHeavy(1<<64-1, w.tokens.size, w.days.size)
 	w.Counts[tokens], w.Counts[days] = w.tokens.size, w.days.size
 	w.Counts[rows] += w.rows.size
 	steps := []func() error{
