@@ -72,6 +72,21 @@ type Query struct {
 	Fills   string
 	Markets string // optional: a SELECT of StubColumns, what the rows say about their markets
 	Texts   *Texts // optional: the same as Fills, if the file can be read more than once
+	// Plain is optional. It reads the file of r, in which every line after the header is a fill in its plainest form, and
+	// calls each with the fills that Fills selects, in order. At any other line it returns false: the file is then to
+	// be read by Fills, which knows all forms, and what was passed on is void. An error is that of r or of each.
+	Plain func(r io.Reader, each func(*PlainFill) error) (plain bool, err error)
+}
+
+// PlainFill is a fill of which nothing is missing or invalid and nothing more is said. Its fee is 0.
+type PlainFill struct {
+	Tx          Hash
+	TS          int64 // unix µs
+	Wallet      Address
+	Token       []byte // decimal, without leading zeros; valid until each returns
+	Side        Side
+	Role        Role
+	Shares, USD Micro
 }
 
 // Texts is a Query.Fills in parts, for files in which few wallets and tokens have many rows: the text of

@@ -57,6 +57,8 @@ type Importer struct {
 	// left to a rebuild, which is then cheaper than merging; 0 means 1M, and a quarter of that for
 	// appended rows.
 	BulkRows int64
+	// PlainBytes is the size from which on a CSV file that may be plain (data.Query.Plain) is read in Go; 0 means 8 MB.
+	PlainBytes int64
 	// Memory is how many bytes of a file's markets, and of what a feed has to remember about all
 	// its rows, are kept in memory before the rest goes to disk; 0 means 64 MB.
 	Memory int

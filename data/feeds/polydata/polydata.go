@@ -26,8 +26,7 @@ func orderFilled() data.Feed {
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV},
 		Match: func(h data.Head) bool {
-			return shape.HasColumns(h, "timestamp", "maker", "makerAssetId", "makerAmountFilled", "taker",
-				"takerAssetId", "takerAmountFilled", "transactionHash")
+			return shape.HasColumns(h, orderColumns[:]...)
 		},
 		Query: queryOrderFilled,
 	}
@@ -58,7 +57,7 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 		Bad:    t.Bad(),
 		From:   t.From(),
 	}
-	return data.Query{Fills: q.String()}, nil
+	return data.Query{Fills: q.String(), Plain: readPlainOrders(h.Columns)}, nil
 }
 
 // roleSQL returns 2 (taker) if the VARCHAR taker is an exchange of the venue, else 1 (maker).

@@ -40,3 +40,24 @@ SELECT count(*) FILTER (usable), count(block) FROM s_fill
 
 -- name: NamesInTexts
 SELECT count(*) > 0 FROM (@query) AS q WHERE name <> ''
+
+-- name: PlainEmpty
+-- The fills of a plain CSV file, in their order, with the numbers of their wallets and tokens: see stage_plain.go.
+CREATE OR REPLACE TEMP TABLE s_plain (tx BLOB, ts BIGINT, wallet INTEGER, role TINYINT, token INTEGER, side TINYINT, shares BIGINT, usd BIGINT)
+
+-- name: PlainWalletsEmpty
+CREATE OR REPLACE TEMP TABLE s_plain_wallet (number INTEGER, address BLOB)
+
+-- name: PlainTokensEmpty
+CREATE OR REPLACE TEMP TABLE s_plain_token (number INTEGER, token VARCHAR)
+
+-- name: PlainWallets
+SELECT number AS text, address, number AS first_row FROM s_plain_wallet
+
+-- name: PlainTokens
+SELECT number AS text, token, NULL::BLOB AS condition, NULL::TINYINT AS outcome, true AS usable, number AS first_row FROM s_plain_token
+
+-- name: PlainFills
+SELECT rowid + 1 AS row, tx, NULL::INTEGER AS log_index, NULL::BIGINT AS block, ts, wallet, role, token, NULL::BLOB AS condition,
+  NULL::TINYINT AS outcome, side, shares, usd, 0::BIGINT AS fee, NULL::VARCHAR AS name, NULL::VARCHAR AS reject
+FROM s_plain

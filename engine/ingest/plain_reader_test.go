@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"pmx/data"
+)
+
+// TestAPlainReaderKeepsItsMemory: a file with more wallets and tokens than fit is not read as a plain one, and one
+// that nobody stages any more ends with the cause.
+func TestAPlainReaderKeepsItsMemory(t *testing.T) {
+	const rows = 3 * plainRows
+	read := func(_ io.Reader, each func(*data.PlainFill) error) (bool, error) {
+		f := data.PlainFill{Token: []byte("7")}
+		for i := range rows {
+			f.Wallet[0], f.Wallet[1] = byte(i), byte(i>>8)
+			if err := each(&f); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	for _, c := range []struct {
+		room  int64
+		plain bool
+	}{{rows*plainWallet + plainToken, true}, {rows*plainWallet + plainToken - 1, false}} {
+		p := newPlainReader(t.Context())
+		p.left = c.room
+		if plain, err := p.read(nil, read); plain != c.plain || err != nil {
+			t.Errorf("with %d bytes: plain %v, %v", c.room, plain, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPlainReader(ctx)
+	for len(p.free) > 0 { // as if nothing were appended
+		<-p.free
+	}
+	cancel()
+	if plain, err := p.read(nil, read); plain || err != context.Canceled {
+		t.Errorf("after the end: plain %v, %v", plain, err)
+	}
+}
