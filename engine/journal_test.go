@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"pmx/data/testfiles"
@@ -31,14 +30,19 @@ type killed struct {
 const contents = `SELECT string_agg(s, ' ' ORDER BY s) FROM (SELECT 'a ' || count(*) || ' ' || sum(i) || ' ' || sum(length(s)) AS s FROM a
 	UNION ALL SELECT 'b ' || count(*) || ' ' || sum(i) || ' ' || sum(length(s)) FROM b UNION ALL SELECT 'c ' || count(*) || ' ' || sum(i) FROM c)`
 
-var theKilled killed
+// olderVersion is the storage version of databases that earlier versions made.
+const olderVersion = "v1.0.0"
+
+var theKilled = map[string]*killed{} // by storage version
 
 // killedInACheckpoint makes one, once for all tests. DuckDB's own setting stops the checkpoint.
-func killedInACheckpoint(t *testing.T) *killed {
+func killedInACheckpoint(t *testing.T, version string) *killed {
 	t.Helper()
-	k := &theKilled
-	if k.before == nil {
-		k.make(t)
+	k := theKilled[version]
+	if k == nil {
+		k = &killed{}
+		k.make(t, version)
+		theKilled[version] = k
 	}
 	if len(k.inPlace) == 0 {
 		t.Fatal("the checkpoint wrote no block of metadata in place: there is nothing to protect")
@@ -46,9 +50,22 @@ func killedInACheckpoint(t *testing.T) *killed {
 	return k
 }
 
-func (k *killed) make(t *testing.T) {
+// emptyDatabase makes the database file of a storage version.
+func emptyDatabase(t *testing.T, dir Dir, version string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", fmt.Sprintf("%s?storage_compatibility_version=%s&default_block_size=%d", dir.Database(), version, blockSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.PingContext(t.Context()), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (k *killed) make(t *testing.T, version string) {
 	t.Helper()
 	ctx, dir := t.Context(), Dir(t.TempDir())
+	emptyDatabase(t, dir, version)
 	db, err := Open(ctx, Options{Dir: dir, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +165,13 @@ func (k *killed) torn(b metadataBlock, written int64) []byte {
 // Wherever the write of a block of metadata is interrupted, the next start has all that was
 // committed, and the start after it has nothing to restore.
 func TestABlockThatACheckpointTearsIsRestored(t *testing.T) {
-	k := killedInACheckpoint(t)
+	for _, version := range []string{storageVersion, olderVersion} {
+		t.Run(version, func(t *testing.T) { tearBlocks(t, killedInACheckpoint(t, version)) })
+	}
+}
+
+func tearBlocks(t *testing.T, k *killed) {
+	t.Helper()
 	for _, b := range k.inPlace {
 		tears := 0
 		for _, written := range []int64{4 << 10, 32 << 10, k.h.blockSize / 2, k.h.blockSize - 4<<10} {
@@ -184,7 +207,7 @@ func TestABlockThatACheckpointTearsIsRestored(t *testing.T) {
 
 // Without the journal a torn block is lost: it is the journal that saves it.
 func TestATornBlockIsLostWithoutTheJournal(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	lost := 0
 	for _, b := range k.inPlace {
 		dir := Dir(t.TempDir())
@@ -206,7 +229,7 @@ func TestATornBlockIsLostWithoutTheJournal(t *testing.T) {
 
 // A header that was half written is restored too.
 func TestATornHeaderIsRestored(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	other := header{slot: 3 - k.h.slot}
 	file := slices.Clone(k.within)
 	other.bytes(file)[100] ^= 1
@@ -226,7 +249,7 @@ func TestATornHeaderIsRestored(t *testing.T) {
 
 // A journal that is missing, torn, of another checkpoint or of another file changes nothing.
 func TestAJournalOfSomethingElseIsNotUsed(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	b := k.inPlace[0]
 	torn := k.torn(b, 4<<10)
 	flipped := func(at int) []byte {
@@ -288,7 +311,7 @@ func TestAJournalOfSomethingElseIsNotUsed(t *testing.T) {
 
 // A file that is shorter than its blocks was not cut by a checkpoint, and is not made longer.
 func TestAFileThatWasCutIsNotRestored(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	b := k.inPlace[0]
 	cut := k.torn(b, 4<<10)[:k.h.offset(b.id)+k.h.blockSize/2]
 	dir := Dir(t.TempDir())
@@ -301,7 +324,7 @@ func TestAFileThatWasCutIsNotRestored(t *testing.T) {
 
 // Torn counts what a start restores, and changes nothing.
 func TestTornBlocksAreCounted(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	dir := Dir(t.TempDir())
 	if n, err := dir.Torn(); n != 0 || err != nil {
 		t.Errorf("without a database: %d torn, %v", n, err)
@@ -316,7 +339,7 @@ func TestTornBlocksAreCounted(t *testing.T) {
 
 // A start that is stopped while the database is being opened makes no checkpoint, because nothing was copied for it.
 func TestAnOpeningThatIsStoppedMakesNoCheckpoint(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	dir := Dir(t.TempDir())
 	k.lay(t, dir, k.before)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -331,7 +354,7 @@ func TestAnOpeningThatIsStoppedMakesNoCheckpoint(t *testing.T) {
 
 // While another process has the database, which may be writing the checkpoint, nothing is restored.
 func TestNothingIsRestoredWhileAnotherProcessHasTheDatabase(t *testing.T) {
-	k := killedInACheckpoint(t)
+	k := killedInACheckpoint(t, storageVersion)
 	torn := k.torn(k.inPlace[0], 4<<10)
 	dir := Dir(t.TempDir())
 	k.lay(t, dir, torn)
@@ -382,76 +405,6 @@ func le(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 type discard struct{}
 
 func (discard) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
-
-// The metadata blocks that are read from the file are those that DuckDB has.
-func TestMetadataBlocksAreThoseOfDuckDB(t *testing.T) {
-	ctx, dir := t.Context(), Dir(t.TempDir())
-	db, err := Open(ctx, Options{Dir: dir, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for round := range 3 {
-		err = db.Write(ctx, func(conn *sql.Conn) error {
-			for i := range 40 {
-				if _, err := conn.ExecContext(ctx, fmt.Sprintf("CREATE TABLE t%d_%d AS SELECT range AS i, range::VARCHAR AS s FROM range(%d)", round, i, 100*i)); err != nil {
-					return err
-				}
-			}
-			_, err := conn.ExecContext(ctx, "CHECKPOINT")
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []string
-		if err := metadataOfDuckDB(ctx, db, &want); err != nil {
-			t.Fatal(err)
-		}
-		file := contentsOf(t, dir.Database())
-		h, err := parseHead(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := h.metadataBlocks(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.SortFunc(blocks, func(a, b metadataBlock) int { return int(a.id) - int(b.id) })
-		var got []string
-		for _, b := range blocks {
-			var free []string
-			for i := range metadataParts {
-				if b.free>>i&1 == 1 {
-					free = append(free, fmt.Sprint(i))
-				}
-			}
-			got = append(got, fmt.Sprintf("%d: %s", b.id, strings.Join(free, " ")))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("round %d:\n%s\nwant\n%s", round, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
-}
-
-// metadataOfDuckDB lists DuckDB's metadata blocks with their free parts.
-func metadataOfDuckDB(ctx context.Context, db *DB, lines *[]string) error {
-	return db.Read(ctx, func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, "SELECT block_id || ': ' || array_to_string(free_list, ' ') FROM pragma_metadata_info() ORDER BY block_id")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				return err
-			}
-			*lines = append(*lines, line)
-		}
-		return rows.Err()
-	})
-}
 
 // The journal is written before each checkpoint of whatever statement, with the blocks as they are.
 func TestTheJournalIsOfTheLastCheckpoint(t *testing.T) {

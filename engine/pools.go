@@ -47,11 +47,12 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	threads := cmp.Or(opts.Threads, runtime.NumCPU())
 	path, mode, spill := opts.target()
 	dsn := path + "?" + url.Values{
-		"access_mode":        {mode},
-		"threads":            {fmt.Sprint(threads)},
-		"external_threads":   {fmt.Sprint(threads)}, // all: the helpers
-		"memory_limit":       {opts.memoryLimit()},
-		"default_block_size": {fmt.Sprint(blockSize)},
+		"access_mode":                   {mode},
+		"threads":                       {fmt.Sprint(threads)},
+		"external_threads":              {fmt.Sprint(threads)}, // all: the helpers
+		"memory_limit":                  {opts.memoryLimit()},
+		"default_block_size":            {fmt.Sprint(blockSize)},
+		"storage_compatibility_version": {storageVersion},
 	}.Encode()
 	var boot sync.Once
 	var connector *duckdb.Connector

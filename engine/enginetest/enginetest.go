@@ -53,7 +53,7 @@ func Create(dir string) error { return create(dir, migrated) }
 // OldBlocks is the block size in bytes of databases that earlier versions made.
 const OldBlocks = 256 << 10
 
-// CreateOlder is Create, with the blocks of a database that an earlier version made.
+// CreateOlder is Create, with the blocks and the storage version of a database that an earlier version made.
 func CreateOlder(dir string) error { return create(dir, migratedOlder) }
 
 func create(dir string, migrated func() ([]byte, error)) error {
@@ -71,7 +71,7 @@ func create(dir string, migrated func() ([]byte, error)) error {
 // migrated is the file of an empty database, which is made once a process.
 var migrated = sync.OnceValues(func() ([]byte, error) { return migrate(func(string) error { return nil }) })
 
-// migratedOlder is migrated, with blocks of OldBlocks.
+// migratedOlder is migrated, with blocks of OldBlocks and DuckDB's default storage version.
 var migratedOlder = sync.OnceValues(func() ([]byte, error) {
 	return migrate(func(file string) error {
 		old, err := sql.Open("duckdb", file+"?default_block_size="+strconv.Itoa(OldBlocks))
