@@ -208,7 +208,7 @@ var placeholders = map[string]string{
 	"rollups/cluster @table": "position", "rollups/cluster NoDataset @dataset": "conditions", "rollups/cluster NoDataset @columns": "'' AS condition_id",
 
 	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
-	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
+	"rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",
@@ -310,7 +310,7 @@ var placeholders = map[string]string{
 	"rollups @moves":                    "FROM whale_move",
 	"rollups CountRegrouped @positions": "{HoldingsOfTouched}",
 	"rollups LoadHolders @which":        "true",
-	"rollups @base":                     "position", "rollups @delta": "position_delta", "rollups @keys": "token, wallet", "rollups @range": "token BETWEEN 1 AND 2",
+	"rollups @base":                     "position", "rollups @delta": "position_delta", "rollups @keys": "token, wallet", "rollups @order": "token, wallet", "rollups @range": "token BETWEEN 1 AND 2",
 	"rollups @merged": "FROM position", "rollups FillBase @rows": "FROM position",
 	"rollups @columns": "token, wallet", "rollups @where": "", "rollups @counts": "token > 0", "rollups TableRows @table": "position",
 	"rollups RowsByKey @rows": "{BaseAndDelta}", "rollups TypedRows @rows": "{BaseAndDelta}", "rollups RowsThatCount @rows": "{BaseAndDelta}",

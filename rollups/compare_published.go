@@ -35,7 +35,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Keys are the columns of a rollup's key, by which the rows of its base are sorted; nil if there is no such rollup.
+// Keys are the columns of a rollup's key, by which the rows of most bases are sorted; nil if there is no such rollup.
 func Keys(name string) []string {
 	for _, t := range tables {
 		if t.name == name {

@@ -25,6 +25,7 @@ var statements = statement.MustLoad(sqlFiles)
 type table struct {
 	name     string
 	keys     []string
+	order    []string // by which the rows of its base are sorted instead, nil: by keys
 	sums     []string
 	greatest []string
 	extremes bool
@@ -44,6 +45,10 @@ const (
 	withMarkets                       // markets and tokens that are described or mapped
 )
 
+// bySides tells rows of what was only bought, only sold, and both. DuckDB stores 2,048 consecutive values of a column
+// with the bits that the largest needs: next to each other, zeros take none.
+const bySides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
+
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
 
 // tables are all rollups, in an order in which each may be built from those
@@ -54,14 +59,16 @@ var tables = allTables()
 func coreTables() []table {
 	return []table{
 		{name: "position", delta: "DeltaPosition", by: byTokenFills, with: withFills, keys: []string{"token", "wallet"},
-			sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+			// Three stretches of few tokens: those of one are still in few row groups.
+			order: []string{"token // 256", bySides, "token", "wallet"},
+			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, order: []string{"day", bySides, "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
 		{name: "token_day", delta: "DeltaTokenDay", by: byDayFills, with: withFills, keys: []string{"day", "token"}, sums: legSums},
 		{name: "token_total", delta: "DeltaTokenTotal", rebuild: "RebuildTokenTotal", by: eachToken, with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
 		{name: "platform_hour", delta: "DeltaPlatformHour", rebuild: "RebuildPlatformHour", with: withFills, keys: []string{"hour"}, sums: legSums},
 		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", with: withFills, keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
 		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", by: eachMarket, with: withFills | withHolders, keys: []string{"market"}, sums: []string{"wallets"}},
-		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", by: byRedemption, with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", by: byRedemption, with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, order: []string{"resolved_at", "market", "usd", "wallet"}, sums: []string{"usd"}},
 		undatedTable(),
 		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", by: eachWallet, with: withFills | withHolders, keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
 			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
@@ -200,7 +207,15 @@ func (t table) replace(ctx context.Context, conn *sql.Conn, chunks []chunk) erro
 // named is a statement about the table.
 func (t table) named(name string, replace ...string) string {
 	return statements.Get(name, append([]string{"@base", t.name, "@delta", t.deltaTable(), "@first", t.keys[0],
-		"@keys", strings.Join(t.keys, ", ")}, replace...)...)
+		"@keys", strings.Join(t.keys, ", "), "@order", t.orderList()}, replace...)...)
+}
+
+// orderList is what the rows of the base are sorted by.
+func (t table) orderList() string {
+	if t.order == nil {
+		return strings.Join(t.keys, ", ")
+	}
+	return strings.Join(t.order, ", ")
 }
 
 // replaceWord puts with in the place of the table name word.

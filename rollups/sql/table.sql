@@ -54,7 +54,7 @@ DELETE FROM @base
 DELETE FROM @delta
 
 -- name: FillBase
-INSERT INTO @base @rows ORDER BY @keys
+INSERT INTO @base FROM (@rows) AS r ORDER BY @order
 
 -- name: AppendDelta
 INSERT INTO @delta FROM @table

@@ -1,0 +1,59 @@
+package rollups_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"pmx/data"
+	"pmx/rollups"
+)
+
+// Rows of what was only bought, only sold, and both are next to each other, whether they were computed at once or folded.
+func TestBasesAreInTheirOrder(t *testing.T) {
+	var fills []data.Fill
+	for n := range 400 {
+		f := data.Fill{Tx: tx(n), LogIndex: data.NoIndex, TS: start.UnixMicro() + int64(n)*900_000_000, Wallet: address(n * 7 % 31),
+			TokenID: token(n%5, n%2), Shares: 10 * data.One, USD: data.Micro(1+n%9) * data.One, Outcome: data.NoIndex}
+		if n*7%31%3 == 0 || n*7%31%3 == 1 && n%4 == 0 {
+			f.Side = data.Sell
+		}
+		fills = append(fills, f)
+	}
+	v := newVenue(t, []step{{fills: fills}})
+	defer v.close()
+	v.importStep(0)
+	const sides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
+	check := func(how string) {
+		t.Helper()
+		for table, order := range map[string]string{
+			"position":     "[token // 256, " + sides + ", token, wallet]",
+			"wallet_day":   "[day, " + sides + ", wallet]",
+			"token_day":    "[day, token]",
+			"wallet_total": "[wallet]",
+		} {
+			v.write(func(ctx context.Context, conn *sql.Conn) error {
+				var rows, wrong int
+				err := conn.QueryRowContext(ctx, fmt.Sprintf(`SELECT count(*), count(*) FILTER (place <= before)
+					FROM (SELECT place, lag(place) OVER (ORDER BY rowid) AS before FROM (SELECT rowid, %s AS place FROM %s))`, order, table)).Scan(&rows, &wrong)
+				if err != nil || rows < 10 || wrong > 0 {
+					t.Errorf("%s, %s: %d rows, %d of them after one that they should precede: %v", table, how, rows, wrong, err)
+				}
+				return nil
+			})
+		}
+	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		var kinds int
+		if err := conn.QueryRowContext(ctx, "SELECT count(DISTINCT "+sides+") FROM position_delta").Scan(&kinds); err != nil || kinds < 3 {
+			t.Errorf("positions of %d kinds: %v", kinds, err)
+		}
+		return nil
+	})
+	v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 1<<20) })
+	check("folded")
+	v.rebuild()
+	check("computed at once")
+	v.verify(t)
+}
