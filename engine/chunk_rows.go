@@ -115,6 +115,10 @@ func (c *chunkColumn) read(row uintptr) error {
 		*f.long = at[int64](c, row)
 	case c.typ == mapping.TypeInteger && f.short != nil:
 		*f.short = at[int32](c, row)
+	case c.typ == mapping.TypeSmallInt && f.shorter != nil:
+		*f.shorter = at[int16](c, row)
+	case c.typ == mapping.TypeTinyInt && f.shortest != nil:
+		*f.shortest = at[int8](c, row)
 	case c.typ == mapping.TypeVarchar && f.text != nil:
 		*f.text = strings.Clone(c.text(row))
 	case c.typ == mapping.TypeBlob && f.bytes != nil:

@@ -62,10 +62,12 @@ type field struct {
 	name string
 	to   reflect.Value
 	null bool // NULL is zero
-	// long and short point to the field if it is an int64 or int32: most are, and writing through
+	// long, short, shorter and shortest point to the field if it is an int64, int32, int16 or int8: most are, and writing through
 	// them costs a fraction of reflection.
-	long  *int64
-	short *int32
+	long     *int64
+	short    *int32
+	shorter  *int16
+	shortest *int8
 	// text and bytes point to it if it is a string or an array of bytes.
 	text  *string
 	bytes []byte
@@ -78,6 +80,10 @@ func newField(name string, to reflect.Value, null bool) field {
 		f.long, _ = to.Addr().Convert(reflect.TypeFor[*int64]()).Interface().(*int64)
 	case reflect.Int32:
 		f.short, _ = to.Addr().Convert(reflect.TypeFor[*int32]()).Interface().(*int32)
+	case reflect.Int16:
+		f.shorter, _ = to.Addr().Convert(reflect.TypeFor[*int16]()).Interface().(*int16)
+	case reflect.Int8:
+		f.shortest, _ = to.Addr().Convert(reflect.TypeFor[*int8]()).Interface().(*int8)
 	case reflect.String:
 		f.text, _ = to.Addr().Convert(reflect.TypeFor[*string]()).Interface().(*string)
 	case reflect.Array:
