@@ -20,10 +20,11 @@ type buffer struct {
 	keys, spareKeys []sortKey
 	places          hashPlaces
 	// Of a store of the newest fills.
-	kept   []serving.Fill
-	floors []int64    // by key: there are as many fills as are kept at this time, in µs, or later
-	raised []keyFloor // floors of what was written, which are higher
-	sums   tokenSums
+	kept     []serving.Fill
+	floors   []int64    // by key: there are as many fills as are kept at this time, in µs, or later
+	raised   []keyFloor // floors of what was written, which are higher
+	sums     tokenSums
+	byWallet []uint64 // the entries of a token by wallet: a wallet and the place of an entry in each
 }
 
 // keyFloor is the floor of a key.
@@ -180,17 +181,36 @@ func (s *buffer) writeNewest(w *rangeWriter, entries []entry) error {
 	}
 	slices.Reverse(s.kept)
 	if from > 0 {
-		s.sums.reset()
-		for i := range entries {
-			f := s.amounts(&entries[i])
-			s.sums.add(&f)
-		}
+		s.sum(entries)
 		w.addSettled(key, &s.sums)
 	}
 	if len(s.kept) == s.most {
 		s.raised = append(s.raised, keyFloor{key, s.kept[0].TS})
 	}
 	return w.addNewest(key, s.kept)
+}
+
+// sum adds the entries of a token up. They are sorted by wallet first, which takes less time than to merge as many sums.
+func (s *buffer) sum(entries []entry) {
+	s.sums.reset()
+	s.byWallet = s.byWallet[:0]
+	for i := range entries {
+		f := s.amounts(&entries[i])
+		s.sums.hours = addHour(s.sums.hours, &f)
+		s.byWallet = append(s.byWallet, uint64(uint32(f.Wallet))<<32|uint64(uint32(i)))
+	}
+	slices.Sort(s.byWallet)
+	last := data.WalletID(-1)
+	for _, at := range s.byWallet {
+		f := s.amounts(&entries[uint32(at)])
+		sum := serving.EventSumOf(&f)
+		if f.Wallet == last {
+			s.sums.wallets[len(s.sums.wallets)-1].Merge(&sum)
+			continue
+		}
+		last = f.Wallet
+		s.sums.wallets = append(s.sums.wallets, serving.WalletSum{Wallet: last, EventSum: sum})
+	}
 }
 
 func (s *buffer) writeWallet(w *rangeWriter, entries []entry) error {

@@ -1,6 +1,9 @@
 package fillseg
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // sortKey is what an entry is sorted by first, its key and its second, and its place.
 type sortKey struct {
@@ -31,13 +34,21 @@ func (s *buffer) sort(to *buffer) {
 			end++
 		}
 		if end > i+1 {
-			slices.SortFunc(to.entries[i:end], func(x, y entry) int {
-				a, b := s.fill(&x), s.fill(&y)
-				return s.order(&a, &b)
-			})
+			slices.SortFunc(to.entries[i:end], func(x, y entry) int { return s.compare(&x, &y) })
 		}
 		i = end
 	}
+}
+
+// compare orders entries of one key and one second as kind.order does. Their transactions mostly tell.
+func (s *buffer) compare(x, y *entry) int {
+	if !x.wide() && !y.wide() && x.tx() != noTx && y.tx() != noTx && (!s.byToken || x.logIndex() == y.logIndex()) {
+		if c := bytes.Compare(s.hashes[x.tx()][:], s.hashes[y.tx()][:]); c != 0 {
+			return c
+		}
+	}
+	a, b := s.fill(x), s.fill(y)
+	return s.order(&a, &b)
 }
 
 // sortKeys sorts the keys by radix, from the last digit to the first. Digits that are the same in all keys are skipped: those of the

@@ -28,7 +28,7 @@ func TestFillsAreSorted(t *testing.T) {
 			var want []serving.Fill
 			for range rapid.IntRange(0, 50).Draw(rt, "fills") {
 				f := serving.Fill{TS: epoch*second + rapid.Int64Range(0, 2*second).Draw(rt, "time"), Wallet: data.WalletID(id.Draw(rt, "wallet")),
-					Token: data.TokenID(id.Draw(rt, "token")), Tx: data.Hash{rapid.Byte().Draw(rt, "tx")}, LogIndex: data.NoIndex, Repeat: 1}
+					Token: data.TokenID(id.Draw(rt, "token")), Tx: data.Hash{rapid.Byte().Draw(rt, "tx")}, LogIndex: rapid.Int32Range(-1, 1).Draw(rt, "log"), Repeat: 1}
 				if rapid.Bool().Draw(rt, "late") {
 					f.TS = (epoch + maxTime - f.TS%3) * second
 				}
