@@ -207,8 +207,8 @@ var placeholders = map[string]string{
 
 	"rollups/cluster @table": "position", "rollups/cluster NoDataset @dataset": "conditions", "rollups/cluster NoDataset @columns": "'' AS condition_id",
 
-	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
-	"rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
+	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups @stored": "COLUMNS(*)",
+	"rollups @unpacked": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",

@@ -13,7 +13,8 @@ func candleVertical() vertical {
 
 func candleTable() table {
 	return table{name: "candle", delta: "DeltaCandle", by: byTokenFills, with: withFills, unread: true, keys: []string{"token", "hour"},
-		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"}}
+		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"},
+		packed: []packed{packedTrade("opened", "-"), packedPrice("highest"), packedPrice("lowest"), packedTrade("closed", "")}}
 }
 
 // candlesAgain recomputes the hours from which the batch removes a fill, and drops their former

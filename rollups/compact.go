@@ -73,7 +73,7 @@ func (t table) compactRange(ctx context.Context, conn *sql.Conn, step int64) err
 	where := fmt.Sprintf("%s BETWEEN %d AND %d", t.keys[0], lo, hi)
 	return engine.InTx(ctx, conn, func() error {
 		for _, name := range []string{"FoldRange", "DropBaseRange", "DropDeltaRange", "PutFolded", "DropFolded"} {
-			if _, err := conn.ExecContext(ctx, t.named(name, "@range", where, "@merged", t.merged(where))); err != nil {
+			if _, err := conn.ExecContext(ctx, t.named(name, "@range", where, "@merged", t.merged(where), "@stored", t.stored())); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}

@@ -28,6 +28,7 @@ type table struct {
 	order    []string // by which the rows of its base are sorted instead, nil: by keys
 	sums     []string
 	greatest []string
+	packed   []packed // those of greatest that the base has in another form
 	extremes bool
 	delta    string    // names the statement of what a batch adds
 	rebuild  string    // names the definition, "" if it is delta over all facts
@@ -163,17 +164,17 @@ func (t table) merged(where string) string {
 	if where != "" {
 		where = " WHERE " + where
 	}
-	return t.grouped(t.named("BaseAndDelta", "@columns", t.columnList(), "@where", where))
+	return t.grouped(t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", where))
 }
 
 // baseAndDelta reads the rows of base and delta, for callers that add rows up themselves.
 func (t table) baseAndDelta() string {
-	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", "")
+	return t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", "")
 }
 
 // those is baseAndDelta under a condition on keys.
 func (t table) those(which string) string {
-	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", " WHERE "+which)
+	return t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", " WHERE "+which)
 }
 
 // current reads the whole table in little memory: rows are added up only for the first keys that the delta has, and if it is
@@ -184,9 +185,10 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 		return "", err
 	}
 	if delta == 0 {
-		return t.rows(t.name), nil
+		return t.baseRows(), nil
 	}
-	return t.named("BaseAlone", "@columns", t.columnList(), "@grouped", t.grouped(t.named("BaseOfDelta", "@columns", t.columnList()))), nil
+	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(),
+		"@grouped", t.grouped(t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList()))), nil
 }
 
 // replace replaces base and delta by the rows of chunks, in ascending order of keys.
@@ -197,7 +199,7 @@ func (t table) replace(ctx context.Context, conn *sql.Conn, chunks []chunk) erro
 		}
 	}
 	for _, p := range chunks {
-		if _, err := conn.ExecContext(ctx, t.named("FillBase", "@rows", p.query)); err != nil {
+		if _, err := conn.ExecContext(ctx, t.named("FillBase", "@stored", t.stored(), "@rows", p.query)); err != nil {
 			return fmt.Errorf("FillBase: %w", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pmx/rollups"
 )
 
 // rivalNear are columns that the rival computes in floating point, where pmx rounds exactly: its
@@ -20,7 +22,8 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 		if slices.Contains(rivalOwn, table) {
 			continue
 		}
-		columns, err := columnsOf(ctx, db, "p", table)
+		of, like := rowsOfPmx(table)
+		columns, err := columnsOf(ctx, db, "p", like)
 		if err != nil {
 			return err
 		}
@@ -32,13 +35,13 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 		}
 		var rows [2]int64
 		var sums [2]string
-		for i, from := range []string{"p." + table, table} {
+		for i, from := range []string{of, table} {
 			if err := db.QueryRowContext(ctx, duckStatements.Get("TableHash", "@columns", strings.Join(hashed, ", "), "@table", from)).Scan(&rows[i], &sums[i]); err != nil {
 				return fmt.Errorf("compare %s: %w", from, err)
 			}
 		}
 		if rows[0] != rows[1] || sums[0] != sums[1] {
-			return fmt.Errorf("%s: pmx has %d rows, bare SQL %d; %s", table, rows[0], rows[1], differences(ctx, db, table, columns))
+			return fmt.Errorf("%s: pmx has %d rows, bare SQL %d; %s", table, rows[0], rows[1], differences(ctx, db, of, table, columns))
 		}
 		if near == "" {
 			continue
@@ -53,6 +56,14 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	return nil
+}
+
+// rowsOfPmx are the rows of a table in the database p, and a table there with their columns.
+func rowsOfPmx(table string) (from, like string) {
+	if unpacked := rollups.Unpacked(table, "p"); unpacked != "" {
+		return "(" + unpacked + ") AS unpacked", table + "_delta"
+	}
+	return "p." + table, table
 }
 
 type column struct{ name, kind string }
@@ -84,11 +95,11 @@ func columnsOf(ctx context.Context, db *sql.DB, database, table string) (columns
 }
 
 // differences says which columns have another sum of hashes.
-func differences(ctx context.Context, db *sql.DB, table string, columns []column) string {
+func differences(ctx context.Context, db *sql.DB, of, table string, columns []column) string {
 	var names []string
 	for _, c := range columns {
 		var same bool
-		query := duckStatements.Get("SameColumn", "@column", c.hashed(), "@table", table)
+		query := duckStatements.Get("SameColumn", "@column", c.hashed(), "@of", of, "@table", table)
 		if err := db.QueryRowContext(ctx, query).Scan(&same); err != nil {
 			return err.Error()
 		}

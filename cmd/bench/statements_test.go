@@ -16,7 +16,7 @@ import (
 var placeholders = []string{
 	"@file", "/nowhere", "@rows", "1", "@later", "1", "@round", "1", "@crowd", "1", "@options", "FORMAT csv, HEADER true",
 	"@days", "('x', 1, 2, 3)", "@kind", "TEMP TABLE", "@query", "SELECT token, wallet FROM position", "@keys", "token, wallet",
-	"@columns", `"token"::INTEGER, "wallet"::INTEGER`, "@column", `"token"::INTEGER`, "@sums", "count(*), count(DISTINCT token)", "@key", "token", "@near", "fills",
+	"@columns", `"token"::INTEGER, "wallet"::INTEGER`, "@column", `"token"::INTEGER`, "@sums", "count(*), count(DISTINCT token)", "@key", "token", "@near", "fills", "@of", "p.position",
 }
 
 var placeholder = regexp.MustCompile(`@[a-z_]+`)

@@ -68,12 +68,12 @@ CREATE TABLE spare_payouts(condition BLOB NOT NULL, payouts BIGINT[] NOT NULL, p
 CREATE TABLE sync_range("source" VARCHAR NOT NULL, filter_version INTEGER NOT NULL, from_block BIGINT NOT NULL, to_block BIGINT NOT NULL, parent_hash BLOB, to_hash BLOB NOT NULL, to_time BIGINT NOT NULL, logs BIGINT NOT NULL, fills BIGINT NOT NULL, digest BIGINT NOT NULL, provider VARCHAR NOT NULL, fetched_at BIGINT NOT NULL);
 CREATE TABLE sync_cursor("source" VARCHAR NOT NULL, state VARCHAR NOT NULL);
 CREATE TABLE live_quote(market INTEGER NOT NULL, bid BIGINT, ask BIGINT, last_price BIGINT, ts BIGINT NOT NULL);
-CREATE TABLE candle(token INTEGER NOT NULL, "hour" INTEGER NOT NULL, fills BIGINT NOT NULL, usd BIGINT NOT NULL, shares BIGINT NOT NULL, opened HUGEINT, highest HUGEINT, lowest HUGEINT, closed HUGEINT);
 CREATE TABLE candle_delta(token INTEGER, "hour" INTEGER, fills BIGINT, usd BIGINT, shares BIGINT, opened HUGEINT, highest HUGEINT, lowest HUGEINT, closed HUGEINT);
 CREATE TABLE pulled(lake VARCHAR NOT NULL, rollups VARCHAR NOT NULL, fills BIGINT NOT NULL, pulled_at BIGINT NOT NULL);
 CREATE TABLE pulled_position(wallet INTEGER NOT NULL, token INTEGER NOT NULL, fills BIGINT NOT NULL, buy_shares BIGINT NOT NULL, sell_shares BIGINT NOT NULL, fee_shares BIGINT NOT NULL, buy_usd BIGINT NOT NULL, sell_usd BIGINT NOT NULL, fee_usd BIGINT NOT NULL, first_ts BIGINT NOT NULL, last_ts BIGINT NOT NULL);
 CREATE TABLE pulled_fill(ts BIGINT NOT NULL, wallet INTEGER NOT NULL, token INTEGER NOT NULL, "role" TINYINT NOT NULL, shares BIGINT NOT NULL, usd BIGINT NOT NULL);
 CREATE TABLE closing_mark(mark BLOB NOT NULL);
+CREATE TABLE candle(token INTEGER NOT NULL, "hour" INTEGER NOT NULL, fills BIGINT NOT NULL, usd BIGINT NOT NULL, shares BIGINT NOT NULL, opened_ts BIGINT, opened_at BIGINT, highest INTEGER, lowest INTEGER, closed_ts BIGINT, closed_at BIGINT);
 CREATE VIEW desk_settled AS
 SELECT d.*, m.resolved_at
 FROM desk_market AS d

@@ -46,4 +46,4 @@ DELETE FROM @base WHERE @range
 DELETE FROM @delta WHERE @range
 
 -- name: PutFolded
-INSERT INTO @base FROM folded ORDER BY @order
+INSERT INTO @base SELECT @stored FROM folded ORDER BY @order

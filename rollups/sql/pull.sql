@@ -48,7 +48,7 @@ FROM read_parquet([@files], hive_partitioning = false)
 SELECT count(*) FROM read_parquet([@files])
 
 -- name: PullRollup
-INSERT INTO @table (@columns) SELECT @columns FROM (@rows) AS r ORDER BY @order
+INSERT INTO @table SELECT @stored FROM (@rows) AS r ORDER BY @order
 
 -- name: PullPositions
 -- Positions a second time, by wallet, with the times of the first and the last fill.

@@ -1,21 +1,22 @@
--- Rows of one rollup: of its base, its delta, or a query with its @columns.
+-- Rows of one rollup: of its base, its delta, or a query with its @columns. @unpacked are its columns from those of the
+-- base, and @stored those of the base.
 
 -- name: TableRows
 SELECT @columns FROM @table
 
 -- name: BaseAndDelta
 -- The rows of both that meet a condition on keys, for readers, which add them up.
-SELECT @columns FROM @base@where UNION ALL SELECT @columns FROM @delta@where
+SELECT @unpacked FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
 -- name: BaseAlone
 -- The rows of the base whose first key is not in the delta, and those in @grouped.
-SELECT @columns FROM @base AS b WHERE NOT EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+SELECT @unpacked FROM @base AS b WHERE NOT EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
 UNION ALL
 SELECT @columns FROM (@grouped) AS g
 
 -- name: BaseOfDelta
 -- The rows of both whose first key is in the delta.
-SELECT @columns FROM @base AS b WHERE EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+SELECT @unpacked FROM @base AS b WHERE EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
 UNION ALL
 SELECT @columns FROM @delta
 
@@ -54,7 +55,7 @@ DELETE FROM @base
 DELETE FROM @delta
 
 -- name: FillBase
-INSERT INTO @base FROM (@rows) AS r ORDER BY @order
+INSERT INTO @base SELECT @stored FROM (@rows) AS r ORDER BY @order
 
 -- name: AppendDelta
 INSERT INTO @delta FROM @table

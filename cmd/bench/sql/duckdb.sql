@@ -107,7 +107,7 @@ WHERE table_name = ? AND (database_name = ? OR ? = 'rival' AND database_name = '
 SELECT count(*), coalesce(SUM(hash(@columns)), 0)::VARCHAR FROM @table
 
 -- name: SameColumn
-SELECT (SELECT coalesce(SUM(hash(@column)), 0) FROM p.@table) = (SELECT coalesce(SUM(hash(@column)), 0) FROM @table)
+SELECT (SELECT coalesce(SUM(hash(@column)), 0) FROM @of) = (SELECT coalesce(SUM(hash(@column)), 0) FROM @table)
 
 -- name: RowsNotNear
 -- Rows in which a column that the rival computes in floating point is off by more than one.

@@ -74,16 +74,20 @@ FROM position WHERE @which
 -- What takers traded of some tokens by hour, before some hour, possibly in several rows each: the
 -- caller adds them up. A trade's number is split as in LoadPrices; minima are stored with their
 -- sign reversed.
-SELECT token, hour::BIGINT AS hour, fills, usd, shares, coalesce((-opened) >> 52, -1)::BIGINT AS open_ts,
-  coalesce((-opened) & 4503599627370495, 0)::BIGINT AS open_at, coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
-  coalesce(closed >> 52, -1)::BIGINT AS close_ts, coalesce(closed & 4503599627370495, 0)::BIGINT AS close_at
 FROM (
   @candles
   UNION ALL
-  SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle_delta WHERE @which
+  SELECT token, hour::BIGINT AS hour, fills, usd, shares, coalesce((-opened) >> 52, -1)::BIGINT AS open_ts,
+    coalesce((-opened) & 4503599627370495, 0)::BIGINT AS open_at, coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
+    coalesce(closed >> 52, -1)::BIGINT AS close_ts, coalesce(closed & 4503599627370495, 0)::BIGINT AS close_at
+  FROM candle_delta WHERE @which
 ) AS c
 WHERE hour < @before
 
 -- name: CandleRange
--- Candles are stored in order of token, as positions are.
-SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle WHERE @which
+-- Candles are stored in order of token, as positions are. In the base, the number is in two columns (rollups/packed.go).
+SELECT token, hour::BIGINT AS hour, fills, usd, shares,
+  coalesce(hour::BIGINT * 3600000000 + opened_ts % 3600 * 1000000 + opened_ts // 3600, -1)::BIGINT AS open_ts, coalesce(opened_at, 0) AS open_at,
+  coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
+  coalesce(hour::BIGINT * 3600000000 + closed_ts % 3600 * 1000000 + closed_ts // 3600, -1)::BIGINT AS close_ts, coalesce(closed_at, 0) AS close_at
+FROM candle WHERE @which
