@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestAPlainReaderKeepsItsMemory(t *testing.T) {
 		<-p.free
 	}
 	cancel()
-	if plain, err := p.read(nil, read); plain || err != context.Canceled {
+	if plain, err := p.read(nil, read); plain || !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: plain %v, %v", plain, err)
 	}
 }

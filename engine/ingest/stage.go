@@ -111,11 +111,10 @@ func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	if src.Format == data.NDJSON {
 		src, lines, err = j.numbered(src)
 	} else {
-		staged, err := j.stagePlain(src)
-		if err != nil || staged {
+		var staged, sound bool
+		if staged, err = j.stagePlain(src); err != nil || staged {
 			return j.receipt.Lines.Records, err
 		}
-		var sound bool
 		if lines, sound, err = look(j.ctx, src); err == nil && !sound {
 			err = errMissingLines
 		}

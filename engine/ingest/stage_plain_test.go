@@ -165,3 +165,20 @@ func TestAPlainFileIsStagedAsAnyOther(t *testing.T) {
 		t.Errorf("of %d files %d were not plain: the cases do not try both", files, odd)
 	}
 }
+
+// TestAByteThatIsNotUTF8RejectsItsRowWhereItIsNotRead: DuckDB does not look at a column that nobody reads.
+func TestAByteThatIsNotUTF8RejectsItsRowWhereItIsNotRead(t *testing.T) {
+	v := open(t)
+	r := rand.New(rand.NewPCG(1, 41))
+	content := strings.Join(append(slices.Clone(orderHeader), "note"), ",") + "\n"
+	for _, note := range []string{"Ann", "Jos\xe9", ""} {
+		content += strings.Join(append(drawOrder(r), note), ",") + "\n"
+	}
+	for _, size := range []int64{1, math.MaxInt64} {
+		v.empty()
+		v.im.PlainBytes = size
+		if r, err := v.load("f.csv", content); err != nil || r.Read != 3 || r.Inserted != 2 || r.Rejected["bad_utf8"] != 1 {
+			t.Errorf("from %d bytes on: %v, %+v", size, err, r)
+		}
+	}
+}
