@@ -58,6 +58,7 @@ type Importer struct {
 	// appended rows.
 	BulkRows int64
 	// PlainBytes is the size from which on a CSV file that may be plain (data.Query.Plain) is read in Go; 0 means 8 MB.
+	// With a Directory it is 50 MB at least.
 	PlainBytes int64
 	// Memory is how many bytes of a file's markets, and of what a feed has to remember about all
 	// its rows, are kept in memory before the rest goes to disk; 0 means 64 MB.

@@ -15,6 +15,7 @@ import (
 
 const (
 	plainBytes = 8 << 20 // the default of Importer.PlainBytes
+	plainLine  = 250     // bytes that a line has, nearly always a few more
 	plainRows  = 2048    // of a batch: as many as in a chunk of DuckDB
 	plainAhead = 4       // batches that are read ahead of those that are appended
 
@@ -27,11 +28,15 @@ const (
 // stagePlain stages the fills of a CSV file that is plain: see data.Query.Plain. It returns false, and has staged
 // nothing, for any other file, and for one that stageTexts does not stage.
 func (j *fileImport) stagePlain(src data.Source) (staged bool, err error) {
-	if src.Format != data.CSV || src.Size < cmp.Or(j.im.PlainBytes, plainBytes) {
+	if src.Format != data.CSV || src.Size < j.plainFrom() {
 		return false, nil
 	}
 	query, err := j.src.feed.Query(src, j.src.head)
 	if err != nil || query.Plain == nil {
+		return false, err
+	}
+	var late int64 // with later times of blocks, stageTexts stages no file
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("LateBlocks")).Scan(&late); err != nil || late > 0 {
 		return false, err
 	}
 	defer j.reportProgress(src.Size)()
@@ -51,6 +56,16 @@ func (j *fileImport) stagePlain(src data.Source) (staged bool, err error) {
 		}
 	}
 	return staged, err
+}
+
+// plainFrom is the size in bytes from which on a file may be read as a plain one. With a Directory, stageTexts leaves files of few rows
+// to it: reading them here would be in vain.
+func (j *fileImport) plainFrom() int64 {
+	from := cmp.Or(j.im.PlainBytes, plainBytes)
+	if j.im.Directory != nil {
+		from = max(from, memoryRows*plainLine)
+	}
+	return from
 }
 
 // readPlain reads a file and appends its rows, wallets and tokens. One goroutine reads, at low priority, and this one

@@ -1,6 +1,8 @@
 package ingest_test
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -179,6 +181,41 @@ func TestAByteThatIsNotUTF8RejectsItsRowWhereItIsNotRead(t *testing.T) {
 		v.im.PlainBytes = size
 		if r, err := v.load("f.csv", content); err != nil || r.Read != 3 || r.Inserted != 2 || r.Rejected["bad_utf8"] != 1 {
 			t.Errorf("from %d bytes on: %v, %+v", size, err, r)
+		}
+	}
+}
+
+// TestNoFileIsReadInVain: a file whose fills could not be staged as those of a plain one is not read as one.
+func TestNoFileIsReadInVain(t *testing.T) {
+	read := 0
+	v := openWith(t, func(o *engine.Options) {
+		o.OnStatement = func(text string) {
+			if strings.HasPrefix(text, "CREATE OR REPLACE TEMP TABLE s_plain ") {
+				read++
+			}
+		}
+	})
+	v.im.PlainBytes = 1
+	content := strings.Join(orderHeader, ",") + "\n" + strings.Join(drawOrder(rand.New(rand.NewPCG(1, 41))), ",") + "\n"
+	for _, c := range []struct {
+		what   string
+		before func()
+		want   int
+	}{
+		{"a plain file", func() {}, 1},
+		{"few rows, and a directory", func() { v.im.Directory = v.names() }, 0},
+		{"later times of blocks", func() {
+			v.im.Directory = nil
+			v.each(func(ctx context.Context, conn *sql.Conn) error {
+				_, err := conn.ExecContext(ctx, "INSERT INTO block_times VALUES (1, 1700000000000000)")
+				return err
+			})
+		}, 0},
+	} {
+		c.before()
+		read = 0
+		if _, err := v.load("f.csv", content); err != nil || read != c.want {
+			t.Errorf("%s: read as a plain one %d times, want %d: %v", c.what, read, c.want, err)
 		}
 	}
 }
