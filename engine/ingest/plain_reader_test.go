@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"pmx/data"
+	"pmx/engine/guard"
 )
 
 // TestAPlainReaderKeepsItsMemory: a file with more wallets and tokens than fit is not read as a plain one, and one
@@ -41,5 +43,33 @@ func TestAPlainReaderKeepsItsMemory(t *testing.T) {
 	cancel()
 	if plain, err := p.read(nil, read); plain || !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: plain %v, %v", plain, err)
+	}
+}
+
+// TestAPlainReaderTakesItsBatchesBack: all of them, if the reading ends while it waits for one.
+func TestAPlainReaderTakesItsBatchesBack(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPlainReader(ctx)
+	for range plainAhead {
+		if err := p.pass(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appended := <-p.full
+	ended := guard.Start(p.pass)
+	for len(p.full) < plainAhead {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("the reading ended with %v", err)
+	}
+	close(p.full)
+	for b, more := appended, true; more; b, more = <-p.full {
+		select {
+		case p.free <- b:
+		default:
+			t.Fatal("a batch cannot be given back: the import would wait for ever")
+		}
 	}
 }

@@ -158,7 +158,7 @@ type plainReader struct {
 
 	batch *plainBatch
 	full  chan *plainBatch
-	free  chan *plainBatch
+	free  chan *plainBatch // has room for all: to give a batch back never waits, also once nobody reads any more
 }
 
 // plainBatch has rows of a plain file, with the numbers of their wallets and tokens.
@@ -176,7 +176,7 @@ type plainRow struct {
 
 func newPlainReader(ctx context.Context) *plainReader {
 	p := &plainReader{ctx: ctx, wallets: map[data.Address]int32{}, tokens: map[string]int32{}, batch: &plainBatch{},
-		left: debug.SetMemoryLimit(-1) / plainDivisor, full: make(chan *plainBatch, plainAhead), free: make(chan *plainBatch, plainAhead)}
+		left: debug.SetMemoryLimit(-1) / plainDivisor, full: make(chan *plainBatch, plainAhead), free: make(chan *plainBatch, plainAhead+1)}
 	for range plainAhead {
 		p.free <- &plainBatch{}
 	}
