@@ -29,7 +29,7 @@ func TestBasesAreInTheirOrder(t *testing.T) {
 		t.Helper()
 		for table, order := range map[string]string{
 			"position":     "[token // 256, " + sides + ", token, wallet]",
-			"wallet_day":   "[day, " + sides + ", wallet]",
+			"wallet_day":   "[day, " + sides + ", (log2(greatest(buy_usd, sell_usd, 1)) / 4)::TINYINT, wallet]",
 			"token_day":    "[day, token]",
 			"wallet_total": "[wallet]",
 		} {

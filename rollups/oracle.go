@@ -5,7 +5,9 @@ package rollups
 func oracleVertical() vertical {
 	return vertical{
 		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", by: eachWallet, with: withHolders, keys: []string{"wallet", "bin"},
-			sums: []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
+			// The sums of few forecasts need few bits.
+			order: []string{"wallet // 65536", "least(log2(greatest(forecasts, 1)), 6)::TINYINT", "bin", "wallet"},
+			sums:  []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
 		before:    func(m *merge) error { return m.forecasts("before", "(FROM n_fill LIMIT 0)") },
 		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },
 		inputs:    pricedTokens,

@@ -50,6 +50,9 @@ const (
 // with the bits that the largest needs: next to each other, zeros take none.
 const bySides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
 
+// byDigits tells rows of few dollars from those of many, by every four bits.
+const byDigits = "(log2(greatest(buy_usd, sell_usd, 1)) / 4)::TINYINT"
+
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
 
 // tables are all rollups, in an order in which each may be built from those
@@ -63,7 +66,7 @@ func coreTables() []table {
 			// Three stretches of few tokens: those of one are still in few row groups.
 			order: []string{"token // 256", bySides, "token", "wallet"},
 			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, order: []string{"day", bySides, "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, order: []string{"day", bySides, byDigits, "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
 		{name: "token_day", delta: "DeltaTokenDay", by: byDayFills, with: withFills, keys: []string{"day", "token"}, sums: legSums},
 		{name: "token_total", delta: "DeltaTokenTotal", rebuild: "RebuildTokenTotal", by: eachToken, with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
 		{name: "platform_hour", delta: "DeltaPlatformHour", rebuild: "RebuildPlatformHour", with: withFills, keys: []string{"hour"}, sums: legSums},
