@@ -65,8 +65,8 @@ SELECT token, wallet, -1, CASE side WHEN 0 THEN greatest(fee, 0) - shares ELSE s
 FROM fills WHERE batch > @batch AND @which
 
 -- name: PositionRange
--- Those of 256 neighbouring tokens are stored together (table.order): one statement for each range of
--- neighbouring tokens lets zone maps prune, and one list of all tokens does not.
+-- Positions of 256 neighbouring tokens are stored together (table.order): one statement for each range
+-- of neighbouring tokens lets zone maps prune, and one list of all tokens does not.
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_shares, buy_usd, sell_usd, fee_usd
 FROM position WHERE @which
 
@@ -85,7 +85,7 @@ FROM (
 WHERE hour < @before
 
 -- name: CandleRange
--- Candles are stored in order of token: see PositionRange. In the base, the number is in two columns (rollups/packed.go).
+-- Candles are stored in order of token, which serves zone maps as in PositionRange. In the base, the number is in two columns (rollups/packed.go).
 SELECT token, hour::BIGINT AS hour, fills, usd, shares,
   coalesce(hour::BIGINT * 3600000000 + opened_ts % 3600 * 1000000 + opened_ts // 3600, -1)::BIGINT AS open_ts, coalesce(opened_at, 0) AS open_at,
   coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
