@@ -162,6 +162,16 @@ func (k *killed) torn(b metadataBlock, written int64) []byte {
 	return file
 }
 
+// lastChange is where the last byte is that the killed checkpoint changed in a block: a write that ends before it tears it.
+func (k *killed) lastChange(b metadataBlock) int64 {
+	before, within := k.block(k.before, b), k.block(k.within, b)
+	at := k.h.blockSize - 1
+	for before[at] == within[at] {
+		at--
+	}
+	return at
+}
+
 // Wherever the write of a block of metadata is interrupted, the next start has all that was
 // committed, and the start after it has nothing to restore.
 func TestABlockThatACheckpointTearsIsRestored(t *testing.T) {
@@ -174,7 +184,7 @@ func tearBlocks(t *testing.T, k *killed) {
 	t.Helper()
 	for _, b := range k.inPlace {
 		tears := 0
-		for _, written := range []int64{4 << 10, 32 << 10, k.h.blockSize / 2, k.h.blockSize - 4<<10} {
+		for _, written := range []int64{4 << 10, 32 << 10, k.h.blockSize / 2, k.h.blockSize - 4<<10, k.lastChange(b)} {
 			file := k.torn(b, written)
 			if intact(k.block(file, b)) || tears == 1 && !testfiles.Long() {
 				continue // nothing changed after it
