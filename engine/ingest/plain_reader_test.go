@@ -61,7 +61,7 @@ func TestAPlainReaderTakesItsBatchesBack(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if err := <-ended; err != context.Canceled {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the reading ended with %v", err)
 	}
 	close(p.full)
