@@ -128,7 +128,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if c.FollowDir != "" {
 		return c.replicate(ctx, cli, dir, at, scraped, std)
 	}
-	k, err := cli.openVenue(ctx, dir, keeper.Config{Log: log, Whale: whale, Lake: c.Lake, Serve: true, Watch: at.Watch})
+	k, err := cli.openVenue(ctx, dir, keeper.Config{Log: log, Whale: whale, Lake: c.Lake, Serve: true, Watch: at.Watch, AwaitStarted: true})
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -180,7 +180,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		sources, lanes = r.Sources, append(lanes, func(ctx context.Context) error { return at.Watch.Supervise(ctx, "follow", r.Run) })
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		GoMemory: c.memory.Go, OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
+		GoMemory: c.memory.Go, LeaderboardsRead: k.Started, OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}

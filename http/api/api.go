@@ -42,6 +42,9 @@ type Config struct {
 	// GoMemory is Go's part of the memory in bytes as it is divided at the start; 0 and MaxInt64: no limit. The rows behind
 	// leaderboards may take a share of it.
 	GoMemory int64
+	// LeaderboardsRead is called when KeepLeaderboards has read leaderboards for the first time, or could not, and may be called
+	// again; nil: nothing is.
+	LeaderboardsRead func()
 	// Historical says that the venue is historical on purpose: its trades and markets are graded
 	// against its own as_of.
 	Historical bool
@@ -117,7 +120,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, leaderboards: newLeaderboardSets(cfg.GoMemory), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, leaderboards: newLeaderboardSets(cfg.GoMemory).calling(cfg.LeaderboardsRead), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), pinnedHoldings: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

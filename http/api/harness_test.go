@@ -38,6 +38,8 @@ type venue struct {
 	newest  *serving.NewestTrades
 	open    bool // pages need no key
 	copies  bool // the history by days is another server's
+
+	leaderboardsRead chan struct{} // has a value once KeepLeaderboards has read them
 }
 
 // reader is the API's Reader, made of fakes; methods without one are not called.
@@ -59,7 +61,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	v := &venue{
 		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{}, wallets: &apitest.Wallets{},
 		markets: &apitest.Markets{}, moves: &apitest.Moves{}, weather: &apitest.Weather{},
-		keys: map[access.Tier]string{}, log: &bytes.Buffer{},
+		keys: map[access.Tier]string{}, log: &bytes.Buffer{}, leaderboardsRead: make(chan struct{}, 1),
 	}
 	for _, tier := range access.Tiers() {
 		v.keys[tier] = v.store.Issue(tier, int(tier)+1)
@@ -77,7 +79,13 @@ func (v *venue) restart() {
 	t := v.t
 	t.Helper()
 	var err error
-	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
+	read := func() {
+		select {
+		case v.leaderboardsRead <- struct{}{}:
+		default:
+		}
+	}
+	v.api, err = api.New(api.Config{LeaderboardsRead: read, Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
 		Sources: func() []serving.Source { return v.sources }, Newest: v.newest, OpenPages: v.open, Copies: v.copies})
 	if err != nil {
 		t.Fatal(err)

@@ -144,12 +144,15 @@ func TestKeptLeaderboardsAreNotWaitedFor(t *testing.T) {
 	select {
 	case <-first:
 		t.Error("a response before the leaderboards were read")
+	case <-v.leaderboardsRead:
+		t.Error("leaderboards count as read before they were")
 	case <-time.After(20 * time.Millisecond):
 	}
 	v.wallets.LeaderboardGate <- struct{}{}
 	if b := <-first; !b.AsOf.Equal(second) {
 		t.Errorf("as of %v", b.AsOf)
 	}
+	<-v.leaderboardsRead
 	next := apitest.Snapshot(2, 30, 0)
 	next.AsOf, next.Venue = apitest.AsOf.Add(time.Hour), []data.WalletID{7}
 	v.api.Publish(next)

@@ -34,6 +34,9 @@ type Config struct {
 	Whale  data.Micro // smallest order in dollars that is a whale move; 0: the database's value
 	Lake   string     // folder of the lake that a database without fills was pulled from; "": none
 	Serve  bool       // keep snapshots, from which requests are answered
+	// AwaitStarted says that the caller reads much of the database at the start, and calls Started when it has: only then the
+	// first files are written. Both at once would take the memory of both.
+	AwaitStarted bool
 }
 
 // Keeper is an open venue.
@@ -59,6 +62,8 @@ type Keeper struct {
 	background sync.WaitGroup  // work in the background
 	ctx        context.Context // of background work: Close cancels it
 	cancel     context.CancelFunc
+	started    chan struct{} // closed by Started
+	start      sync.Once
 
 	arrivals arrivals // in the inbox
 
@@ -77,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Watch == nil {
 		cfg.Watch = guard.New(cfg.Log)
 	}
-	k := &Keeper{cfg: cfg, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}}
+	k := &Keeper{cfg: cfg, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}, started: make(chan struct{})}
 	db, err := engine.Open(ctx, k.engineOptions(1))
 	if err != nil {
 		return nil, err
@@ -192,6 +197,11 @@ func (k *Keeper) Close() error {
 // Settle waits until background work is done: loading the memory of merging, and writing the files
 // below segments/.
 func (k *Keeper) Settle() { k.background.Wait() }
+
+// Started says that the caller has read what it needs at the start: see Config.AwaitStarted. It may be called again.
+func (k *Keeper) Started() {
+	k.start.Do(func() { close(k.started) })
+}
 
 // DB is the open database.
 func (k *Keeper) DB() *engine.DB { return k.db }

@@ -23,7 +23,7 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	if cfg.Watch == nil {
 		cfg.Watch = guard.New(cfg.Log)
 	}
-	k := &Keeper{cfg: cfg, replica: true}
+	k := &Keeper{cfg: cfg, replica: true, started: make(chan struct{})}
 	db, err := engine.OpenReplica(ctx, k.engineOptions(2), s.File) // the next state is opened while this one is served
 	if err != nil {
 		return nil, err

@@ -29,6 +29,8 @@ const (
 	// restFactor times the duration of the last build is the pause before the file is written
 	// again, if that build failed, or if replaced fills or a damaged file are the only reason.
 	restFactor = 20
+	// mostStart is how long the first files wait for Started at most.
+	mostStart = 5 * time.Minute
 	// maxBuildAttempts is how many times in a row files are begun if imports overtake them.
 	maxBuildAttempts = 3
 	// maxMemtableTexts is how many bytes of markets' texts may gather in the memtable.
@@ -88,6 +90,7 @@ func (k *Keeper) startSegmentBuild() {
 	k.cfg.Watch.Begin(&k.background, "build segments", func() {
 		defer r.building.Unlock()
 		if !r.wallets.Stats().Ready {
+			k.awaitStarted()
 			defer k.firstBuild()()
 		}
 		err := k.buildSegments(k.ctx, r, false)
@@ -98,6 +101,21 @@ func (k *Keeper) startSegmentBuild() {
 			k.cfg.Log.Error().Err(err).Msg("segments were not written: what they lack is read from the database")
 		}
 	})
+}
+
+// awaitStarted waits for Started if there will be one, but not for longer than mostStart: it may never come, as if a task of the
+// caller fails again and again.
+func (k *Keeper) awaitStarted() {
+	if !k.cfg.AwaitStarted {
+		return
+	}
+	most := time.NewTimer(mostStart)
+	defer most.Stop()
+	select {
+	case <-k.started:
+	case <-most.C:
+	case <-k.ctx.Done():
+	}
 }
 
 func mustRestart(err error) bool {

@@ -3,12 +3,15 @@ package keeper_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	godiff "github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
@@ -184,6 +187,28 @@ func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
 	mustImport(t, k, files[1])
 	k = reopen(t, k)
 	mustVerify(t, k)
+	mustHave(t, k, 0)
+}
+
+// TestFirstFilesAreWrittenAfterTheStart if the caller says that it will say when that is.
+func TestFirstFilesAreWrittenAfterTheStart(t *testing.T) {
+	dir := importUnserved(t, open(t, t.TempDir()), sampleFiles(t)[:2]...)
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, dir, "512MB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true,
+		AwaitStarted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closedAtEnd(t, k)
+	time.Sleep(200 * time.Millisecond) // it takes a tenth of that
+	if _, err := os.Stat(segmentFile(k)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before the caller has read what it needs: %v", err)
+	}
+	k.Started()
+	k.Started()
+	k.Settle()
+	if _, err := os.Stat(segmentFile(k)); err != nil {
+		t.Error(err)
+	}
 	mustHave(t, k, 0)
 }
 
