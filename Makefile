@@ -14,7 +14,7 @@ ARGS     ?=
 REF      ?=
 # The packages to test, and flags of go test: make test PKG=./rollups/... TESTFLAGS=-race
 # The slowest packages start first, so that none of them runs alone at the end.
-PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
+PKG       ?= ./engine/ingest ./rollups/... ./engine/... ./cmd/... ./...
 TESTFLAGS ?=
 # The time limit for the tests of a package. On a slow machine Go's ten minutes are too short.
 TIMEOUT   ?= 40m

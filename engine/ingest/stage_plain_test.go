@@ -135,7 +135,7 @@ func TestAPlainFileIsStagedAsAnyOther(t *testing.T) {
 	}), open(t)
 	plain.im.PlainBytes, usual.im.PlainBytes = 1, math.MaxInt64
 	now := plain.im.Now()
-	files := testfiles.Cases(30, 120)
+	files := testfiles.Cases(24, 60)
 	for seed := range uint64(files) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		if seed%8 == 0 {
