@@ -271,7 +271,7 @@ func (b *backingUp) share(begins, has float64, size int64) func(int64) {
 	var read atomic.Int64
 	return func(n int64) {
 		if all := read.Add(n); b.done != nil && size > 0 {
-			b.done(begins + has*float64(all)/float64(size))
+			b.done(begins + has*(float64(all)/float64(size))) // all of it gives begins + has, not a bit more
 		}
 	}
 }
