@@ -15,6 +15,28 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
+// migratedTo returns a database in memory with the migrations up to a version.
+func migratedTo(t *testing.T, version int64) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // column returns the values of a query of one column.
 func column(t *testing.T, db *sql.DB, query string) (values []string) {
 	t.Helper()

@@ -2,35 +2,17 @@ package schema
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"io/fs"
 	"testing"
 
 	_ "github.com/duckdb/duckdb-go/v2"
-	"github.com/pressly/goose/v3"
 )
 
 // TestFieldsThatWereKnownAreOfTheirRow: in the migration to versions of fields, all known fields,
 // and all parts of a quote, get the version of their row, and an unknown quote stays unknown.
 func TestFieldsThatWereKnownAreOfTheirRow(t *testing.T) {
 	ctx := context.Background()
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(ctx, 22); err != nil {
-		t.Fatal(err)
-	}
+	db := migratedTo(t, 22)
 	for i, row := range []string{"NULL, NULL", "7, {'at': 7, 'bid': 1, 'ask': 2, 'last': 3, 'liquidity': 4}", "7, {'at': 5, 'bid': 1, 'ask': NULL, 'last': NULL, 'liquidity': 4}",
 		"NULL, {'at': NULL, 'bid': NULL, 'ask': NULL, 'last': NULL, 'liquidity': NULL}", "7, NULL"} {
 		if _, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO markets (market, condition, updated_at, quote) VALUES (%d, 'c%[1]d'::BLOB, %s)", i, row)); err != nil {

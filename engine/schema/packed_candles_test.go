@@ -1,33 +1,14 @@
 package schema
 
 import (
-	"database/sql"
-	"io/fs"
 	"slices"
 	"testing"
-
-	"github.com/pressly/goose/v3"
 )
 
 // TestCandlesKeepTheirTrades: the migration to packed candles loses nothing of a trade's number, whatever its time, log
 // index and price.
 func TestCandlesKeepTheirTrades(t *testing.T) {
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), 32); err != nil {
-		t.Fatal(err)
-	}
+	db := migratedTo(t, 32)
 	// Times at both ends of an hour and within it, without and with microseconds; every kind of log index and price.
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO candle
 		SELECT row_number() OVER () AS token, hour, 1, 2, 3, -number, price, -price, number
