@@ -42,8 +42,7 @@ type Config struct {
 	// GoMemory is Go's part of the memory in bytes as it is divided at the start; 0 and MaxInt64: no limit. The rows behind
 	// leaderboards may take a share of it.
 	GoMemory int64
-	// LeaderboardsRead is called when KeepLeaderboards has read leaderboards for the first time, or could not, and may be called
-	// again; nil: nothing is.
+	// LeaderboardsRead is called each time KeepLeaderboards has read leaderboards, could not, or finds them read; nil: nothing is.
 	LeaderboardsRead func()
 	// Historical says that the venue is historical on purpose: its trades and markets are graded
 	// against its own as_of.
@@ -95,6 +94,8 @@ type API struct {
 	direct     map[string]fiber.Handler // of GET endpoints whose path has no parameter
 	scratch    scratchPool
 	published  atomic.Pointer[encodedSnapshot]
+
+	leaderboardsRead func() // see Config
 }
 
 // New makes an API and publishes the source's snapshot, if it has one already.
@@ -114,13 +115,16 @@ func New(cfg Config) (*API, error) {
 	if len(cfg.CursorKey) < 32 {
 		return nil, errors.New("cursor key: 32 bytes or more are needed")
 	}
+	if cfg.LeaderboardsRead == nil {
+		cfg.LeaderboardsRead = func() {}
+	}
 	wall := cfg.Now == nil
 	if wall {
 		cfg.Now = time.Now
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, leaderboards: newLeaderboardSets(cfg.GoMemory).calling(cfg.LeaderboardsRead), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, leaderboards: newLeaderboardSets(cfg.GoMemory), leaderboardsRead: cfg.LeaderboardsRead, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), pinnedHoldings: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

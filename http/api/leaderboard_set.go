@@ -58,7 +58,6 @@ type leaderboardSets struct {
 	bytes   int64                     // that one set may take; 0: no limit
 	reading chan struct{}             // holds a value while somebody reads
 	wake    chan struct{}
-	read    func() // called after the first reading by KeepLeaderboards
 	// About the last reading by KeepLeaderboards; used only there.
 	ended  time.Time
 	took   time.Duration
@@ -66,15 +65,7 @@ type leaderboardSets struct {
 }
 
 func newLeaderboardSets(goMemory int64) *leaderboardSets {
-	return &leaderboardSets{bytes: leaderboardBytes(goMemory), reading: make(chan struct{}, 1), wake: make(chan struct{}, 1), read: func() {}}
-}
-
-// calling returns b, which will call read when leaderboards were read for the first time.
-func (b *leaderboardSets) calling(read func()) *leaderboardSets {
-	if read != nil {
-		b.read = read
-	}
-	return b
+	return &leaderboardSets{bytes: leaderboardBytes(goMemory), reading: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
 // nudge makes KeepLeaderboards check whether there is anything to do.
@@ -171,7 +162,7 @@ func (a *API) KeepLeaderboards(ctx context.Context, pause time.Duration, log zer
 		}
 		wait, due := a.leaderboards.due(a.published.Load(), pause)
 		if !due { // a request has read it, or there is no snapshot
-			a.leaderboards.read()
+			a.leaderboardsRead()
 			continue
 		}
 		if wait > 0 {
@@ -181,7 +172,7 @@ func (a *API) KeepLeaderboards(ctx context.Context, pause time.Duration, log zer
 		begun := time.Now()
 		_, err := a.readLeaderboards(ctx, a.published.Load())
 		first := a.leaderboards.note(begun, err)
-		a.leaderboards.read()
+		a.leaderboardsRead()
 		if first && ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
 			log.Error().Err(err).Msg("leaderboards_not_read")
 		}
