@@ -29,9 +29,12 @@ var sparedProcs sync.Once
 // LowPriority runs f on a thread of its own with the lowest priority: f, and what DuckDB does for
 // it on that thread, gets the processor time that requests leave. A panic of f continues in the
 // caller, as a *guard.Panic with the original stack.
-func LowPriority(f func() error) error {
-	return guard.Repanic(<-guard.StartThread(func() error {
+func LowPriority(f func() error) error { return guard.Repanic(<-StartLowPriority(f)) }
+
+// StartLowPriority begins f as LowPriority runs it, and returns how it ended, a panic as a *guard.Panic.
+func StartLowPriority(f func() error) <-chan error {
+	return guard.StartThread(func() error {
 		lowerPriority()
 		return f()
-	}))
+	})
 }

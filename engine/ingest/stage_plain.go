@@ -79,12 +79,10 @@ func (j *fileImport) readPlain(src data.Source, read func(r io.Reader, each func
 	ctx, stop := context.WithCancel(j.ctx)
 	defer stop()
 	p := newPlainReader(ctx)
-	done := guard.Start(func() error {
+	done := engine.StartLowPriority(func() (err error) {
 		defer close(p.full)
-		return engine.LowPriority(func() (err error) {
-			plain, err = p.read(&cancelReader{ctx: ctx, r: file}, read)
-			return err
-		})
+		plain, err = p.read(&cancelReader{ctx: ctx, r: file}, read)
+		return err
 	})
 	err = j.appendTo("s_plain", func(to *engine.ChunkAppender) error {
 		for b := range p.full {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"pmx/engine"
 	"pmx/rollups"
 	"pmx/rollups/segments"
 	"pmx/rollups/segments/fillseg"
@@ -37,7 +38,7 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 		tokens:  fillseg.NewTokenStore(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
 		texts:   textseg.New(filepath.Join(dir, "markets.seg")),
 	}
-	r.wallets.Start, r.tokens.Start = startLowPriority, startLowPriority
+	r.wallets.Start, r.tokens.Start = engine.StartLowPriority, engine.StartLowPriority
 	return r
 }
 

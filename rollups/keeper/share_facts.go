@@ -51,7 +51,7 @@ func shareFacts(read func(add adder) error, builds ...factsBuild) error {
 	for _, build := range builds {
 		c := &factConsumer{chunks: make(chan *factChunk, chunksWaiting), gone: make(chan struct{})}
 		s.consumers = append(s.consumers, c)
-		ends = append(ends, startLowPriority(func() error {
+		ends = append(ends, engine.StartLowPriority(func() error {
 			defer close(c.gone)
 			return build(func(add adder) error { return s.consume(c, add) })
 		}))
@@ -78,11 +78,6 @@ func shareFacts(read func(add adder) error, builds ...factsBuild) error {
 		return s.failed
 	}
 	return guard.Repanic(errors.Join(reasons...))
-}
-
-// startLowPriority runs f at low priority beside the caller, as guard.Start does.
-func startLowPriority(f func() error) <-chan error {
-	return guard.Start(func() error { return engine.LowPriority(f) })
 }
 
 // add adds a fact to the chunk that is being filled.
