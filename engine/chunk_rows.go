@@ -20,6 +20,7 @@ type chunkReader struct {
 type chunkColumn struct {
 	to   *field
 	typ  mapping.Type
+	way  way
 	data unsafe.Pointer
 	mask unsafe.Pointer // a bit for each row that is not NULL; nil: none is
 }
@@ -57,7 +58,7 @@ func newChunkReader(rows driver.Rows, fields []field) *chunkReader {
 		default:
 			return nil
 		}
-		r.columns[i] = chunkColumn{to: &fields[i], typ: typ}
+		r.columns[i] = chunkColumn{to: &fields[i], typ: typ, way: wayOf(typ, &fields[i])}
 	}
 	return r
 }
@@ -105,23 +106,63 @@ func (c *chunkColumn) isNull(row uintptr) bool {
 	return c.mask != nil && *(*uint64)(unsafe.Add(c.mask, row/64*8))&(1<<(row%64)) == 0
 }
 
-// read writes the value of a row to its field: common types directly, the others as the driver
-// would return them.
+// way is how a value gets to its field.
+type way uint8
+
+const (
+	asDriver way = iota // as the driver would return it
+	asLong
+	asShort
+	asShorter
+	asShortest
+	asText
+	asTruth
+	asBytes
+)
+
+// wayOf is the direct way, if the types have one.
+func wayOf(typ mapping.Type, f *field) way {
+	switch {
+	case typ == mapping.TypeBigInt && f.long != nil:
+		return asLong
+	case typ == mapping.TypeInteger && f.short != nil:
+		return asShort
+	case typ == mapping.TypeSmallInt && f.shorter != nil:
+		return asShorter
+	case typ == mapping.TypeTinyInt && f.shortest != nil:
+		return asShortest
+	case typ == mapping.TypeVarchar && f.text != nil:
+		return asText
+	case typ == mapping.TypeBoolean && f.truth != nil:
+		return asTruth
+	case typ == mapping.TypeBlob && f.bytes != nil:
+		return asBytes
+	}
+	return asDriver
+}
+
+// read writes the value of a row to its field.
 func (c *chunkColumn) read(row uintptr) error {
-	switch f := c.to; {
-	case c.isNull(row):
-		return f.set(nil)
-	case c.typ == mapping.TypeBigInt && f.long != nil:
+	f := c.to
+	if c.isNull(row) {
+		return f.setNull()
+	}
+	switch c.way {
+	case asLong:
 		*f.long = at[int64](c, row)
-	case c.typ == mapping.TypeInteger && f.short != nil:
+	case asShort:
 		*f.short = at[int32](c, row)
-	case c.typ == mapping.TypeSmallInt && f.shorter != nil:
+	case asShorter:
 		*f.shorter = at[int16](c, row)
-	case c.typ == mapping.TypeTinyInt && f.shortest != nil:
+	case asShortest:
 		*f.shortest = at[int8](c, row)
-	case c.typ == mapping.TypeVarchar && f.text != nil:
-		*f.text = strings.Clone(c.text(row))
-	case c.typ == mapping.TypeBlob && f.bytes != nil:
+	case asText:
+		if text := c.text(row); *f.text != text { // equal texts one after another are kept once
+			*f.text = strings.Clone(text)
+		}
+	case asTruth:
+		*f.truth = sharedBool(at[bool](c, row))
+	case asBytes:
 		blob := c.text(row)
 		if len(blob) != len(f.bytes) {
 			return f.set([]byte(blob))

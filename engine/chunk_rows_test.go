@@ -20,6 +20,7 @@ type chunkRow struct {
 	Wallet data.WalletID `sql:"wallet,null"`
 	Kind   int8          `sql:"kind,null"`
 	Label  string        `sql:"label,null"`
+	Same   string        `sql:"same,null"`
 	Tx     data.Hash     `sql:"tx,null"`
 	Raw    []byte        `sql:"raw,null"`
 	Price  *data.Micro   `sql:"price"`
@@ -32,6 +33,7 @@ type chunkRow struct {
 func TestRowsReadByChunksAreThoseThatTheDriverGives(t *testing.T) {
 	const query = `SELECT id::INTEGER AS id, CASE WHEN id % 3 > 0 THEN id::BIGINT * 10000000007 END AS sum, CASE WHEN id % 5 > 0 THEN id::INTEGER END AS wallet,
   CASE WHEN id % 7 > 0 THEN (id % 256 - 128)::TINYINT END AS kind, CASE WHEN id % 11 > 0 THEN repeat('ab', (id % 13)::INTEGER) || id END AS label,
+  CASE WHEN id % 17 > 0 THEN 'as in some rows before, ' || id // 5 % 3 END AS same,
   CASE WHEN id % 2 > 0 THEN unhex(lpad(id::VARCHAR, 64, '0')) END AS tx, CASE WHEN id % 4 > 0 THEN unhex(lpad(id::VARCHAR, 2 * (4 + id % 12)::INTEGER, '0')) END AS raw,
   CASE WHEN id % 6 > 0 THEN -id::BIGINT END AS price, CASE WHEN id % 8 > 0 THEN id % 3 = 0 END AS open, CASE WHEN id % 9 > 0 THEN id / 7 END AS share@more
 FROM range(5000) AS r(id) ORDER BY id`

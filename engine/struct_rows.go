@@ -68,9 +68,10 @@ type field struct {
 	short    *int32
 	shorter  *int16
 	shortest *int8
-	// text and bytes point to it if it is a string or an array of bytes.
+	// text, bytes and truth point to it if it is a string, an array of bytes or a pointer to a boolean.
 	text  *string
 	bytes []byte
+	truth **bool
 }
 
 func newField(name string, to reflect.Value, null bool) field {
@@ -86,6 +87,8 @@ func newField(name string, to reflect.Value, null bool) field {
 		f.shortest, _ = to.Addr().Convert(reflect.TypeFor[*int8]()).Interface().(*int8)
 	case reflect.String:
 		f.text, _ = to.Addr().Convert(reflect.TypeFor[*string]()).Interface().(*string)
+	case reflect.Pointer:
+		f.truth, _ = to.Addr().Interface().(**bool)
 	case reflect.Array:
 		if to.Type().Elem().Kind() == reflect.Uint8 {
 			f.bytes = to.Slice(0, to.Len()).Bytes()
@@ -137,6 +140,28 @@ func addFields(known map[string]field, row reflect.Value) error {
 // isTrue and isFalse are what pointers to booleans point to.
 var isTrue, isFalse = true, false
 
+func sharedBool(b bool) *bool {
+	if b {
+		return &isTrue
+	}
+	return &isFalse
+}
+
+// setNull is set(nil).
+func (f *field) setNull() error {
+	switch {
+	case f.truth != nil:
+		*f.truth = nil
+	case f.null && f.long != nil:
+		*f.long = 0
+	case f.null && f.text != nil:
+		*f.text = ""
+	default:
+		return f.set(nil)
+	}
+	return nil
+}
+
 // set writes a value as the driver returned it.
 func (f *field) set(v driver.Value) error {
 	switch n := v.(type) {
@@ -161,11 +186,7 @@ func (f *field) set(v driver.Value) error {
 	}
 	if to.Kind() == reflect.Pointer {
 		if b, ok := v.(bool); ok && to.Type() == reflect.TypeFor[*bool]() {
-			shared := &isFalse
-			if b {
-				shared = &isTrue
-			}
-			to.Set(reflect.ValueOf(shared))
+			to.Set(reflect.ValueOf(sharedBool(b)))
 			return nil
 		}
 		to.Set(reflect.New(to.Type().Elem()))
