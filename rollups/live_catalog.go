@@ -104,8 +104,9 @@ func (t *interner) market(row *marketRow) (*serving.Market, error) {
 
 // payouts reads a list of whole millionths.
 func (t *interner) payouts(text string, m *serving.Market) error {
-	key := "payouts " + text
-	if known, ok := t.amounts[key]; ok || text == "" {
+	var room [64]byte
+	key := append(append(room[:0], "payouts "...), text...)
+	if known, ok := t.amounts[string(key)]; ok || text == "" {
 		m.Payouts = known
 		return nil
 	}
@@ -117,7 +118,7 @@ func (t *interner) payouts(text string, m *serving.Market) error {
 		m.Payouts = append(m.Payouts, data.Micro(p))
 	}
 	if len(t.amounts) < maxInterned {
-		t.amounts[key] = m.Payouts
+		t.amounts[string(key)] = m.Payouts
 	}
 	return nil
 }

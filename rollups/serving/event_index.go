@@ -36,6 +36,7 @@ type eventIndex struct {
 	members paged[[]int32]
 	outside []int32 // by name: how many members belong to an event of another name
 	inUse   int     // names with members, all of their own
+	last    int     `image:"-"` // the place that was found last
 }
 
 func newEventIndex() eventIndex {
@@ -48,6 +49,14 @@ func (x *eventIndex) seal() eventNames {
 
 // place returns the place of name, a new one if it was never seen.
 func (x *eventIndex) place(name string) int {
+	if x.last >= len(x.names) || x.names[x.last] != name { // else it is the event of the market before
+		x.last = x.find(name)
+	}
+	return x.last
+}
+
+// find is place for a name that was not found last.
+func (x *eventIndex) find(name string) int {
 	hash := maphash.String(x.seed, name)
 	if i, known := x.table.find(hash, func(i int) bool { return x.names[i] == name }); known {
 		return i

@@ -26,6 +26,7 @@ type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
 	reading func() error `image:"-"` // waits for Begin's goroutine, which has titles; nil: there is none
+	begun   []*Market    `image:"-"` // those of Begin, by id, until Next
 }
 
 // NewScreenerBuilder returns a builder of no markets.
@@ -42,6 +43,10 @@ func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
 	done := guard.Start(func() error {
 		for _, m := range markets {
 			b.setTitle(m)
+			for int(m.ID) >= len(b.begun) {
+				b.begun = append(b.begun, nil)
+			}
+			b.begun[m.ID] = m
 		}
 		b.titles.Seal()
 		return nil
@@ -58,6 +63,7 @@ func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
 	for _, id := range c.Changed() {
 		b.set(c, id)
 	}
+	b.begun = nil
 	return &Screener{Columns: b.columns.Seal(), Titles: b.titles.Seal()}
 }
 
@@ -68,6 +74,9 @@ func (b *ScreenerBuilder) set(c *Catalog, id int32) {
 	}
 	row := screenRow(m, c.Figures(id))
 	b.columns.Set(id, &row)
+	if int(id) < len(b.begun) && b.begun[id] == m {
+		return // markets are not written to once they are in a catalog
+	}
 	b.setTitle(m)
 }
 

@@ -25,6 +25,13 @@ type segmentBuilder struct {
 	notes  []uint32 // word<<1, plus 1 if it is outside the title
 	ends   []int    // by market: end of its notes
 	text   []byte
+	before []noted // by place in doc.others: the last text, which several markets of an event have
+}
+
+// noted is a text and its words.
+type noted struct {
+	text  string
+	words []uint32
 }
 
 // readDocs makes a segment of markets with ascending ids.
@@ -38,8 +45,11 @@ func readDocs(docs []doc, span int) *segment {
 
 func (r *segmentBuilder) read(d *doc, mark uint32) {
 	n := r.note(d.title, mark, inTitle)
-	for _, other := range d.others {
-		r.note(other, mark, anywhere)
+	for i, other := range d.others {
+		if i == len(r.before) {
+			r.before = append(r.before, noted{})
+		}
+		r.noteOther(&r.before[i], other, mark)
 	}
 	r.add([]byte(lengthWord(n)), mark, inTitle)
 	r.ends = append(r.ends, len(r.notes))
@@ -62,9 +72,29 @@ func (r *segmentBuilder) note(text string, mark uint32, where int) int {
 	return n
 }
 
+// noteOther is note for a text outside the title, whose words are known if it is the one before.
+func (r *segmentBuilder) noteOther(before *noted, text string, mark uint32) {
+	if before.text != text {
+		before.text, before.words = text, before.words[:0]
+		r.text = fold(r.text[:0], text)
+		for rest := r.text; len(rest) > 0; {
+			end := bytes.IndexByte(rest, ' ')
+			before.words = append(before.words, r.number(rest[:end]))
+			rest = rest[end+1:]
+		}
+	}
+	for _, w := range before.words {
+		r.addNumber(w, mark, anywhere)
+	}
+}
+
 // add notes a word of the market with that mark, unless it was already.
 func (r *segmentBuilder) add(word []byte, mark uint32, where int) bool {
-	w := r.number(word)
+	return r.addNumber(r.number(word), mark, where)
+}
+
+// addNumber is add for the number of a word.
+func (r *segmentBuilder) addNumber(w, mark uint32, where int) bool {
 	if r.last[w] == mark {
 		return false
 	}
