@@ -65,7 +65,7 @@ type liveData struct {
 	made             *batchSums                       `image:"-"`       // what it adds, nil where temporary tables have it
 	counts           serving.Counts                   `image:"markets"`
 	reload           func(section) bool               `image:"-"` // which sections read everything while the others apply a difference; nil: none
-	beside           Beside                           `image:"-"` // reads wallets while everything is loaded; nil: there is no other connection
+	beside           Beside                           `image:"-"` // reads wallets and tokens while everything is loaded; nil: there is no other connection
 	aside            aside                            `image:"-"` // what it reads
 }
 
@@ -181,7 +181,6 @@ func known(name string, n int) string { return statements.Get(name, "@known", st
 // marketSteps add the rows of tokens and markets. Wallets in them are ids, which need not be loaded.
 func (l *Live) marketSteps(from func(table) string) []step {
 	return []step{
-		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
 		eachAdded(l, madeTokenTotals, from(tableNamed("token_total")), l.addTokenTotal),
 		eachAdded(l, func(b *batchSums) []marketWalletsRow { return b.marketWallets.rows }, from(tableNamed("market_wallets")),
 			func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
@@ -205,7 +204,14 @@ func take(ctx context.Context, conn *sql.Conn, steps []step) error {
 // follow adds rows to the state: all of them, or those of a batch.
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
 	whole := remapped == ""
+	mapped, err := l.aside.tokens(l)
+	if err != nil {
+		return fmt.Errorf("follow: %w", err)
+	}
 	steps := l.marketSteps(from)
+	if !mapped {
+		steps = slices.Insert(steps, 0, eachRow(known("LoadTokens", len(l.tokens)), l.mapToken))
+	}
 	if !whole && l.kinds.has("mappings", "labels") {
 		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
 	}
@@ -223,7 +229,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		return fmt.Errorf("follow traders: %w", err)
 	}
 	for _, p := range l.sections {
-		if slices.Contains(l.aside.sections, p) {
+		if l.aside.reads(p) {
 			continue
 		}
 		of, all := from, whole
@@ -271,20 +277,32 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 }
 
 // publishSections fills in the leaderboards and what sections publish, the one beside the other: they use nothing that
-// the other changes.
+// the other changes. After a load, sections that need only the catalog publish beside the others too.
 func (l *Live) publishSections(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
+	apart := func(p section) bool {
+		_, alone := p.(catalogSection)
+		return alone && l.beside != nil
+	}
+	publish := func(which bool) error {
+		for _, p := range l.sections {
+			if apart(p) == which {
+				if err := p.publish(ctx, conn, l, snap); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	done := guard.Start(func() error {
 		for p := range serving.Periods {
 			snap.Traders[p], snap.Markets[p] = l.traderLeaderboard(p), l.marketLeaderboard(snap.Catalog, p)
 		}
-		return nil
+		return publish(true)
 	})
 	ranked := sync.OnceValue(func() error { return <-done })
 	defer ranked() // nothing is changed before its end, even if a section panics
-	for _, p := range l.sections {
-		if err := p.publish(ctx, conn, l, snap); err != nil {
-			return err
-		}
+	if err := publish(false); err != nil {
+		return err
 	}
 	return guard.Repanic(ranked())
 }

@@ -27,6 +27,7 @@ type deskSection struct {
 	anyStated bool            // there were any when the desk was published last
 	dirty     map[string]bool // cities to work out again
 	weather   map[string]bool // cities whose weather is to be read again
+	added     []int32         `image:"-"` // markets that touch is to note
 }
 
 // deskCity is a city as it was published last, and what the next one is made from.
@@ -67,6 +68,27 @@ func (m *deskMarket) on(day int32) *legs {
 func newDeskSection() *deskSection { return &deskSection{} }
 
 func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
+	err := p.read(ctx, conn, l, from, whole)
+	p.touch(l)
+	return err
+}
+
+func (p *deskSection) followAhead(ctx context.Context, conn *sql.Conn, l *Live) error {
+	if err := p.read(ctx, conn, l, table.baseAndDelta, true); err != nil {
+		return err
+	}
+	return p.readWeather(ctx, conn, l)
+}
+
+func (p *deskSection) touch(l *Live) {
+	for _, market := range p.added {
+		l.catalog.Touch(market)
+	}
+	p.added = nil
+}
+
+// read is follow, except that the catalog does not know of it before touch.
+func (p *deskSection) read(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	s := l.next
 	which, issue, obs := "event IN (SELECT event FROM n_desk_event)", "n_issue", "n_obs"
 	if whole {
@@ -94,7 +116,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		}
 	}
 	if whole || moved > 0 {
-		if err := p.load(ctx, conn, l, which, whole); err != nil {
+		if err := p.load(ctx, conn, which, whole); err != nil {
 			return err
 		}
 	}
@@ -119,7 +141,7 @@ type cityClock struct {
 }
 
 // load reads events: all, or those that a batch changed.
-func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which string, whole bool) error {
+func (p *deskSection) load(ctx context.Context, conn *sql.Conn, which string, whole bool) error {
 	if !whole {
 		err := engine.EachValue(ctx, conn, statements.Get("DeskChangedEvents"), func(event string) error {
 			p.drop(event)
@@ -129,10 +151,13 @@ func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which s
 			return err
 		}
 	}
+	return p.addRows(ctx, conn, statements.Get("DeskLoad", "@which", which))
+}
+
+// addRows adds the events of a query.
+func (p *deskSection) addRows(ctx context.Context, conn *sql.Conn, query string) error {
 	touched := map[string]bool{}
-	err := engine.EachRow(ctx, conn, statements.Get("DeskLoad", "@which", which), func(row *bracketRow) error {
-		return p.add(l, row, touched)
-	})
+	err := engine.EachRow(ctx, conn, query, func(row *bracketRow) error { return p.add(row, touched) })
 	for city := range touched {
 		c := p.cities[city]
 		c.events = slices.SortedFunc(slices.Values(c.events), (*serving.DeskEvent).Compare)
@@ -200,7 +225,7 @@ func bracket(lo, hi *int, unit data.Unit) weather.Bracket {
 
 // add takes a row of DeskLoad. Rows come event by event. Events of a city that is no longer in the
 // table are left out.
-func (p *deskSection) add(l *Live, row *bracketRow, touched map[string]bool) error {
+func (p *deskSection) add(row *bracketRow, touched map[string]bool) error {
 	c := p.cities[row.City]
 	if c == nil {
 		return nil
@@ -220,7 +245,7 @@ func (p *deskSection) add(l *Live, row *bracketRow, touched map[string]bool) err
 	}
 	e.Brackets = append(e.Brackets, serving.DeskBracket{Market: row.Market, Bracket: bracket(row.Lo, row.Hi, e.Rules.Unit)})
 	p.markets[row.Market] = &deskMarket{event: e}
-	l.catalog.Touch(row.Market)
+	p.added = append(p.added, row.Market)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sync"
 
 	"pmx/engine/guard"
@@ -12,8 +13,8 @@ import (
 // Beside runs f on another connection, which sees what is committed; false if it did not run f.
 type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error)
 
-// LoadBeside is Load, but reads wallets, and what needs only these, on another connection while it reads markets; nil: there
-// is none.
+// LoadBeside is Load, but reads wallets and tokens, and what needs only these, on other connections while it reads markets; nil:
+// there are none.
 func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
 	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
 	next.beside = beside
@@ -32,21 +33,38 @@ type asideSection interface {
 	needsOnlyWallets()
 }
 
-// aside is what a load reads on another connection. The zero value reads nothing.
+// tokenSection is a section whose whole load uses nothing of a Live but which token is of which market.
+type tokenSection interface {
+	section
+	// followAhead is follow of everything, and reads what publish would. The catalog may be written to meanwhile.
+	followAhead(ctx context.Context, conn *sql.Conn, l *Live) error
+	// touch notes in the catalog which markets follow read. It is called once no other goroutine uses the catalog.
+	touch(l *Live)
+}
+
+// aside is what a load reads on other connections. The zero value reads nothing.
 type aside struct {
-	sections     []section
+	sections     []section // that need only wallets
+	ahead        []tokenSection
+	labels       []string                      // of tokens, by id
 	walletsRead  func() (read bool, err error) // waits until wallets are read
 	sectionsRead func() (read bool, err error) // waits until sections are read
+	tokensRead   func() (read bool, err error) // waits until tokens are read
+	aheadRead    func() (read bool, err error) // waits until ahead are read
 }
 
 // startAside begins to add all wallets in the background, while markets are added, and after them the sections that need
-// only wallets. end waits until this is done.
+// only wallets. Beside both, it begins to read tokens, and after them the sections that need only these. end waits until
+// this is done.
 func (l *Live) startAside(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &l.aside
 	for _, p := range l.sections {
 		if _, apart := p.(asideSection); apart {
 			a.sections = append(a.sections, p)
+		}
+		if p, ahead := p.(tokenSection); ahead {
+			a.ahead = append(a.ahead, p)
 		}
 	}
 	steps, sections := l.walletSteps(table.baseAndDelta, "LoadNames", true), a.sections
@@ -59,12 +77,26 @@ func (l *Live) startAside(ctx context.Context) (end func()) {
 		}
 		return l.beside(ctx, func(conn *sql.Conn) error { return l.followWhole(ctx, conn, sections) })
 	})
-	a.walletsRead, a.sectionsRead = walletsRead, sectionsRead
+	ahead := a.ahead
+	tokensRead := inBackground(func() (bool, error) {
+		return l.beside(ctx, func(conn *sql.Conn) (err error) {
+			a.labels, err = l.readTokens(ctx, conn)
+			return err
+		})
+	})
+	aheadRead := inBackground(func() (bool, error) {
+		if read, err := tokensRead(); !read || err != nil {
+			return false, err
+		}
+		return l.beside(ctx, func(conn *sql.Conn) error { return l.followAhead(ctx, conn, ahead) })
+	})
+	a.walletsRead, a.sectionsRead, a.tokensRead, a.aheadRead = walletsRead, sectionsRead, tokensRead, aheadRead
 	return func() {
 		cancel()
-		l.aside = aside{}
-		defer func() { _, _ = sectionsRead() }()
-		_, _ = walletsRead()
+		defer func() { l.aside = aside{} }() // the last of these
+		for _, wait := range []func() (bool, error){sectionsRead, walletsRead, aheadRead, tokensRead} {
+			defer func() { _, _ = wait() }()
+		}
 	}
 }
 
@@ -86,6 +118,24 @@ func (a *aside) wallets() (read bool, err error) {
 	return a.walletsRead()
 }
 
+// tokens waits until all tokens are read, and maps them; false: they are not.
+func (a *aside) tokens(l *Live) (read bool, err error) {
+	if a.tokensRead == nil {
+		return false, nil
+	}
+	if read, err = a.tokensRead(); read && err == nil {
+		l.mapTokens(a.labels)
+		a.labels = nil
+	}
+	return read, err
+}
+
+// reads reports whether a section is read aside.
+func (a *aside) reads(p section) bool {
+	early, ok := p.(tokenSection)
+	return slices.Contains(a.sections, p) || ok && slices.Contains(a.ahead, early)
+}
+
 // rest waits until the sections are read. If they cannot be read on another connection, it reads them on conn.
 func (a *aside) rest(ctx context.Context, conn *sql.Conn, l *Live) error {
 	if a.sectionsRead == nil {
@@ -95,7 +145,26 @@ func (a *aside) rest(ctx context.Context, conn *sql.Conn, l *Live) error {
 	if err == nil && !read {
 		err = l.followWhole(ctx, conn, a.sections)
 	}
+	if err != nil {
+		return err
+	}
+	if read, err = a.aheadRead(); err == nil && !read {
+		err = l.followAhead(ctx, conn, a.ahead)
+	}
+	for _, p := range a.ahead {
+		p.touch(l)
+	}
 	return err
+}
+
+// followAhead makes sections read everything while the catalog may be written to.
+func (l *Live) followAhead(ctx context.Context, conn *sql.Conn, sections []tokenSection) error {
+	for _, p := range sections {
+		if err := p.followAhead(ctx, conn, l); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+	}
+	return nil
 }
 
 // followWhole makes sections read everything.

@@ -31,3 +31,5 @@ func (p *screenerSection) publish(_ context.Context, _ *sql.Conn, _ *Live, snap 
 	snap.Screener = p.builder.Next(snap.Catalog)
 	return nil
 }
+
+func (*screenerSection) needsOnlyCatalog() {}

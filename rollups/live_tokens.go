@@ -1,6 +1,10 @@
 package rollups
 
 import (
+	"context"
+	"database/sql"
+	"strconv"
+
 	"pmx/data"
 	"pmx/rollups/serving"
 )
@@ -96,6 +100,55 @@ func (l *Live) mapToken(row *tokenRow) {
 		l.freed = append(l.freed, id)
 	}
 	t.market, t.outcome = ref.Market, ref.Outcome
+}
+
+// tokensAtOnce is how many tokens are read at once: DuckDB holds the rows of a query in memory, and meanwhile those of markets.
+const tokensAtOnce = 1 << 15
+
+// readTokens reads all tokens, when there are none yet, and returns their labels. mapTokens adds them to the catalog. Together they
+// do what mapToken does.
+func (l *Live) readTokens(ctx context.Context, conn *sql.Conn) (labels []string, err error) {
+	var end int
+	if err := conn.QueryRowContext(ctx, statements.Get("TokensEnd")).Scan(&end); err != nil {
+		return nil, err
+	}
+	l.tokens, labels = make([]tokenLifetime, 0, end+end/16+1024), make([]string, 0, end) // more tokens come soon
+	words := map[string]string{}
+	add := func(row *tokenRow) {
+		for int(row.Token) >= len(l.tokens) {
+			l.tokens, labels = append(l.tokens, tokenLifetime{market: -1}), append(labels, "")
+		}
+		label, known := words[row.Label]
+		if !known {
+			label = row.Label
+			if len(words) < maxInterned {
+				words[label] = label
+			}
+		}
+		t := &l.tokens[row.Token]
+		t.id, t.market, t.outcome, labels[row.Token] = row.ID, row.Market, row.Outcome, label
+	}
+	for from := 0; from < end; from += tokensAtOnce {
+		query := statements.Get("ReadTokens", "@from", strconv.Itoa(from), "@to", strconv.Itoa(from+tokensAtOnce))
+		if err := eachRow(query, add)(ctx, conn); err != nil {
+			return nil, err
+		}
+	}
+	l.tokenIDs = tokenIDsOf(l.tokens)
+	return labels, nil
+}
+
+// mapTokens adds the tokens that were read to the catalog.
+func (l *Live) mapTokens(labels []string) {
+	for id := range l.tokens {
+		t := &l.tokens[id]
+		if t.market < 0 {
+			l.counts.UnmappedTokens++
+		}
+		if ref := (serving.TokenRef{Market: t.market, Outcome: t.outcome, ID: t.id, Label: labels[id]}); ref != (serving.TokenRef{Market: -1}) {
+			l.catalog.Map(data.TokenID(id), ref)
+		}
+	}
 }
 
 // touchToken returns a token and notes that the figures of its market change.

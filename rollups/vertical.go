@@ -44,6 +44,12 @@ type earlySection interface {
 	begin(l *Live) (wait func())
 }
 
+// catalogSection is a section that publishes what follows from the catalog of the snapshot alone.
+type catalogSection interface {
+	section
+	needsOnlyCatalog()
+}
+
 // verticals are all verticals, each after those whose rollups it reads.
 func verticals() []vertical {
 	return []vertical{marketVertical(), candleVertical(), eventVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical(), deskVertical(), deskTraderVertical(), leadVertical()}

@@ -21,6 +21,17 @@ SELECT wallet, name FROM wallet_names
 -- name: BatchNames
 SELECT wallet, name FROM n_name
 
+-- name: TokensEnd
+-- The id after the last one.
+SELECT coalesce(max(token), -1) + 1 FROM tokens
+
+-- name: ReadTokens
+-- In any order, as those of wallets.
+SELECT t.token, coalesce(t.market, -1) AS market, CASE WHEN t.market IS NULL THEN 0 ELSE t.outcome END AS outcome, t.token_id,
+  t.named.label AS label
+FROM tokens AS t
+WHERE t.token >= @from AND t.token < @to
+
 -- name: LoadTokens
 SELECT t.token, coalesce(t.market, -1) AS market, CASE WHEN t.market IS NULL THEN 0 ELSE t.outcome END AS outcome, t.token_id,
   t.named.label AS label
