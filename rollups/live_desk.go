@@ -1,6 +1,7 @@
 package rollups
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -151,7 +152,61 @@ func (p *deskSection) load(ctx context.Context, conn *sql.Conn, which string, wh
 			return err
 		}
 	}
+	if whole {
+		sorted, err := p.loadSorted(ctx, conn)
+		if sorted || err != nil {
+			return err
+		}
+		p.forget()
+	}
 	return p.addRows(ctx, conn, statements.Get("DeskLoad", "@which", which))
+}
+
+// loadSorted is load of all events, unless an event has brackets with equal bounds, which the database has to sort: then
+// it returns false.
+func (p *deskSection) loadSorted(ctx context.Context, conn *sql.Conn) (bool, error) {
+	if err := p.addRows(ctx, conn, statements.Get("DeskRows")); err != nil {
+		return false, err
+	}
+	for _, e := range p.events {
+		slices.SortFunc(e.Brackets, compareBounds)
+		for i := range len(e.Brackets) - 1 {
+			if compareBounds(e.Brackets[i], e.Brackets[i+1]) == 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// compareBounds is the order of DeskLoad within an event: open lower ends come first, open upper ends last.
+func compareBounds(a, b serving.DeskBracket) int {
+	if a.OpenLow != b.OpenLow {
+		if a.OpenLow {
+			return -1
+		}
+		return 1
+	}
+	if c := cmp.Compare(a.Lo, b.Lo); c != 0 {
+		return c
+	}
+	if a.OpenHigh != b.OpenHigh {
+		if b.OpenHigh {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.Hi, b.Hi)
+}
+
+// forget drops all events, of which nothing but their brackets was read.
+func (p *deskSection) forget() {
+	clear(p.events)
+	clear(p.markets)
+	p.added = nil
+	for _, c := range p.cities {
+		c.events = nil
+	}
 }
 
 // addRows adds the events of a query.
@@ -190,7 +245,7 @@ func (p *deskSection) drop(key string) {
 	}
 }
 
-// bracketRow is a row of DeskLoad: a bracket, and the rules of its event.
+// bracketRow is a row of DeskLoad or DeskRows: a bracket, and the rules of its event.
 type bracketRow struct {
 	Market    int32            `sql:"market"`
 	Event     string           `sql:"event"`
@@ -223,7 +278,7 @@ func bracket(lo, hi *int, unit data.Unit) weather.Bracket {
 	return b
 }
 
-// add takes a row of DeskLoad. Rows come event by event. Events of a city that is no longer in the
+// add takes a row of DeskLoad or DeskRows. All rows of an event say the same of it. Events of a city that is no longer in the
 // table are left out.
 func (p *deskSection) add(row *bracketRow, touched map[string]bool) error {
 	c := p.cities[row.City]
