@@ -1,8 +1,11 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"runtime"
+	"time"
 
 	"pmx/rollups"
 	"pmx/rollups/serving"
@@ -55,6 +58,11 @@ func (k *Keeper) load(ctx context.Context) error {
 		return nil
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		if cmp.Or(k.cfg.Engine.Threads, runtime.NumCPU()) <= 2 {
+			// Rows are read on three connections at once, and are turned into what is served meanwhile: a thread that helps one of
+			// them takes a processor from the others, and the one that it helps waits for it in a loop.
+			defer k.db.AloneBeside(time.Minute)()
+		}
 		if err := k.noteImports(ctx, conn); err != nil {
 			return err
 		}
