@@ -38,11 +38,26 @@ func ParseTime(s string) (time.Time, error) {
 		return t, nil
 	}
 	for _, layout := range layouts {
+		if !mayHave(s, layout) {
+			continue
+		}
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q: %w", clip(s, 40), ErrTime)
+}
+
+// mayHave is false if s cannot have a layout, which time.Parse takes longer to find out: most layouts
+// have a date, of ten bytes, and something after it.
+func mayHave(s, layout string) bool {
+	switch {
+	case layout[0] != '2':
+		return len(s) == 0 || s[0] > '9'
+	case len(s) <= 10 || len(layout) == 10:
+		return len(s) == len(layout)
+	}
+	return s[10] == layout[10]
 }
 
 func parseUnix(s string) (time.Time, bool) {
