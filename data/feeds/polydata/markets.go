@@ -91,7 +91,7 @@ func readMissing(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g polymarket.Gamma
-		if err := json.Unmarshal(raw, &g); err != nil {
+		if err := polymarket.UnmarshalGamma(raw, &g); err != nil {
 			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		if g.ConditionID.Trim() == "" {

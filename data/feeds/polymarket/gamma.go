@@ -85,9 +85,9 @@ type Events []Event
 
 // UnmarshalJSON does not fail on invalid content: it leaves the list empty.
 func (e *Events) UnmarshalJSON(b []byte) error {
-	var list []Event
+	list, ok := objects(unquote(b), eventMembers)
 	*e = nil
-	if json.Unmarshal(unquote(b), &list) == nil {
+	if ok {
 		*e = list
 	}
 	return nil
@@ -97,19 +97,21 @@ func (e *Events) UnmarshalJSON(b []byte) error {
 // also as a string that holds JSON.
 type Tags []string
 
+// tag is a tag or series object.
+type tag struct {
+	Slug  shape.Text `json:"slug"`
+	Label shape.Text `json:"label"`
+}
+
 // UnmarshalJSON does not fail on invalid content: it leaves the list empty.
 func (t *Tags) UnmarshalJSON(b []byte) error {
-	var list []struct {
-		Slug  shape.Text `json:"slug"`
-		Label shape.Text `json:"label"`
-	}
 	*t = nil
 	b = unquote(b)
 	if names := shape.PlainArray(b); len(names) > 0 {
 		*t = Tags(names)
 		return nil
 	}
-	if json.Unmarshal(b, &list) == nil {
+	if list, ok := objects(b, tagMembers); ok {
 		for _, o := range list {
 			if s := first(o.Slug, o.Label).Trim(); s != "" {
 				*t = append(*t, s)
@@ -124,10 +126,36 @@ func (t *Tags) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// The members of objects in records.
+var (
+	gammaMembers = shape.MembersOf[Gamma]()
+	eventMembers = shape.MembersOf[Event]()
+	tagMembers   = shape.MembersOf[tag]()
+)
+
+// objects returns a JSON list of objects; false if encoding/json refuses it.
+func objects[T any](b []byte, members shape.Members[T]) ([]T, bool) {
+	if elements, ok := shape.Elements(b); ok {
+		list := make([]T, len(elements))
+		for i, element := range elements {
+			if members.Unmarshal(element, &list[i]) != nil {
+				return nil, false
+			}
+		}
+		return list, true
+	}
+	var list []T
+	err := json.Unmarshal(b, &list)
+	return list, err == nil
+}
+
+// UnmarshalGamma is json.Unmarshal(raw, g) for an empty g.
+func UnmarshalGamma(raw []byte, g *Gamma) error { return gammaMembers.Unmarshal(raw, g) }
+
 // unquote returns the JSON inside a JSON string, else b.
 func unquote(b []byte) []byte {
-	var s string
-	if len(b) > 0 && b[0] == '"' && json.Unmarshal(b, &s) == nil && strings.HasPrefix(strings.TrimSpace(s), "[") {
+	var s shape.Text
+	if len(b) > 0 && b[0] == '"' && s.UnmarshalJSON(b) == nil && strings.HasPrefix(strings.TrimSpace(string(s)), "[") {
 		return []byte(s)
 	}
 	return b

@@ -36,7 +36,7 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 	rd := shape.Reading{Lists: []string{"markets", "data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
-		if err := json.Unmarshal(raw, &g); err != nil {
+		if err := UnmarshalGamma(raw, &g); err != nil {
 			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		g.Lacks = Lacks(src.Format, raw)
@@ -77,19 +77,45 @@ func isGammaEvents(h data.Head) bool {
 	return false
 }
 
+// eventRecord is an event with its markets.
+type eventRecord struct {
+	Event
+	Markets rawList `json:"markets"`
+}
+
+var eventRecordMembers = shape.MembersOf[eventRecord]()
+
+// rawList is the elements of a JSON list, as slices of the record.
+type rawList [][]byte
+
+// UnmarshalJSON returns an error for anything but a list and null.
+func (l *rawList) UnmarshalJSON(b []byte) error {
+	list, ok := shape.Elements(b)
+	*l = list
+	if ok {
+		return nil
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	for _, one := range raw {
+		*l = append(*l, one)
+	}
+	return nil
+}
+
 func readGammaEvents(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Lists: []string{"events", "gamma_events", "data"}, Sink: sink}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
-		var e struct {
-			Event
-			Markets []json.RawMessage `json:"markets"`
-		}
-		if json.Unmarshal(raw, &e) != nil {
+		var e eventRecord
+		if eventRecordMembers.Unmarshal(raw, &e) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
+		var g Gamma
 		for _, one := range e.Markets {
-			var g Gamma
-			if err := json.Unmarshal(one, &g); err != nil {
+			g = Gamma{}
+			if err := UnmarshalGamma(one, &g); err != nil {
 				if err := shape.Reject(sink, line, one, shape.Undecoded(err)); err != nil {
 					return err
 				}
@@ -122,7 +148,7 @@ func readMarketList(ctx context.Context, src data.Source, r io.Reader, sink data
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
-		if err := json.Unmarshal(raw, &g); err != nil {
+		if err := UnmarshalGamma(raw, &g); err != nil {
 			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		g.ConditionID, g.ID, g.Lacks = g.ID, "", Lacks(src.Format, raw)

@@ -229,7 +229,7 @@ func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) (
 			err = fn(line, []byte(clip(string(text), 2000)), &RowError{Reason: "bad_row", Detail: errLong.Error()})
 		case len(text) == 0 && !ended:
 			blank++
-		case len(text) > 0 && (!json.Valid(text) || text[0] != '{'):
+		case len(text) > 0 && (text[0] != '{' || !validJSON(text)):
 			err = fn(line, text, Bad("bad_json", "the line is not one JSON object"))
 		case len(text) > 0:
 			err = fn(line, text, nil)

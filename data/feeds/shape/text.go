@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"pmx/data"
@@ -22,6 +23,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	case len(b) > 0 && b[0] == '"':
 		if plain, ok := plainText(b); ok {
 			*t = Text(plain)
+			return nil
+		}
+		if text, ok := unescaped(b); ok {
+			*t = Text(text)
 			return nil
 		}
 		var s string
@@ -49,6 +54,39 @@ func plainText(b []byte) ([]byte, bool) {
 	}
 	return b, utf8.Valid(b)
 }
+
+// unescaped returns the text of a JSON string. It is false for texts that encoding/json refuses or
+// changes, because they are not UTF-8 or have half of a surrogate pair.
+func unescaped(b []byte) (string, bool) {
+	s := scan{text: b}
+	if len(b) == 0 || b[0] != '"' || !s.string() || s.at < len(b) || unreadable(b) != nil {
+		return "", false
+	}
+	var out strings.Builder
+	out.Grow(len(b) - 2)
+	for rest := b[1 : len(b)-1]; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			out.Write(rest)
+			return out.String(), true
+		}
+		out.Write(rest[:i])
+		unit, n := escaped(rest[i:])
+		if n == 6 {
+			if utf16.IsSurrogate(unit) { // unreadable has looked for the other half
+				low, _ := escaped(rest[i+6:])
+				unit, n = utf16.DecodeRune(unit, low), 12
+			}
+			out.WriteRune(unit)
+		} else {
+			out.WriteByte(escapes[rest[i+1]])
+		}
+		rest = rest[i+n:]
+	}
+}
+
+// escapes are the bytes that escapes of one letter mean.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // Trim returns the text without leading and trailing blanks, and "" for the words that sources
 // write for a missing value (nan, NA, None, null).

@@ -131,7 +131,7 @@ func (c *Client) byIDs(ctx context.Context, key string, ids []string, mine func(
 func market(raw json.RawMessage, event *polymarket.Event) Market {
 	m := Market{Raw: raw}
 	var g polymarket.Gamma
-	if err := json.Unmarshal(raw, &g); err != nil {
+	if err := polymarket.UnmarshalGamma(raw, &g); err != nil {
 		m.Bad = shape.Undecoded(err)
 		return m
 	}
