@@ -1,7 +1,10 @@
 package ingest
 
 import (
+	"database/sql/driver"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -110,7 +113,7 @@ func checkNewest(t *testing.T, recs []data.Market) {
 	}
 }
 
-func rowOf(t *testing.T, m data.Market) []any {
+func rowOf(t *testing.T, m data.Market) []driver.Value {
 	t.Helper()
 	row, err := marketRow(m)
 	if err != nil {
@@ -129,5 +132,31 @@ func TestEveryMergedColumnIsAField(t *testing.T) {
 	}
 	if got, want := len(marketFields)+len(others), len(mergedColumns); got != want {
 		t.Errorf("%d fields, %d columns", got, want)
+	}
+}
+
+// TestListsAreStoredAsJSON: what is written without encoding/json is what encoding/json writes.
+func TestListsAreStoredAsJSON(t *testing.T) {
+	for c := range rune(0x100) {
+		checkListText(t, []string{string(c), "b" + string(c)})
+		checkListText(t, []string{string([]byte{byte(c)})})
+	}
+	checkListText(t, []string{"Yes", "No, thanks", ""})
+	checkListText(t, []string{"\u2028", "°F", "<b>"})
+	prices := []data.Micro{0, 1, 15_000, 500_000, data.One, -1, 123_456_789, math.MaxInt64, math.MinInt64}
+	want, err := json.Marshal(prices)
+	if got := pricesText(prices); err != nil || got != string(want) {
+		t.Errorf("prices are stored as %v, want %s: %v", got, want, err)
+	}
+	if got, err := listText(nil); got != nil || err != nil || pricesText(nil) != nil {
+		t.Errorf("an empty list is stored as %v, %v", got, err)
+	}
+}
+
+func checkListText(t *testing.T, list []string) {
+	t.Helper()
+	want, err := json.Marshal(list)
+	if got, gotErr := listText(list); err != nil || gotErr != nil || got != string(want) {
+		t.Errorf("%q is stored as %v, want %s: %v, %v", list, got, want, gotErr, err)
 	}
 }

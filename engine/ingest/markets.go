@@ -2,9 +2,9 @@ package ingest
 
 import (
 	"cmp"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -292,40 +292,71 @@ func atVersion(r *data.Resolution) time.Time {
 }
 
 // marketRow returns the values of m_raw's columns up to stub.
-func marketRow(m data.Market) ([]any, error) {
-	row := []any{nil, append([]byte(nil), m.Condition[:]...)}
+func marketRow(m data.Market) ([]driver.Value, error) {
+	row := make([]driver.Value, 0, len(marketColumns)+3) // stub, line and contradicts follow
+	row = append(row, nil, append([]byte(nil), m.Condition[:]...))
 	for _, s := range []string{m.GammaID, m.QuestionID, m.Question, m.Slug, m.Description, m.ResolutionSource,
 		m.GroupItemTitle, m.GroupItemThreshold, m.Icon, m.EventID, m.EventSlug, m.EventTitle, m.SeriesSlug} {
 		row = append(row, orNull(s))
 	}
 	row = append(row, value(m.NegRisk), orNull(m.NegRiskMarketID), orNull(m.Category), orNull(m.CategorySource))
-	for _, list := range []any{m.Tags, m.Outcomes, m.TokenIDs, m.Prices} {
+	for _, list := range [][]string{m.Tags, m.Outcomes, m.TokenIDs} {
 		text, err := listText(list)
 		if err != nil {
 			return nil, fmt.Errorf("market %s: %w", m.Condition, err)
 		}
 		row = append(row, text)
 	}
-	row = append(row, nil, nil, nil, value(m.Active), value(m.Closed), value(m.AcceptingOrders), nil, micro(m.ReportedVolume))
+	row = append(row, pricesText(m.Prices), nil, nil, nil, value(m.Active), value(m.Closed), value(m.AcceptingOrders), nil, micro(m.ReportedVolume))
 	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
 		row = append(row, stamp(t))
 	}
 	return append(append(row, payoutColumns(m.Resolution, quoteRow(&m))...), stamp(unquoted(&m)), versionsText(&m), m.Stub), nil
 }
 
-// listText returns a list as JSON; nil if it is empty.
-func listText(list any) (any, error) {
-	if reflect.ValueOf(list).Len() == 0 {
+// listText returns a list as JSON, as json.Marshal writes it; nil if it is empty.
+func listText(list []string) (any, error) {
+	if len(list) == 0 {
 		return nil, nil
+	}
+	if !slices.ContainsFunc(list, needsEscape) {
+		return `["` + strings.Join(list, `","`) + `"]`, nil
 	}
 	text, err := json.Marshal(list)
 	return string(text), err
 }
 
+// needsEscape reports whether json.Marshal may write s with escapes: it does so for a few bytes of
+// ASCII, and for some others that are not looked for here.
+func needsEscape(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c >= 0x7F, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return true
+		}
+	}
+	return false
+}
+
+// pricesText returns prices as JSON; nil if there are none.
+func pricesText(list []data.Micro) any {
+	if len(list) == 0 {
+		return nil
+	}
+	text := []byte{'['}
+	for i, price := range list {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = price.Append(text)
+	}
+	return string(append(text, ']'))
+}
+
 // payoutColumns returns the columns from payouts on, including the quote; derived columns are
 // empty.
-func payoutColumns(r *data.Resolution, quote any) []any {
-	row := make([]any, 10)
+func payoutColumns(r *data.Resolution, quote any) []driver.Value {
+	row := make([]driver.Value, 10)
 	row[5] = quote
 	if r == nil {
 		return row

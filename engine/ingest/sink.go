@@ -193,11 +193,11 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 				}
 				j.spares = true
 			}
-			if err := spare.add(0, values(spareRow(g.Market.Condition, r))...); err != nil {
+			if err := spare.add(0, spareRow(g.Market.Condition, r)...); err != nil {
 				return err
 			}
 		}
-		return to.add(marketBytes(&g.Market), values(append(row, g.Line, g.Contradicts))...)
+		return to.add(marketBytes(&g.Market), append(row, g.Line, g.Contradicts)...)
 	})
 	if err != nil {
 		return err
@@ -226,14 +226,6 @@ func (a *appender) add(bytes int, row ...driver.Value) error {
 	}
 	a.bytes = 0
 	return a.Flush()
-}
-
-func values(row []any) []driver.Value {
-	out := make([]driver.Value, len(row))
-	for i, v := range row {
-		out[i] = v
-	}
-	return out
 }
 
 // countDescribed counts a row that is not a fill in rows. What rows of fills also say about their

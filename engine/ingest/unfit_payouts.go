@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"database/sql/driver"
 	"fmt"
 
 	"pmx/data"
@@ -74,7 +75,7 @@ func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 }
 
 // spareRow returns the values of s_spare's columns.
-func spareRow(condition data.Hash, r *data.Resolution) []any {
+func spareRow(condition data.Hash, r *data.Resolution) []driver.Value {
 	c := payoutColumns(r, nil)
-	return []any{append([]byte(nil), condition[:]...), c[0], c[1], c[2], c[9], c[3], c[6], c[7]}
+	return []driver.Value{append([]byte(nil), condition[:]...), c[0], c[1], c[2], c[9], c[3], c[6], c[7]}
 }
