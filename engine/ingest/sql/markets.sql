@@ -297,7 +297,8 @@ WHERE condition IN (SELECT condition FROM n_map) AND market NOT IN (SELECT marke
 CREATE OR REPLACE TEMP TABLE n_mapped AS
 SELECT token_id, market, condition, outcome, listed, strong, version, disputed
 FROM (
-  SELECT *, count(DISTINCT CASE WHEN strong THEN condition END) OVER (PARTITION BY token_id) > 1 AS disputed
+  SELECT *, min(CASE WHEN strong THEN condition END) OVER (PARTITION BY token_id)
+      IS DISTINCT FROM max(CASE WHEN strong THEN condition END) OVER (PARTITION BY token_id) AS disputed
   FROM (
     SELECT n.token_id, l.market, l.condition, nullif(list_position(l.ids, n.token_id), 0) AS place, place IS NOT NULL AS listed,
       n.strong OR listed AS strong, CASE WHEN listed THEN l.version ELSE 0 END AS version,
