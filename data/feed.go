@@ -76,17 +76,50 @@ type Query struct {
 	// calls each with the fills that Fills selects, in order. At any other line it returns false: the file is then to
 	// be read by Fills, which knows all forms, and what was passed on is void. An error is that of r or of each.
 	Plain func(r io.Reader, each func(*PlainFill) error) (plain bool, err error)
+	// PlainRows is the same for a file that DuckDB reads; optional.
+	PlainRows *PlainRows
 }
 
-// PlainFill is a fill of which nothing is missing or invalid and nothing more is said. Its fee is 0.
+// PlainRows reads fills in their plainest form from a file that DuckDB reads.
+type PlainRows struct {
+	Select string                                 // one PlainRow for each record of the file, in order
+	Fill   func(row *PlainRow, f *PlainFill) bool // reports whether a row is plain, and sets every field of f
+}
+
+// PlainRow is a row of PlainRows.Select. Its texts are valid until the next row; "" also stands for NULL.
+type PlainRow struct {
+	Row       int64  `sql:"row"` // as in FillColumns if several files are read as one, else 0
+	Tx        string `sql:"tx,view"`
+	LogIndex  int32  `sql:"log_index"` // NoIndex: the file does not say
+	Block     int64  `sql:"block"`     // 0: the file does not say
+	TS        int64  `sql:"ts"`        // unix µs
+	Wallet    string `sql:"wallet,view"`
+	Role      int8   `sql:"role"`
+	Token     string `sql:"token,view"`
+	Condition string `sql:"condition,view"`
+	Outcome   int8   `sql:"outcome"` // NoIndex: the file does not say; less: it is out of range
+	Side      int8   `sql:"side"`
+	Shares    int64  `sql:"shares"`
+	USD       int64  `sql:"usd"`
+	Fee       int64  `sql:"fee"`
+	Odd       bool   `sql:"odd"` // it names its user, or has an invalid value
+}
+
+// PlainFill is a fill in its plainest form: nothing of it is invalid.
 type PlainFill struct {
+	Row         int64 // as in PlainRow
 	Tx          Hash
+	LogIndex    int32 // NoIndex: the file does not say
+	Block       int64 // 0: the file does not say
 	TS          int64 // unix µs
 	Wallet      Address
 	Token       []byte // decimal, without leading zeros; valid until each returns
+	Condition   []byte // text of the market's condition; valid until each returns; empty: the file does not say
+	Outcome     int8   // of the token in the market; NoIndex: the file does not say
 	Side        Side
 	Role        Role
 	Shares, USD Micro
+	Fee         Micro
 }
 
 // Texts is a Query.Fills in parts, for files in which few wallets and tokens have many rows: the text of

@@ -15,7 +15,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// ChunkAppender adds rows to a temporary table. It writes each value where DuckDB has the column in
+// ChunkAppender adds rows to a table. It writes each value where DuckDB has the column in
 // memory: the driver's appender boxes every value in an interface, and calls DuckDB for every text
 // and every NULL. A column that a row does not set is NULL. If a setter's width differs from its
 // column's, EndRow fails.
@@ -48,12 +48,22 @@ const (
 // TempChunkAppender returns an appender to a temporary table of a driver's connection, as
 // sql.Conn.Raw passes it. It must be closed.
 func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
+	return newChunkAppender(dc, "temp", table)
+}
+
+// TableChunkAppender is TempChunkAppender for a table of the database. Its rows belong to the transaction of the
+// connection.
+func TableChunkAppender(dc any, table string) (*ChunkAppender, error) {
+	return newChunkAppender(dc, "", table)
+}
+
+func newChunkAppender(dc any, catalog, table string) (*ChunkAppender, error) {
 	connection, err := connectionOf(dc)
 	if err != nil {
 		return nil, err
 	}
 	a := &ChunkAppender{most: uintptr(mapping.VectorSize())}
-	if mapping.AppenderCreateExt(connection, "temp", "main", table, &a.appender) == mapping.StateError {
+	if mapping.AppenderCreateExt(connection, catalog, "main", table, &a.appender) == mapping.StateError {
 		return nil, errors.Join(fmt.Errorf("append to %s: %w", table, a.fault()), a.destroy())
 	}
 	types := make([]mapping.LogicalType, mapping.AppenderColumnCount(a.appender))
@@ -94,8 +104,10 @@ func connectionOf(dc any) (mapping.Connection, error) {
 // widthOf is the size in bytes of a value of a type in a vector, 0 for types that are not appended.
 func widthOf(t mapping.Type) uintptr {
 	switch t {
-	case mapping.TypeTinyInt:
+	case mapping.TypeBoolean, mapping.TypeTinyInt:
 		return 1
+	case mapping.TypeSmallInt:
+		return 2
 	case mapping.TypeInteger:
 		return 4
 	case mapping.TypeBigInt:
@@ -134,6 +146,20 @@ func (a *ChunkAppender) at(column int, width uintptr) unsafe.Pointer {
 func (a *ChunkAppender) Int8(column int, v int8) {
 	if p := a.at(column, 1); p != nil {
 		*(*int8)(p) = v
+	}
+}
+
+// Bool sets a BOOLEAN.
+func (a *ChunkAppender) Bool(column int, v bool) {
+	if p := a.at(column, 1); p != nil {
+		*(*bool)(p) = v
+	}
+}
+
+// Int16 sets a SMALLINT.
+func (a *ChunkAppender) Int16(column int, v int16) {
+	if p := a.at(column, 2); p != nil {
+		*(*int16)(p) = v
 	}
 }
 

@@ -41,8 +41,12 @@ func onTables(t *testing.T, columns string, f func(ctx context.Context, conn *sq
 // set sets a value as accepted by the driver.
 func set(a *engine.ChunkAppender, column int, v driver.Value) {
 	switch v := v.(type) {
+	case bool:
+		a.Bool(column, v)
 	case int8:
 		a.Int8(column, v)
+	case int16:
+		a.Int16(column, v)
 	case int32:
 		a.Int32(column, v)
 	case int64:
@@ -74,7 +78,7 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 		for j := range raw {
 			raw[j] = byte(r.Uint32())
 		}
-		rows[i] = []driver.Value{int64(i), int8(r.Uint32()), int32(r.Uint32()), raw, strings.Repeat("é7", length(i)/3)}
+		rows[i] = []driver.Value{int64(i), int8(r.Uint32()), int32(r.Uint32()), raw, strings.Repeat("é7", length(i)/3), int16(r.Uint32()), r.IntN(2) == 0}
 		for j := 1; j < len(rows[i]); j++ {
 			if r.IntN(4) == 0 {
 				rows[i][j] = nil
@@ -82,7 +86,7 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 		}
 	}
 	rows[17][4], rows[18][4] = "\xff", "no UTF-8, and longer: \xff"
-	onTables(t, "id BIGINT, kind TINYINT, log INTEGER, raw BLOB, label VARCHAR", func(ctx context.Context, conn *sql.Conn) {
+	onTables(t, "id BIGINT, kind TINYINT, log INTEGER, raw BLOB, label VARCHAR, nth SMALLINT, open BOOLEAN", func(ctx context.Context, conn *sql.Conn) {
 		err := errors.Join(engine.AppendTemp(conn, "by_driver", len(rows), func(i int) []driver.Value { return rows[i] }), conn.Raw(func(dc any) error {
 			a, err := engine.TempChunkAppender(dc, "by_chunks")
 			if err != nil {

@@ -46,6 +46,11 @@ func newChunkReader(rows driver.Rows, fields []field) *chunkReader {
 	if result == nil {
 		return nil
 	}
+	return newResultReader(result, fields)
+}
+
+// newResultReader is newChunkReader of DuckDB's result.
+func newResultReader(result *mapping.Result, fields []field) *chunkReader {
 	r := &chunkReader{result: result, columns: make([]chunkColumn, len(fields))}
 	for i := range fields {
 		typ := mapping.ColumnType(result, mapping.IdxT(i))
@@ -116,6 +121,7 @@ const (
 	asShorter
 	asShortest
 	asText
+	asView
 	asTruth
 	asBytes
 )
@@ -131,6 +137,8 @@ func wayOf(typ mapping.Type, f *field) way {
 		return asShorter
 	case typ == mapping.TypeTinyInt && f.shortest != nil:
 		return asShortest
+	case typ == mapping.TypeVarchar && f.view:
+		return asView
 	case typ == mapping.TypeVarchar && f.text != nil:
 		return asText
 	case typ == mapping.TypeBoolean && f.truth != nil:
@@ -160,6 +168,8 @@ func (c *chunkColumn) read(row uintptr) error {
 		if text := c.text(row); *f.text != text { // equal texts one after another are kept once
 			*f.text = strings.Clone(text)
 		}
+	case asView:
+		*f.text = c.text(row)
 	case asTruth:
 		*f.truth = sharedBool(at[bool](c, row))
 	case asBytes:

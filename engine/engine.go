@@ -216,8 +216,8 @@ func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error)
 	return LowPriority(func() error { return db.Read(ctx, f) })
 }
 
-// Beside runs f on a pooled connection at low priority. The caller is inside Write and has nothing
-// uncommitted, so f sees the same data. It returns false, and does not run f, if somebody waits to
+// Beside runs f on a pooled connection at low priority. The caller is inside Write; f sees what is
+// committed. It returns false, and does not run f, if somebody waits to
 // close or replace the file, because they wait for the caller.
 func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
 	if db.states != nil || !db.gate.TryRLock() {

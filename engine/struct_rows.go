@@ -14,7 +14,8 @@ import (
 // by its tag as in `sql:"first_ts"`. The fields of an embedded struct count as fields of T. A
 // column without a field, a field without a column, a value that does not fit into its field, and
 // NULL are errors. NULL is nil in a pointer, and zero in a field that allows it, as in
-// `sql:"first_ts,null"`. Pointers to booleans are shared, and must not be written through.
+// `sql:"first_ts,null"`. Pointers to booleans are shared, and must not be written through. A string with
+// `sql:"label,view"` is valid only until the next row: it is not copied from DuckDB's memory.
 //
 // The row is reused. Like Each, it avoids database/sql's conversions.
 func EachRow[T any](ctx context.Context, conn *sql.Conn, query string, f func(row *T) error) error {
@@ -72,6 +73,7 @@ type field struct {
 	text  *string
 	bytes []byte
 	truth **bool
+	view  bool // text need not be copied
 }
 
 func newField(name string, to reflect.Value, null bool) field {
@@ -129,10 +131,12 @@ func addFields(known map[string]field, row reflect.Value) error {
 				return err
 			}
 			continue
-		case name == "" || twice || tagged && options != "null" || !row.Field(i).CanSet():
+		case name == "" || twice || tagged && options != "null" && options != "view" || !row.Field(i).CanSet():
 			return fmt.Errorf("%v.%s cannot take a column: %q", row.Type(), f.Name, f.Tag)
 		}
-		known[name] = newField(name, row.Field(i), tagged)
+		of := newField(name, row.Field(i), options == "null")
+		of.view = options == "view"
+		known[name] = of
 	}
 	return nil
 }

@@ -162,6 +162,9 @@ func (j *fileImport) dropRepeats() error {
 	case s != nil && s.byLog != nil:
 		return j.numberLogged(s.byLog.repeats)
 	}
+	if j.texts != nil && j.texts.numbered && j.src.feed.Identity == data.KeepRepeats {
+		return nil
+	}
 	j.staged = nil
 	var suspects int64 // a query: as a command it would not return the number of rows
 	if err := j.conn.QueryRowContext(j.ctx, j.text("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
@@ -397,17 +400,7 @@ func (j *fileImport) figures() error {
 		first, last                      sql.NullInt64
 	)
 	note := func() error {
-		r := j.receiptOf(member)
-		r.Inserted, r.Replaced, r.Merged, r.BuyUSD, r.SellUSD = inserted, replaced-j.absorbed, j.absorbed, data.Micro(bought), data.Micro(sold)
-		if j.moving {
-			r.Merged = replaced - inserted
-		}
-		if first.Valid {
-			r.minTS, r.maxTS = first.Int64, last.Int64
-			r.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)
-			r.To = time.UnixMicro(last.Int64).UTC().Format(time.RFC3339)
-		}
-		j.sum(r)
+		j.noteFigures(j.receiptOf(member), inserted, replaced, bought, sold, first, last)
 		return nil
 	}
 	if s := j.staged; s != nil && j.fresh { // the batch is exactly what was staged
@@ -416,6 +409,20 @@ func (j *fileImport) figures() error {
 		return note()
 	}
 	return j.byMember("BatchFigures", note, &member, &inserted, &replaced, &first, &last, &bought, &sold)
+}
+
+// noteFigures sets figures of a receipt.
+func (j *fileImport) noteFigures(r *Receipt, inserted, replaced, bought, sold int64, first, last sql.NullInt64) {
+	r.Inserted, r.Replaced, r.Merged, r.BuyUSD, r.SellUSD = inserted, replaced-j.absorbed, j.absorbed, data.Micro(bought), data.Micro(sold)
+	if j.moving {
+		r.Merged = replaced - inserted
+	}
+	if first.Valid {
+		r.minTS, r.maxTS = first.Int64, last.Int64
+		r.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)
+		r.To = time.UnixMicro(last.Int64).UTC().Format(time.RFC3339)
+	}
+	j.sum(r)
 }
 
 // recordImport records the file and its receipt in the import log.

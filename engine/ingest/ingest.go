@@ -135,28 +135,37 @@ const batchAtMost = 30 * time.Second
 // bring imports the rows of src.
 func (im *Importer) bring(ctx context.Context, src *source, opts Options) (receipt Receipt, err error) {
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
-		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now(), helped: func() {}}
-		if src.read != nil && opts.Remaining.Fills == 0 { // cancelling waits for one short statement
-			job.ctx = engine.Uninterrupted(ctx)
-		}
-		switch {
-		case src.read != nil && opts.Remaining.Fills > 0:
-			defer im.DB.AloneBeside(batchAtMost)()
-		case src.small():
-			job.helped = im.DB.Alone()
-			defer job.helped()
-		}
-		defer job.cleanup()
-		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
-			job.onlyFills = false // releasing fills has created the tables again
-			receipt.after(im.release(ctx, conn, job.started))
-		}
-		if err == nil && receipt.late && !opts.DryRun {
-			job.onlyFills = false
-			receipt.afterMove(im.moveLate(ctx, conn, job.started))
+		receipt, err = im.bringOn(ctx, conn, src, opts, false)
+		if errors.Is(err, errStage) {
+			receipt, err = im.bringOn(ctx, conn, src, opts, true)
 		}
 		return err
 	})
+	return receipt, err
+}
+
+// bringOn is bring on the writing connection; staging is set if the fills have to be staged.
+func (im *Importer) bringOn(ctx context.Context, conn *sql.Conn, src *source, opts Options, staging bool) (receipt Receipt, err error) {
+	job := &fileImport{im: im, staging: staging, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now(), helped: func() {}}
+	if src.read != nil && opts.Remaining.Fills == 0 { // cancelling waits for one short statement
+		job.ctx = engine.Uninterrupted(ctx)
+	}
+	switch {
+	case src.read != nil && opts.Remaining.Fills > 0:
+		defer im.DB.AloneBeside(batchAtMost)()
+	case src.small():
+		job.helped = im.DB.Alone()
+		defer job.helped()
+	}
+	defer job.cleanup()
+	if receipt, err = job.run(); err == nil && receipt.mayRelease() {
+		job.onlyFills = false // releasing fills has created the tables again
+		receipt.after(im.release(ctx, conn, job.started))
+	}
+	if err == nil && receipt.late && !opts.DryRun {
+		job.onlyFills = false
+		receipt.afterMove(im.moveLate(ctx, conn, job.started))
+	}
 	return receipt, err
 }
 
@@ -177,6 +186,7 @@ type fileImport struct {
 	kept       int64 // records of that copy
 	walked     int64 // usable records of the file that is being read
 	blank      int64 // its blank lines
+	staging    bool  // the fills have to be staged, even those of a plain file
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
@@ -213,13 +223,25 @@ func (j *fileImport) run() (Receipt, error) {
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
 	refused := j.receipt // the progress of reading does not say anything about the file
+	if !j.staging {
+		if t, query, may, err := j.mayAppend(); err != nil || may {
+			if err == nil {
+				err = j.appendPlain(t, query)
+			}
+			return j.ended(refused, err)
+		}
+	}
 	if err := j.stage(); err != nil {
 		return refused, err
 	}
 	if j.receipt.Read > fewRows {
 		j.helped()
 	}
-	err := engine.InTx(j.ctx, j.conn, j.transact)
+	return j.ended(refused, engine.InTx(j.ctx, j.conn, j.transact))
+}
+
+// ended returns the receipt of an import whose transaction ended with err; refused is that of a file that is refused.
+func (j *fileImport) ended(refused Receipt, err error) (Receipt, error) {
 	if errors.Is(err, errDryRun) {
 		j.finish()
 		j.receipt.RejectedFile = ""
@@ -296,6 +318,11 @@ func (j *fileImport) transact() error {
 	if err := j.commitFacts(bulk); err != nil {
 		return err
 	}
+	return j.endTx()
+}
+
+// endTx logs the import.
+func (j *fileImport) endTx() error {
 	if j.worthLogging() {
 		if err := j.recordImport(); err != nil {
 			return err
@@ -333,6 +360,19 @@ const (
 // the remaining ones, which are then assumed to be new as well. This is so for very many fills, or
 // for a few in each of many files.
 func (j *fileImport) isBulk() (bool, error) {
+	if j.ousted {
+		return true, nil
+	}
+	if !j.bulky(j.receipt.Inserted, j.receipt.Read, 0) { // nor with any facts
+		return false, nil
+	}
+	var facts int64
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
+	return j.bulky(j.receipt.Inserted, j.receipt.Read, facts), err
+}
+
+// bulky is isBulk for so many new ones of the fills that were read, if there are so many facts.
+func (j *fileImport) bulky(fills, read, facts int64) bool {
 	limit := j.im.BulkRows
 	switch {
 	case limit != 0:
@@ -341,22 +381,14 @@ func (j *fileImport) isBulk() (bool, error) {
 	default:
 		limit = bulkRows
 	}
-	if j.ousted {
-		return true, nil
-	}
-	fills, files := j.receipt.Inserted, 1
-	if fills > 0 && fills*2 >= j.receipt.Read {
+	files := 1
+	if fills > 0 && fills*2 >= read {
 		fills += j.opts.Remaining.Fills
 		files += j.opts.Remaining.Files
 	}
 	// The first batches of a venue without fills are not merged: they are rebuilt with the fills.
 	before := !j.src.hasFills() && j.opts.Remaining.Fills >= limit
-	if fills < limit && files < manyFiles && !before {
-		return false, nil
-	}
-	var facts int64
-	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
-	return before && facts == 0 || fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeCost >= rebuildCost+facts, err
+	return before && facts == 0 || fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeCost >= rebuildCost+facts
 }
 
 func (j *fileImport) commitFacts(bulk bool) error {

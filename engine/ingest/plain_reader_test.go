@@ -11,12 +11,22 @@ import (
 	"pmx/engine/guard"
 )
 
+// newReader returns a reader of a venue without wallets and tokens.
+func newReader(ctx context.Context) *plainReader {
+	p := &plainReader{ctx: ctx, wallets: map[data.Address]int32{}, tokens: map[string]int32{}, left: 1 << 30, latest: firstTime, batch: &plainBatch{},
+		full: make(chan *plainBatch, plainAhead), free: make(chan *plainBatch, plainAhead+1)}
+	for range plainAhead {
+		p.free <- &plainBatch{}
+	}
+	return p
+}
+
 // TestAPlainReaderKeepsItsMemory: a file with more wallets and tokens than fit is not read as a plain one, and one
 // that nobody stages any more ends with the cause.
 func TestAPlainReaderKeepsItsMemory(t *testing.T) {
 	const rows = 3 * plainRows
 	read := func(_ io.Reader, each func(*data.PlainFill) error) (bool, error) {
-		f := data.PlainFill{Token: []byte("7")}
+		f := data.PlainFill{TS: firstTime, LogIndex: data.NoIndex, Token: []byte("7")}
 		for i := range rows {
 			f.Wallet[0], f.Wallet[1] = byte(i), byte(i>>8)
 			if err := each(&f); err != nil {
@@ -29,19 +39,19 @@ func TestAPlainReaderKeepsItsMemory(t *testing.T) {
 		room  int64
 		plain bool
 	}{{rows*plainWallet + plainToken, true}, {rows*plainWallet + plainToken - 1, false}} {
-		p := newPlainReader(t.Context())
+		p := newReader(t.Context())
 		p.left = c.room
-		if plain, err := p.read(nil, read); plain != c.plain || err != nil {
+		if plain, err := p.readText(nil, read); plain != c.plain || err != nil {
 			t.Errorf("with %d bytes: plain %v, %v", c.room, plain, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	p := newPlainReader(ctx)
+	p := newReader(ctx)
 	for len(p.free) > 0 { // as if nothing were appended
 		<-p.free
 	}
 	cancel()
-	if plain, err := p.read(nil, read); plain || !errors.Is(err, context.Canceled) {
+	if plain, err := p.readText(nil, read); plain || !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: plain %v, %v", plain, err)
 	}
 }
@@ -49,7 +59,7 @@ func TestAPlainReaderKeepsItsMemory(t *testing.T) {
 // TestAPlainReaderTakesItsBatchesBack: all of them, if the reading ends while it waits for one.
 func TestAPlainReaderTakesItsBatchesBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := newPlainReader(ctx)
+	p := newReader(ctx)
 	for range plainAhead {
 		if err := p.pass(); err != nil {
 			t.Fatal(err)

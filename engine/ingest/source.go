@@ -30,6 +30,17 @@ type source struct {
 	instead string // name of the provisional rows that are replaced by these; "": none
 }
 
+// rows is the number of rows of Parquet files by their footers; 0 for other files.
+func (s *source) rows() (n int64) {
+	if len(s.members) == 0 {
+		return s.head.Rows
+	}
+	for _, m := range s.members {
+		n += m.rows
+	}
+	return n
+}
+
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
 
 // fewBytes is the size up to which files are assumed to have few rows.

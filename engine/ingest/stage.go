@@ -177,7 +177,7 @@ const clockSlack = 24 * time.Hour
 
 // reason is SQL for the reason why a staged row cannot be used.
 func (j *fileImport) reason() string {
-	return statements.Get("Reason", "@latest", strconv.FormatInt(j.started.Add(clockSlack).UnixMicro(), 10))
+	return statements.Get("Reason", "@latest", strconv.FormatInt(j.latest(), 10))
 }
 
 // rejectBadRows stores the rows that cannot be used, with their lines, and removes them from s_raw.

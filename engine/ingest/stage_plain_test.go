@@ -190,7 +190,7 @@ func TestNoFileIsReadInVain(t *testing.T) {
 	read := 0
 	v := openWith(t, func(o *engine.Options) {
 		o.OnStatement = func(text string) {
-			if strings.HasPrefix(text, "CREATE OR REPLACE TEMP TABLE s_plain ") {
+			if strings.HasPrefix(text, "CREATE OR REPLACE TEMP TABLE s_fill (") {
 				read++
 			}
 		}

@@ -53,6 +53,7 @@ type textsStaged struct {
 	query         string // reads the rows once more
 	rows, blocks  int64  // fills, and those with their block
 	wallet, token int64  // the first ids of new ones
+	numbered      bool   // equal ones have their numbers
 }
 
 // internTexts adds new wallets and tokens.

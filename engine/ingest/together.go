@@ -93,7 +93,7 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 		}
 		size += n
 		paths = append(paths, plain)
-		src.members = append(src.members, &member{name: p.name(), end: size})
+		src.members = append(src.members, &member{name: p.name(), end: size, rows: head.Rows})
 	}
 	src.plain = data.Source{Path: paths[0], Rest: paths[1:], Name: src.name, Format: first.Head.Format, Size: size,
 		Cities: im.Feeds.Gazetteer(), Spill: dir, Memory: im.Memory}
@@ -104,6 +104,7 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 type member struct {
 	name    string
 	end     int64 // total size of the files up to this one
+	rows    int64 // by its footer
 	receipt Receipt
 	staged  int64 // rows in s_fill
 }

@@ -121,17 +121,36 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Bad: t.Bad(), BadReason: t.BadReason(),
 		From: t.From(),
 	}
-	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q)}, nil
+	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q), PlainRows: plainRows(t, src, q)}, nil
 }
 
 // texts returns q in parts; nil for text formats, and if a column has a type that is not read as
 // text.
 func texts(t shape.Table, src data.Source, q shape.FillSQL) *data.Texts {
-	outcome, whole, _ := t.Number(fillNames["outcome"]...)
-	if src.Format != data.Parquet || !t.IsText(fillNames["wallet"]...) || !t.IsText(fillNames["token"]...) || !whole && slices.ContainsFunc(fillNames["outcome"], t.Has) {
+	outcome, fit := byTexts(t, src)
+	if !fit {
 		return nil
 	}
 	return q.Texts(t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
+}
+
+// plainRows is texts for rows in their plainest form, which have a transaction.
+func plainRows(t shape.Table, src data.Source, q shape.FillSQL) *data.PlainRows {
+	outcome, fit := byTexts(t, src)
+	if !fit || !t.IsText(fillNames["tx"]...) {
+		return nil
+	}
+	return q.PlainRows(src, t.Col(fillNames["tx"]...), t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
+}
+
+// byTexts reports whether wallets and tokens are read as texts and outcomes as whole numbers, and returns the column of
+// outcomes; "" if there is none.
+func byTexts(t shape.Table, src data.Source) (outcome string, fit bool) {
+	outcome, whole, _ := t.Number(fillNames["outcome"]...)
+	if src.Format != data.Parquet || !t.IsText(fillNames["wallet"]...) || !t.IsText(fillNames["token"]...) || !whole && slices.ContainsFunc(fillNames["outcome"], t.Has) {
+		return "", false
+	}
+	return outcome, true
 }
 
 // noOutcome is shape.OutOfRange of the column of outcomes; whole numbers are compared directly.

@@ -3,7 +3,6 @@ package polydata
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"io"
 	"math"
@@ -48,7 +47,7 @@ func readPlainOrders(header []string) func(r io.Reader, each func(*data.PlainFil
 		}
 	}
 	return func(r io.Reader, each func(*data.PlainFill) error) (bool, error) {
-		o := &plainOrders{header: header, columns: columns, cells: make([][]byte, len(orderColumns)), exchanges: reference.Exchanges()}
+		o := &plainOrders{fill: data.PlainFill{LogIndex: data.NoIndex, Outcome: data.NoIndex}, header: header, columns: columns, cells: make([][]byte, len(orderColumns)), exchanges: reference.Exchanges()}
 		return o.read(bufio.NewReaderSize(r, 1<<20), each)
 	}
 }
@@ -111,10 +110,10 @@ func (o *plainOrders) split(line []byte) bool {
 func (o *plainOrders) parse() bool {
 	f := &o.fill
 	var taker data.Address
-	seconds, ok := plainNumber(o.cells[timestampAt], math.MaxInt64/1_000_000)
+	seconds, ok := shape.PlainNumber(o.cells[timestampAt], math.MaxInt64/1_000_000)
 	f.TS = seconds * 1_000_000
-	if !ok || f.TS < shape.FirstMicro || f.TS > shape.LastMicro || !plainHex(f.Tx[:], o.cells[txAt]) ||
-		!plainHex(f.Wallet[:], o.cells[makerAt]) || !plainHex(taker[:], o.cells[takerAt]) {
+	if !ok || f.TS < shape.FirstMicro || f.TS > shape.LastMicro || !shape.PlainHex(f.Tx[:], o.cells[txAt]) ||
+		!shape.PlainHex(f.Wallet[:], o.cells[makerAt]) || !shape.PlainHex(taker[:], o.cells[takerAt]) {
 		return false
 	}
 	f.Role = data.Maker
@@ -132,48 +131,7 @@ func (o *plainOrders) parse() bool {
 		return false
 	}
 	var fine bool
-	f.Shares, ok = plainMicro(shares)
-	f.USD, fine = plainMicro(usd)
-	return ok && fine && f.USD-f.Shares <= f.Shares/100+20_000 && plainToken(f.Token)
-}
-
-// plainNumber returns a number from 0 to most without a sign or leading zeros.
-func plainNumber(text []byte, most int64) (n int64, ok bool) {
-	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 { // of 19 digits some do not fit
-		return 0, false
-	}
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, n <= most
-}
-
-func plainMicro(text []byte) (data.Micro, bool) {
-	n, ok := plainNumber(text, math.MaxInt64)
-	return data.Micro(n), ok
-}
-
-// plainHex reads 0x and two digits for each byte of into.
-func plainHex(into, text []byte) bool {
-	if len(text) != 2+2*len(into) || text[0] != '0' || text[1] != 'x' {
-		return false
-	}
-	_, err := hex.Decode(into, text[2:])
-	return err == nil
-}
-
-// plainToken reports whether a token is as shape.Token returns it.
-func plainToken(text []byte) bool {
-	if len(text) == 0 || len(text) > 78 || text[0] == '0' {
-		return false
-	}
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	f.Shares, ok = shape.PlainMicro(shares)
+	f.USD, fine = shape.PlainMicro(usd)
+	return ok && fine && f.USD-f.Shares <= f.Shares/100+20_000 && shape.PlainToken(f.Token)
 }

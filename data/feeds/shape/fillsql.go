@@ -25,6 +25,7 @@ type FillSQL struct {
 	From string
 
 	texts bool // wallet and token are texts
+	raw   bool // and so are tx and condition
 }
 
 // Given has the columns of optional values; "" for those that the feed does not have. If such a
@@ -67,7 +68,7 @@ func (q FillSQL) String() string {
 	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
 		e := orElse(exprs[i+1], "NULL")
 		kind := col[1]
-		if q.texts && col[0] == "wallet" {
+		if q.texts && col[0] == "wallet" || q.raw && kind == "BLOB" {
 			kind = "VARCHAR"
 		}
 		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, kind, col[0]))

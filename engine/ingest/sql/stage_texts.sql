@@ -41,23 +41,45 @@ SELECT count(*) FILTER (usable), count(block) FROM s_fill
 -- name: NamesInTexts
 SELECT count(*) > 0 FROM (@query) AS q WHERE name <> ''
 
--- name: PlainEmpty
--- The fills of a plain CSV file, in their order, with the numbers of their wallets and tokens: see stage_plain.go.
-CREATE OR REPLACE TEMP TABLE s_plain (tx BLOB, ts BIGINT, wallet INTEGER, role TINYINT, token INTEGER, side TINYINT, shares BIGINT, usd BIGINT)
-
--- name: PlainWalletsEmpty
-CREATE OR REPLACE TEMP TABLE s_plain_wallet (number INTEGER, address BLOB)
-
--- name: PlainTokensEmpty
-CREATE OR REPLACE TEMP TABLE s_plain_token (number INTEGER, token VARCHAR)
+-- name: PlainKnown
+-- The ids that the next wallet and token get, and how many there are.
+SELECT coalesce(max(w.next), 0), coalesce(max(t.next), 0), coalesce(max(w.n), 0), coalesce(max(t.n), 0)
+FROM (SELECT max(wallet) + 1 AS next, count(*) AS n FROM wallets) AS w, (SELECT max(token) + 1 AS next, count(*) AS n FROM tokens) AS t
 
 -- name: PlainWallets
-SELECT number AS text, address, number AS first_row FROM s_plain_wallet
+SELECT wallet, address FROM wallets
 
 -- name: PlainTokens
-SELECT number AS text, token, NULL::BLOB AS condition, NULL::TINYINT AS outcome, true AS usable, number AS first_row FROM s_plain_token
+SELECT token, token_id FROM tokens
 
 -- name: PlainFills
-SELECT rowid + 1 AS row, tx, NULL::INTEGER AS log_index, NULL::BIGINT AS block, ts, wallet, role, token, NULL::BLOB AS condition,
-  NULL::TINYINT AS outcome, side, shares, usd, 0::BIGINT AS fee, NULL::VARCHAR AS name, NULL::VARCHAR AS reject
-FROM s_plain
+-- The fills of a plain file: see stage_plain.go.
+CREATE OR REPLACE TEMP TABLE s_fill (row BIGINT, tx BLOB, log_index INTEGER, ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, role TINYINT,
+  shares BIGINT, usd BIGINT, fee BIGINT, repeat SMALLINT, block BIGINT, lost BOOLEAN, said BIGINT)
+
+-- name: PlainSaid
+CREATE OR REPLACE TEMP TABLE s_said (token VARCHAR, condition BLOB, outcome TINYINT)
+
+-- name: PlainTail
+-- The number of facts, the time of the newest, what forbids appending, and whether rollups are rebuilt anyway.
+SELECT count(*), coalesce(max(ts), 0), (SELECT count(*) FROM block_times), (SELECT count(*) FROM lost_fills), (SELECT bool_or(stale) IS TRUE FROM rollup_state)
+FROM fills
+
+-- name: AppendedFills
+-- The batch is what was appended, with the index of the file in each row's number; every file has its own batch.
+CREATE OR REPLACE TEMP VIEW n_fill AS
+SELECT (batch - @batch)::BIGINT << @shift AS row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block,
+  NULL::BIGINT AS rid
+FROM fills WHERE batch >= @batch
+
+-- name: AppendedKnown
+-- Whether an appended fill may be one that was a fact before: it is equal, or has the same log. Only facts of the
+-- newest day can be.
+WITH appended AS MATERIALIZED (FROM fills WHERE batch >= @batch AND ts >= @lo AND ts < @hi),
+before AS MATERIALIZED (SELECT f.* FROM fills AS f SEMI JOIN appended AS a ON a.tx IS NOT DISTINCT FROM f.tx WHERE f.batch < @batch AND f.ts >= @lo AND f.ts < @hi)
+SELECT EXISTS (
+  SELECT 1 FROM before AS b SEMI JOIN appended AS a
+    ON a.ts = b.ts AND a.wallet = b.wallet AND a.token = b.token AND a.side = b.side AND a.shares = b.shares AND a.usd = b.usd AND a.tx IS NOT DISTINCT FROM b.tx
+  UNION ALL
+  SELECT 1 FROM before AS b SEMI JOIN appended AS a ON a.tx = b.tx AND a.log_index = b.log_index
+)

@@ -1,0 +1,83 @@
+package shape
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"pmx/data"
+)
+
+// PlainNumber returns a number from 0 to most without a sign or leading zeros.
+func PlainNumber(text []byte, most int64) (n int64, ok bool) {
+	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 { // of 19 digits some do not fit
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, n <= most
+}
+
+// PlainMicro is PlainNumber for an amount in millionths.
+func PlainMicro(text []byte) (data.Micro, bool) {
+	n, ok := PlainNumber(text, math.MaxInt64)
+	return data.Micro(n), ok
+}
+
+// PlainHex reads 0x and two digits for each byte of into.
+func PlainHex(into, text []byte) bool {
+	if len(text) != 2+2*len(into) || text[0] != '0' || text[1] != 'x' {
+		return false
+	}
+	_, err := hex.Decode(into, text[2:])
+	return err == nil
+}
+
+// PlainToken reports whether a token is as shape.Token returns it.
+func PlainToken(text []byte) bool {
+	if len(text) == 0 || len(text) > 78 || text[0] == '0' {
+		return false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// PlainRows returns q for rows in their plainest form. tx, wallet, token and condition are columns of texts, and outcome
+// is one of whole numbers; "" if there is none. Rows have their numbers if several files are read as one.
+func (q FillSQL) PlainRows(src data.Source, tx, wallet, token, condition, outcome string) *data.PlainRows {
+	if q.raw = true; len(src.Rest) == 0 {
+		q.Row = ""
+	}
+	q.Tx, q.Wallet, q.Token, q.Condition, q.Outcome = tx, wallet, token, condition, "NULL"
+	if outcome != "" {
+		q.Outcome = fmt.Sprintf("CASE WHEN %[1]s BETWEEN 0 AND 127 THEN %[1]s WHEN %[1]s IS NOT NULL THEN %[2]d END", outcome, data.NoIndex-1)
+	}
+	q.Given.Tx, q.Given.Condition, q.Given.Outcome = "", "", ""
+	return &data.PlainRows{Fill: plainFill, Select: fmt.Sprintf("SELECT coalesce(row, 0) AS row, coalesce(tx, '') AS tx, coalesce(log_index, %[1]d) AS log_index, coalesce(block, 0) AS block, coalesce(ts, 0) AS ts, "+
+		"coalesce(wallet, '') AS wallet, role, coalesce(token, '') AS token, coalesce(condition, '') AS condition, coalesce(outcome, %[1]d)::TINYINT AS outcome, "+
+		"coalesce(side, 0)::TINYINT AS side, coalesce(shares, 0) AS shares, coalesce(usd, 0) AS usd, coalesce(fee, 0) AS fee, "+
+		"reject IS NOT NULL OR coalesce(name, '') <> '' AS odd\nFROM (%[2]s)", data.NoIndex, q.String())}
+}
+
+// plainFill is data.PlainRows.Fill. It may be stricter than the conversions in FillSQL.
+func plainFill(row *data.PlainRow, f *data.PlainFill) bool {
+	if row.Odd || row.Outcome < data.NoIndex || !PlainHex(f.Tx[:], bytesOf(row.Tx)) || !PlainHex(f.Wallet[:], bytesOf(row.Wallet)) {
+		return false
+	}
+	f.Row, f.LogIndex, f.Block, f.TS, f.Role, f.Side = row.Row, row.LogIndex, row.Block, row.TS, data.Role(row.Role), data.Side(row.Side)
+	f.Token, f.Condition, f.Outcome = bytesOf(row.Token), bytesOf(row.Condition), row.Outcome
+	f.Shares, f.USD, f.Fee = data.Micro(row.Shares), data.Micro(row.USD), data.Micro(row.Fee)
+	return PlainToken(f.Token)
+}
+
+// bytesOf returns the bytes of s, which must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// StreamRows is EachRow for a result that is larger than memory: DuckDB computes rows while f is called, and holds a
+// few chunks of them. The columns must have types that are read by chunks.
+func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(row *T) error) error {
+	return on.Raw(func(dc any) error {
+		c, ok := dc.(*conn)
+		if !ok {
+			return fmt.Errorf("driver %T cannot stream", dc)
+		}
+		if err := c.begin(ctx, query); err != nil {
+			return err
+		}
+		connection, err := connectionOf(dc)
+		if err != nil {
+			return err
+		}
+		s, err := newStream(connection, query)
+		defer s.close()
+		if err != nil {
+			return err
+		}
+		var row T
+		fields, err := bind(reflect.ValueOf(&row).Elem(), s.columns())
+		if err != nil {
+			return err
+		}
+		r := newResultReader(&s.result, fields)
+		if r == nil {
+			return fmt.Errorf("%v: a column has a type that cannot be streamed", reflect.TypeFor[T]())
+		}
+		err = r.each(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return f(&row)
+		})
+		if err != nil {
+			return err
+		}
+		return s.fault() // at its end and after an error alike there is no more chunk
+	})
+}
+
+// stream is a query whose result is computed while it is read.
+type stream struct {
+	statement mapping.PreparedStatement
+	pending   mapping.PendingResult
+	result    mapping.Result
+}
+
+// newStream begins a query. The stream has to be closed after an error, too.
+func newStream(connection mapping.Connection, query string) (s *stream, err error) {
+	s = &stream{}
+	if mapping.Prepare(connection, query, &s.statement) == mapping.StateError {
+		return s, &duckdb.Error{Msg: mapping.PrepareError(s.statement)}
+	}
+	if bindings.PendingPreparedStreaming(s.statement, &s.pending) == mapping.StateError {
+		return s, &duckdb.Error{Msg: mapping.PendingError(s.pending)}
+	}
+	if mapping.ExecutePending(s.pending, &s.result) == mapping.StateError {
+		return s, s.fault()
+	}
+	return s, nil
+}
+
+// fault is nil, or what ended the query.
+func (s *stream) fault() error {
+	if said := mapping.ResultError(&s.result); said != "" {
+		return &duckdb.Error{Type: duckdb.ErrorType(mapping.ResultErrorType(&s.result)), Msg: said}
+	}
+	return nil
+}
+
+func (s *stream) columns() []string {
+	names := make([]string, mapping.ColumnCount(&s.result))
+	for i := range names {
+		names[i] = mapping.ColumnName(&s.result, mapping.IdxT(i))
+	}
+	return names
+}
+
+func (s *stream) close() {
+	mapping.DestroyResult(&s.result)
+	mapping.DestroyPending(&s.pending)
+	mapping.DestroyPrepare(&s.statement)
+}

@@ -1,0 +1,103 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/engine"
+	"pmx/engine/enginetest"
+)
+
+// streamed is a row with a view of a text.
+type streamed struct {
+	ID    int64  `sql:"id"`
+	Label string `sql:"label,view"`
+}
+
+const streamedRows = "SELECT id, repeat('ab', (id % 13)::INTEGER) || id AS label FROM range(@n) AS r(id)"
+
+func streamQuery(n string) string { return strings.Replace(streamedRows, "@n", n, 1) }
+
+// onReader runs f on a reading connection of a new database.
+func onReader(t *testing.T, f func(ctx context.Context, conn *sql.Conn)) {
+	t.Helper()
+	db, err := engine.Open(t.Context(), enginetest.Options(t, t.TempDir(), "1GB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Read(t.Context(), func(conn *sql.Conn) error { f(t.Context(), conn); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStreamedRowsAreThoseOfTheQuery in their order, over many chunks, by one thread and by two.
+func TestStreamedRowsAreThoseOfTheQuery(t *testing.T) {
+	onReader(t, func(ctx context.Context, conn *sql.Conn) {
+		var want, got []streamed
+		add := func(to *[]streamed) func(row *streamed) error {
+			return func(row *streamed) error {
+				*to = append(*to, streamed{row.ID, strings.Clone(row.Label)})
+				return nil
+			}
+		}
+		if err := engine.EachRow(ctx, conn, streamQuery("300000"), add(&want)); err != nil {
+			t.Fatal(err)
+		}
+		if err := engine.StreamRows(ctx, conn, streamQuery("300000"), add(&got)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) != 300_000 {
+			t.Errorf("%d rows (-rows +streamed):\n%s", len(got), diff)
+		}
+	})
+}
+
+// TestAStreamEndsWithItsCause: an error of the query, even after many rows, one of the caller, and the end of the
+// context. The connection can be used after each.
+func TestAStreamEndsWithItsCause(t *testing.T) {
+	onReader(t, func(ctx context.Context, conn *sql.Conn) {
+		full := errors.New("full")
+		cancelled, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for _, c := range []struct {
+			what  string
+			ctx   context.Context
+			query string
+			each  func(row *streamed) error
+			want  string
+		}{
+			{"a late error", ctx, "SELECT id, CASE WHEN id = 900000 THEN error('the last one')::VARCHAR ELSE 'x' END AS label FROM range(1000000) AS r(id)", func(*streamed) error { return nil }, "the last one"},
+			{"an early error", ctx, "SELECT nothing AS id, '' AS label", func(*streamed) error { return nil }, "nothing"},
+			{"another column", ctx, "SELECT 1::BIGINT AS id", func(*streamed) error { return nil }, "label"},
+			{"another type", ctx, "SELECT 1::BIGINT AS id, [1] AS label", func(*streamed) error { return nil }, "cannot be streamed"},
+			{"the caller", ctx, streamQuery("1000000"), func(row *streamed) error {
+				if row.ID == 5000 {
+					return full
+				}
+				return nil
+			}, "full"},
+			{"the context", cancelled, streamQuery("1000000"), func(row *streamed) error {
+				if row.ID == 5000 {
+					cancel()
+				}
+				return nil
+			}, "canceled"},
+		} {
+			rows := 0
+			err := engine.StreamRows(c.ctx, conn, c.query, func(row *streamed) error { rows++; return c.each(row) })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v after %d rows", c.what, err, rows)
+			}
+			var n int
+			if err := conn.QueryRowContext(ctx, "SELECT 7").Scan(&n); err != nil || n != 7 {
+				t.Errorf("after %s: %d, %v", c.what, n, err)
+			}
+		}
+	})
+}
