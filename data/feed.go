@@ -88,10 +88,10 @@ type PlainRows struct {
 
 // PlainRow is a row of PlainRows.Select. Its texts are valid until the next row; "" also stands for NULL.
 type PlainRow struct {
-	Row       int64  `sql:"row"` // as in FillColumns if several files are read as one, else 0
+	Row       int64  `sql:"row"` // as in FillColumns
 	Tx        string `sql:"tx,view"`
 	LogIndex  int32  `sql:"log_index"` // NoIndex: the file does not say
-	Block     int64  `sql:"block"`     // 0: the file does not say
+	Block     int64  `sql:"block"`     // NoIndex: the file does not say
 	TS        int64  `sql:"ts"`        // unix µs
 	Wallet    string `sql:"wallet,view"`
 	Role      int8   `sql:"role"`
@@ -105,12 +105,13 @@ type PlainRow struct {
 	Odd       bool   `sql:"odd"` // it names its user, or has an invalid value
 }
 
-// PlainFill is a fill in its plainest form: nothing of it is invalid.
+// PlainFill is a fill in its plainest form: nothing of it is invalid, and it has its transaction, time, wallet, token, side
+// and amounts.
 type PlainFill struct {
-	Row         int64 // as in PlainRow
+	Row         int64 // as in PlainRow; 0: a line of text
 	Tx          Hash
 	LogIndex    int32 // NoIndex: the file does not say
-	Block       int64 // 0: the file does not say
+	Block       int64 // NoIndex: the file does not say
 	TS          int64 // unix µs
 	Wallet      Address
 	Token       []byte // decimal, without leading zeros; valid until each returns

@@ -36,7 +36,7 @@ func onReader(t *testing.T, f func(ctx context.Context, conn *sql.Conn)) {
 	}
 }
 
-// TestStreamedRowsAreThoseOfTheQuery in their order, over many chunks, by one thread and by two.
+// TestStreamedRowsAreThoseOfTheQuery in their order, over many chunks.
 func TestStreamedRowsAreThoseOfTheQuery(t *testing.T) {
 	onReader(t, func(ctx context.Context, conn *sql.Conn) {
 		var want, got []streamed

@@ -10,7 +10,8 @@ import (
 	"pmx/engine"
 )
 
-// plainParquet is the number of rows from which on a Parquet file may be appended: fewer are staged in no time.
+// plainParquet is the number of rows from which on a Parquet file may be appended: for fewer, reading all wallets and
+// tokens first costs more than staging.
 const plainParquet = 50_000
 
 // errStage is the error of a file whose fills cannot be appended to the facts while it is read: they have to be staged.
@@ -41,13 +42,13 @@ func (j *fileImport) mayAppend() (t plainTail, query data.Query, may bool, err e
 		return t, query, false, err
 	}
 	if src.Format == data.CSV {
-		rows = src.Size / plainLineAtMost
+		rows = int64(j.expectedRows(src.Size) * plainRowsAtLeast)
 	}
 	return t, query, late+lost == 0 && (t.stale || j.bulky(rows, rows, t.facts)), nil
 }
 
-// plainLineAtMost is how many bytes a line of a plain CSV file has at most, but for columns that are not read.
-const plainLineAtMost = 400
+// plainRowsAtLeast is what share of the lines that its first ones let expect a file has at least.
+const plainRowsAtLeast = 0.95
 
 // plainFromRows is plainFrom for Parquet files.
 func (j *fileImport) plainFromRows() int64 {
@@ -94,7 +95,7 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 	if err != nil || p == nil {
 		return errors.Join(err, errStage)
 	}
-	p.ascending, p.from = true, t.newest/dayLength*dayLength
+	p.ascending, p.several, p.from = true, j.together(), t.newest/dayLength*dayLength
 	read := p.readRows(j, query.PlainRows)
 	if query.PlainRows == nil {
 		read = j.plainText(j.src.plain, p, query.Plain)
@@ -152,7 +153,7 @@ func (j *fileImport) addFact(to *engine.ChunkAppender, row *plainRow) {
 	}
 	to.Int16(10, row.repeat)
 	to.Int32(11, int32(j.batch)+row.member)
-	if row.block > 0 {
+	if row.block >= 0 {
 		to.Int64(12, row.block)
 	}
 }
@@ -208,6 +209,8 @@ func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool
 		switch {
 		case p.ctx.Err() != nil:
 			return false, p.ctx.Err()
+		case errors.Is(err, errAlone):
+			return false, err
 		case err != nil: // staging says what is wrong with the file
 			return false, nil
 		}

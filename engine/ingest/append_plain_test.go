@@ -65,6 +65,9 @@ func drawAppendCase(r *rand.Rand, nth int) appendCase {
 				row.log = "3"
 			}
 		}
+		if r.IntN(8) == 0 {
+			row.block = []string{"0", "7"}[r.IntN(2)]
+		}
 		if markets > 0 && (markets == 1 || row.token == "'71'") {
 			row.condition = "'0x" + strings.Repeat(row.token[2:3], 64) + "'"
 		}

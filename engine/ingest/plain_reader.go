@@ -42,6 +42,7 @@ type plainReader struct {
 	latest    int64           // no fill is after this, unix µs
 	from      int64           // no fill is before this
 	says      bool            // rows may say what the market of their token is
+	several   bool            // several files are read as one: none may say the market of a new token
 	ascending bool            // a file that is not in order of time is refused
 
 	group      []plainRow // rows of the same time, so far
@@ -80,7 +81,7 @@ type plainRow struct {
 	row                  int64 // its number in the file, from 1
 	tx                   data.Hash
 	ts, shares, usd, fee int64
-	block                int64 // 0: not known
+	block                int64 // data.NoIndex: not known
 	wallet, token        int32
 	log                  int32 // data.NoIndex: not known
 	repeat               int16
@@ -176,6 +177,9 @@ func (p *plainReader) add(f *data.PlainFill) error {
 	}
 	row := plainRow{row: p.rows, tx: f.Tx, ts: f.TS, shares: int64(f.Shares), usd: int64(f.USD), fee: int64(f.Fee), block: f.Block,
 		wallet: p.walletOf(f), token: p.tokenOf(f), log: f.LogIndex, repeat: 1, side: int8(f.Side), role: int8(f.Role), member: member}
+	if p.several && len(f.Condition) > 0 && row.token >= p.token {
+		return errAlone
+	}
 	if p.says && !p.say(&row, f) || p.left < p.groups.bytes() || len(p.group) == mostOfGroup {
 		return errNotPlain
 	}
@@ -195,7 +199,7 @@ func (p *plainReader) count(f *data.PlainFill) (member int32, ordered bool) {
 		p.minTS = f.TS
 	}
 	p.rows, p.maxTS = p.rows+1, max(p.maxTS, f.TS)
-	if f.Block > 0 {
+	if f.Block >= 0 {
 		p.blocks++
 	}
 	if f.LogIndex != data.NoIndex {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -80,6 +81,23 @@ func TestAPlainReaderTakesItsBatchesBack(t *testing.T) {
 		case p.free <- b:
 		default:
 			t.Fatal("a batch cannot be given back: the import would wait for ever")
+		}
+	}
+}
+
+// TestEqualRowsBeyondANumberOfRepeatsAreLeftToTheStatements: a number that does not fit would become negative.
+func TestEqualRowsBeyondANumberOfRepeatsAreLeftToTheStatements(t *testing.T) {
+	for _, c := range []struct {
+		rows int
+		fit  bool
+	}{{math.MaxInt16, true}, {math.MaxInt16 + 1, false}} {
+		group := make([]plainRow, c.rows)
+		for i := range group {
+			group[i] = plainRow{row: int64(i + 1), log: data.NoIndex, repeat: 1}
+		}
+		var r repeats
+		if fit := r.number(group); fit != c.fit || fit && group[c.rows-1].repeat != math.MaxInt16 {
+			t.Errorf("%d equal rows: %v, the last one is number %d", c.rows, fit, group[c.rows-1].repeat)
 		}
 	}
 }

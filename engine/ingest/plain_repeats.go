@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -26,8 +27,8 @@ type repeatSlot struct {
 	row   int32
 }
 
-// number numbers the rows of one time. It returns false if two of them have the same log, if two equal ones may be of several files, or if
-// rows of one of their transactions had another time: statements then have to decide.
+// number numbers the rows of one time. It returns false if two of them have the same log, if two equal ones may be of several files, if
+// there are too many equal ones, or if rows of one of their transactions had another time: statements then have to decide.
 func (r *repeats) number(group []plainRow) bool {
 	if len(group) == 0 {
 		return true
@@ -42,7 +43,7 @@ func (r *repeats) number(group []plainRow) bool {
 	equal, sameLog := false, false
 	for i := range group {
 		row := &group[i]
-		if (i == 0 || row.tx != group[i-1].tx) && !r.addTransaction(row) {
+		if (i == 0 || row.tx != group[i-1].tx || group[i-1].log == data.NoIndex) && !r.addTransaction(row) {
 			return false
 		}
 		equal = r.add(group, i, hashOfFill(row), (*plainRow).sameFill) || equal
@@ -53,10 +54,7 @@ func (r *repeats) number(group []plainRow) bool {
 	if sameLog || equal && group[0].member != group[len(group)-1].member {
 		return false
 	}
-	if equal {
-		numberEqual(group)
-	}
-	return true
+	return !equal || numberEqual(group)
 }
 
 // bytes is how much memory the transactions take.
@@ -92,8 +90,8 @@ func hashOfLog(row *plainRow) uint64 {
 	return data.Mix(binary.LittleEndian.Uint64(row.tx[8:]) ^ uint64(row.log)<<1)
 }
 
-// numberEqual is the statement NumberRepeats for rows of one time.
-func numberEqual(group []plainRow) {
+// numberEqual is the statement NumberRepeats for rows of one time. It returns false if a number does not fit.
+func numberEqual(group []plainRow) bool {
 	order := make([]int32, len(group))
 	for i := range order {
 		order[i] = int32(i)
@@ -101,9 +99,13 @@ func numberEqual(group []plainRow) {
 	slices.SortFunc(order, func(a, b int32) int { return compareRows(&group[a], &group[b]) })
 	for i := 1; i < len(order); i++ {
 		if row, last := &group[order[i]], &group[order[i-1]]; row.sameFill(last) {
+			if last.repeat == math.MaxInt16 {
+				return false
+			}
 			row.repeat = last.repeat + 1
 		}
 	}
+	return true
 }
 
 // compareRows brings equal fills together, in the order in which they are numbered: see the statements NumberRepeats

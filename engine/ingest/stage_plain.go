@@ -136,7 +136,7 @@ func (row *plainRow) stage(to *engine.ChunkAppender) {
 	to.Int64(9, row.usd)
 	to.Int64(10, row.fee)
 	to.Int16(11, row.repeat)
-	if row.block > 0 {
+	if row.block >= 0 {
 		to.Int64(12, row.block)
 	}
 	to.Bool(13, false) // it has not lost its log

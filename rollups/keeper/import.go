@@ -97,8 +97,13 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res
 	if err := w.all(ctx, plans); err != nil {
 		return res, err
 	}
-	if !w.rebuild || req.DryRun || k.factsOnly {
+	if req.DryRun || k.factsOnly {
 		return res, nil
+	}
+	if !w.rebuild { // but an import that was cut off may have left that to this one
+		if w.rebuild, err = k.stale(ctx); err != nil || !w.rebuild {
+			return res, err
+		}
 	}
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
 		emit(Event{Step: name, Done: done, Of: of})

@@ -27,13 +27,17 @@ func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 	return k.cycleDone(k.timed(workRefresh, func() error { return k.refresh(ctx, step) }))
 }
 
-func (k *Keeper) refresh(ctx context.Context, step Step) error {
-	stale := false
-	err := k.db.Read(engine.Lean(ctx), func(conn *sql.Conn) error {
-		var err error
+// stale reports whether only a rebuild makes the rollups current.
+func (k *Keeper) stale(ctx context.Context) (stale bool, err error) {
+	err = k.db.Read(engine.Lean(ctx), func(conn *sql.Conn) error {
 		stale, err = rollups.Stale(ctx, conn)
 		return err
 	})
+	return stale, err
+}
+
+func (k *Keeper) refresh(ctx context.Context, step Step) error {
+	stale, err := k.stale(ctx)
 	if err != nil {
 		return err
 	}

@@ -190,6 +190,22 @@ func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
 	mustHave(t, k, 0)
 }
 
+// TestAnImportRebuildsWhatAnEarlierOneLeft: an import that is cut off after it committed its facts is repeated, and finds nothing new.
+func TestAnImportRebuildsWhatAnEarlierOneLeft(t *testing.T) {
+	files := sampleFiles(t)
+	dir := t.TempDir()
+	k := openFacts(t, dir)
+	k.FactsOnly()
+	mustImport(t, k, files[1])
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k = openFacts(t, dir)
+	closedAtEnd(t, k)
+	mustImport(t, k, files[1])
+	mustVerify(t, k)
+}
+
 // TestFirstFilesAreWrittenAfterTheStart if the caller says that it will say when that is.
 func TestFirstFilesAreWrittenAfterTheStart(t *testing.T) {
 	dir := importUnserved(t, open(t, t.TempDir()), sampleFiles(t)[:2]...)

@@ -140,7 +140,7 @@ func plainRows(t shape.Table, src data.Source, q shape.FillSQL) *data.PlainRows 
 	if !fit || !t.IsText(fillNames["tx"]...) {
 		return nil
 	}
-	return q.PlainRows(src, t.Col(fillNames["tx"]...), t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
+	return q.PlainRows(t.Col(fillNames["tx"]...), t.Col(fillNames["wallet"]...), t.Col(fillNames["token"]...), t.Col(fillNames["condition"]...), outcome)
 }
 
 // byTexts reports whether wallets and tokens are read as texts and outcomes as whole numbers, and returns the column of
