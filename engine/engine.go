@@ -220,6 +220,15 @@ func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error)
 // committed. It returns false, and does not run f, if somebody waits to
 // close or replace the file, because they wait for the caller.
 func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
+	err = LowPriority(func() (err error) {
+		ran, err = db.BesideUsual(ctx, f)
+		return err
+	})
+	return ran, err
+}
+
+// BesideUsual is Beside at the priority of the caller.
+func (db *DB) BesideUsual(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
 	if db.states != nil || !db.gate.TryRLock() {
 		return false, nil
 	}
@@ -227,13 +236,11 @@ func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran boo
 	if db.pools == nil {
 		return false, nil
 	}
-	return true, LowPriority(func() error {
-		conn, err := db.pools.readers.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		return withConn(conn, f)
-	})
+	conn, err := db.pools.readers.Conn(ctx)
+	if err != nil {
+		return true, err
+	}
+	return true, withConn(conn, f)
 }
 
 // Write runs f on the single writing connection, after earlier writers are done, and lets readers

@@ -195,7 +195,7 @@ func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool
 	return func() (plain bool, err error) {
 		fill := data.PlainFill{}
 		p.says = true
-		ran, err := j.im.DB.Beside(p.ctx, func(conn *sql.Conn) error {
+		ran, err := j.im.DB.BesideUsual(p.ctx, func(conn *sql.Conn) error {
 			return engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
 				if !rows.Fill(row, &fill) {
 					return errNotPlain

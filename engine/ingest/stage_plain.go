@@ -78,10 +78,14 @@ func (j *fileImport) plainText(src data.Source, p *plainReader, read func(r io.R
 // newAppender returns an appender to a table, as engine.TempChunkAppender.
 type newAppender func(dc any, table string) (*engine.ChunkAppender, error)
 
-// readPlain appends the rows of a file to a table, and reports whether the file is plain. One goroutine reads, at low priority, and this one
-// appends; stop ends the other.
+// readPlain appends the rows of a file to a table, and reports whether the file is plain. One goroutine reads, in a server at low priority, and
+// this one appends; stop ends the other.
 func (j *fileImport) readPlain(p *plainReader, stop func(), read func() (bool, error), add func(*engine.ChunkAppender, *plainRow), to newAppender, table string) (plain bool, err error) {
-	done := engine.StartLowPriority(func() (err error) {
+	start := guard.StartThread // beside other programs a command would take ten times as long at low priority
+	if j.im.Directory != nil {
+		start = engine.StartLowPriority
+	}
+	done := start(func() (err error) {
 		defer close(p.full)
 		plain, err = read()
 		return err
