@@ -45,23 +45,21 @@ type plainReader struct {
 	several   bool            // several files are read as one: none may say the market of a new token
 	ascending bool            // a file that is not in order of time is refused
 
-	group      []plainRow // rows of the same time, so far
-	groups     repeats
-	unordered  bool // rows are not in order of time, so nothing is known of repeats
-	rows       int64
-	blocks     int64 // rows with their block
-	indexed    int64 // rows with a log index
-	minTS      int64
-	maxTS      int64
-	members    []plainFigures // of each file, if several are read as one; else one
-	conditions bool           // of some row
+	group        []plainRow // rows of the same time, so far
+	groups       repeats
+	unordered    bool           // rows are not in order of time, so nothing is known of repeats
+	plainFigures                // of all rows
+	blocks       int64          // rows with their block
+	indexed      int64          // rows with a log index
+	members      []plainFigures // of each file, if several are read as one; else one
+	conditions   bool           // of some row
 
 	batch *plainBatch
 	full  chan *plainBatch
 	free  chan *plainBatch // has room for all: to give a batch back never waits, also once nobody reads any more
 }
 
-// plainFigures are figures of the rows of a file.
+// plainFigures are figures of rows.
 type plainFigures struct{ rows, bought, sold, minTS, maxTS int64 }
 
 // plainMapping is what rows say about the market of their token.
@@ -157,7 +155,7 @@ func (p *plainReader) end() error {
 
 // add adds a row. It may be stricter than the statement Reason, which then decides.
 func (p *plainReader) add(f *data.PlainFill) error {
-	if !p.takes(f) {
+	if f.TS < p.from || !isUsable(f.TS, p.latest, f.Side, f.Shares, f.USD, f.Fee) {
 		return errNotPlain
 	}
 	if len(p.group) > 0 && f.TS != p.group[0].ts || p.unordered {
@@ -187,18 +185,9 @@ func (p *plainReader) add(f *data.PlainFill) error {
 	return nil
 }
 
-func (p *plainReader) takes(f *data.PlainFill) bool {
-	within := func(m data.Micro) bool { return m >= 0 && m <= mostAmount }
-	return f.TS >= max(firstTime, p.from) && f.TS <= p.latest && within(f.Shares) && within(f.USD) &&
-		(f.Side == data.Buy && within(max(f.Fee, -f.Fee)) || f.Side == data.Sell && within(f.Fee))
-}
-
 // count counts a row, and returns the index of its file. It reports whether it is the next one of that, or the first one of a later one.
 func (p *plainReader) count(f *data.PlainFill) (member int32, ordered bool) {
-	if p.rows == 0 || f.TS < p.minTS {
-		p.minTS = f.TS
-	}
-	p.rows, p.maxTS = p.rows+1, max(p.maxTS, f.TS)
+	p.plainFigures.add(f)
 	if f.Block >= 0 {
 		p.blocks++
 	}

@@ -41,7 +41,7 @@ func (j *fileImport) stagePlain(src data.Source) (staged bool, err error) {
 	if err := j.exec("PlainFills"); err != nil {
 		return false, err
 	}
-	plain, err := j.readPlain(p, stop, j.plainText(src, p, query.Plain), func(to *engine.ChunkAppender, row *plainRow) { row.stage(to) }, engine.TempChunkAppender, "s_fill")
+	plain, err := j.readPlain(p, stop, j.plainText(src, p, query.Plain), stageRow, engine.TempChunkAppender, "s_fill")
 	if err == nil && plain && (j.im.Directory == nil || p.rows > memoryRows) { // others are staged as usual
 		staged, err = true, j.plainNames(p)
 	}
@@ -124,8 +124,8 @@ func (j *fileImport) appendTo(appender newAppender, table string, f func(to *eng
 	})
 }
 
-// stage sets the columns of s_fill.
-func (row *plainRow) stage(to *engine.ChunkAppender) {
+// stageRow sets the columns of s_fill.
+func stageRow(to *engine.ChunkAppender, row *plainRow) {
 	to.Int64(0, row.row)
 	to.Bytes(1, row.tx[:])
 	if row.log != data.NoIndex {

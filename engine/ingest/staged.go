@@ -110,10 +110,14 @@ func (s *stagedFills) noteMany(f *data.Fill) {
 // takes reports whether a fill is usable. It may be stricter than the statement Reason, which then
 // decides.
 func (s *stagedFills) takes(f *data.Fill) bool {
+	return isUsable(f.TS, s.latest, f.Side, f.Shares, f.USD, f.Fee) && !strings.HasPrefix(f.TokenID, "c:") && !strings.HasPrefix(f.TokenID, "g:")
+}
+
+// isUsable reports whether the values of a fill are within the bounds, and not after latest.
+func isUsable(ts, latest int64, side data.Side, shares, usd, fee data.Micro) bool {
 	within := func(m data.Micro) bool { return m >= 0 && m <= mostAmount }
-	return f.TS >= firstTime && f.TS <= s.latest && within(f.Shares) && within(f.USD) &&
-		(f.Side == data.Buy && within(max(f.Fee, -f.Fee)) || f.Side == data.Sell && within(f.Fee)) &&
-		!strings.HasPrefix(f.TokenID, "c:") && !strings.HasPrefix(f.TokenID, "g:")
+	return ts >= firstTime && ts <= latest && within(shares) && within(usd) &&
+		(side == data.Buy && within(max(fee, -fee)) || side == data.Sell && within(fee))
 }
 
 // noteRow keeps the smallest row of a key.
