@@ -69,7 +69,7 @@ func newStream(connection mapping.Connection, query string) (s *stream, err erro
 	if bindings.PendingPreparedStreaming(s.statement, &s.pending) == mapping.StateError {
 		return s, &duckdb.Error{Msg: mapping.PendingError(s.pending)}
 	}
-	if mapping.ExecutePending(s.pending, &s.result) == mapping.StateError {
+	if bindings.ExecutePending(s.pending, &s.result) == mapping.StateError { // whose error keeps its type, unlike work_asleep's
 		return s, s.fault()
 	}
 	return s, nil
