@@ -66,7 +66,7 @@ run: build ## Serve the sample venue on LISTEN, with a key of every tier
 live: build ## Simulate a venue that is trading now, and run a server that follows it
 	@.ci/live '$(LIVE)' '$(LISTEN)' '$(REPLAY)'
 
-# make check and make lint vet the code; go test would vet each package again.
+# make lint vets the code, with the analyzers of go vet; go test would vet each package again.
 test: tools ## Run all tests, and report which were skipped
 	@$(GO) test -v -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
 

@@ -85,7 +85,7 @@ func publishedIn(t testing.TB, out string) (m *cluster.Rollups, p rollups.Publis
 // days, tokens and payouts were added.
 func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 	any := map[string]int64{} // rows by rollup, over all venues
-	for seed := range testfiles.Cases(1, 7) {
+	for seed := range testfiles.Cases(1, 4) {
 		steps := venues.Example(seed)
 		v := newVenue(t, []step{joined(steps[:len(steps)/2]), joined(steps[len(steps)/2:])})
 		v.setWhaleRule(whaleMark)

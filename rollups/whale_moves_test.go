@@ -126,7 +126,7 @@ type dealt struct {
 func TestWhaleMovesAreTheOrdersHoweverTheirFillsArrive(t *testing.T) {
 	const mark = 3 * data.One
 	orders := rapid.Custom(func(rt *rapid.T) dealt { return drawOrders(rt) })
-	for seed := range testfiles.Cases(1, 12) {
+	for seed := range testfiles.Cases(1, 8) {
 		d := orders.Example(seed)
 		v := newVenue(t, d.steps)
 		v.setWhaleRule(mark)

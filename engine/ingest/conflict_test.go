@@ -193,7 +193,7 @@ func TestTheOrderOfConflictingListsDoesNotMatter(t *testing.T) {
 	v := open(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-	for range testfiles.Cases(2, 12) {
+	for range testfiles.Cases(2, 8) {
 		var rows []string
 		for range 5 {
 			row := saysAt(pick(yes, no, `["0.5","0.5"]`), pick("map", "winner"), pick("", "2026-01-01T00:00:00Z"), pick("", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"))

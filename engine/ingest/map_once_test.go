@@ -14,7 +14,7 @@ import (
 // MapOnly gives the same rows as MapBest.
 func TestTokensThatAreMappedOnceNeedNoChoice(t *testing.T) {
 	r, rng := openRecords(t), rand.New(rand.NewPCG(17, 3))
-	rounds, ctx, once := testfiles.Cases(40, 400), context.Background(), 0
+	rounds, ctx, once := testfiles.Cases(40, 250), context.Background(), 0
 	of := func(many ...string) string { return many[rng.IntN(len(many))] }
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		exec := func(text string) {

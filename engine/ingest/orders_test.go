@@ -245,7 +245,7 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 	v := open(t)
 	early, late := v.blockFile("early.parquet", earlyTime), v.blockFile("late.parquet", lateTime)
-	for seed := range uint64(testfiles.Cases(1, 6)) {
+	for seed := range uint64(testfiles.Cases(1, 4)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		files, repeats := []string{early, late}, seed%3 > 0
 		split := slices.Clone(files)
@@ -275,7 +275,7 @@ func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 				t.Fatalf("seed %d, order %v of\n%s\ndiffer:\n%s", seed, order, strings.Join(texts, "--\n"), diff)
 			}
 		}
-		for range testfiles.Cases(2, 6) {
+		for range testfiles.Cases(2, 4) {
 			try(files)
 			if !repeats {
 				try(split)

@@ -127,7 +127,7 @@ func TestMemoryDoesNotShowInConflicts(t *testing.T) {
 	w := newTwins(t)
 	rng := rand.New(rand.NewPCG(8, 9))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-	conflicts, lists := int64(0), testfiles.Cases(8, 25)
+	conflicts, lists := int64(0), testfiles.Cases(8, 16)
 	for range lists {
 		var rows strings.Builder
 		rows.WriteString(won)
@@ -176,7 +176,7 @@ func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	testfiles.InLong(t, "TestMemoryDoesNotShow imports records of markets from files of each feed")
 	w := newTwins(t)
 	w.as = "gamma-markets"
-	for seed := range uint64(testfiles.Cases(2, 20)) {
+	for seed := range uint64(testfiles.Cases(2, 12)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
 		for range 1 + rng.IntN(60) {

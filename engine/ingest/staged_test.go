@@ -144,7 +144,7 @@ func rowsOf(fills []numbered, rejected bool) ingest.Rows {
 func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
 	testfiles.InLong(t, "TestAnyOrderAndSplitOfFillsGivesTheSame imports random batches that repeat each other")
 	now := time.Unix(1_700_000_000, 0)
-	for seed := range uint64(testfiles.Cases(1, 10)) {
+	for seed := range uint64(testfiles.Cases(1, 6)) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		known, asked := open(t), open(t)
 		for _, v := range []*intake{known, asked} {
