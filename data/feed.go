@@ -80,29 +80,45 @@ type Query struct {
 	PlainRows *PlainRows
 }
 
-// PlainRows reads fills in their plainest form from a file that DuckDB reads.
+// PlainRows reads fills in their plainest form from a file that DuckDB reads, and that can be read more than once. Rows have
+// hashes of their texts, since few wallets and tokens have many rows. The hashes are DuckDB's, of 63 bits: different texts
+// may have the same one, which whoever reads the texts finds.
 type PlainRows struct {
-	Select string                                 // one PlainRow for each record of the file, in order
-	Fill   func(row *PlainRow, f *PlainFill) bool // reports whether a row is plain, and sets every field of f
+	Wallets string                                 // each text of a wallet once, as PlainWallet
+	Tokens  string                                 // each triple of token, condition and outcome once, as PlainToken
+	Select  string                                 // one PlainRow for each record of the file, in order
+	Fill    func(row *PlainRow, f *PlainFill) bool // reports whether a row is plain, and sets every field of f that Wallets and Tokens do not have
 }
 
-// PlainRow is a row of PlainRows.Select. Its texts are valid until the next row; "" also stands for NULL.
-type PlainRow struct {
-	Row       int64  `sql:"row"` // as in FillColumns
-	Tx        string `sql:"tx,view"`
-	LogIndex  int32  `sql:"log_index"` // NoIndex: the file does not say
-	Block     int64  `sql:"block"`     // NoIndex: the file does not say
-	TS        int64  `sql:"ts"`        // unix µs
-	Wallet    string `sql:"wallet,view"`
-	Role      int8   `sql:"role"`
+// PlainWallet is a row of PlainRows.Wallets.
+type PlainWallet struct {
+	Hash int64  `sql:"hash"`
+	Text string `sql:"text,view"` // valid until the next row; "" also stands for NULL
+}
+
+// PlainToken is a row of PlainRows.Tokens. Its texts are valid until the next row; "" also stands for NULL.
+type PlainToken struct {
+	Hash      int64  `sql:"hash"`
 	Token     string `sql:"token,view"`
 	Condition string `sql:"condition,view"`
 	Outcome   int8   `sql:"outcome"` // NoIndex: the file does not say; less: it is out of range
-	Side      int8   `sql:"side"`
-	Shares    int64  `sql:"shares"`
-	USD       int64  `sql:"usd"`
-	Fee       int64  `sql:"fee"`
-	Odd       bool   `sql:"odd"` // it names its user, or has an invalid value
+}
+
+// PlainRow is a row of PlainRows.Select.
+type PlainRow struct {
+	Row      int64  `sql:"row"`       // as in FillColumns
+	Tx       string `sql:"tx,view"`   // valid until the next row; "" also stands for NULL
+	LogIndex int32  `sql:"log_index"` // NoIndex: the file does not say
+	Block    int64  `sql:"block"`     // NoIndex: the file does not say
+	TS       int64  `sql:"ts"`        // unix µs
+	Wallet   int64  `sql:"wallet"`    // PlainWallet.Hash
+	Role     int8   `sql:"role"`
+	Token    int64  `sql:"token"` // PlainToken.Hash
+	Side     int8   `sql:"side"`
+	Shares   int64  `sql:"shares"`
+	USD      int64  `sql:"usd"`
+	Fee      int64  `sql:"fee"`
+	Odd      bool   `sql:"odd"` // it names its user, or has an invalid value
 }
 
 // PlainFill is a fill in its plainest form: nothing of it is invalid, and it has its transaction, time, wallet, token, side

@@ -189,31 +189,3 @@ func (j *fileImport) noteAppended(p *plainReader) {
 	}
 	j.im.known.forget()
 }
-
-// readRows returns a func that reads a file by DuckDB, on another connection than the one that appends.
-func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool, error) {
-	return func() (plain bool, err error) {
-		fill := data.PlainFill{}
-		p.says = true
-		ran, err := j.im.DB.BesideUsual(p.ctx, func(conn *sql.Conn) error {
-			return engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
-				if !rows.Fill(row, &fill) {
-					return errNotPlain
-				}
-				return p.add(&fill)
-			})
-		})
-		if err == nil && ran {
-			err = p.end()
-		}
-		switch {
-		case p.ctx.Err() != nil:
-			return false, p.ctx.Err()
-		case errors.Is(err, errAlone):
-			return false, err
-		case err != nil: // staging says what is wrong with the file
-			return false, nil
-		}
-		return ran, nil
-	}
-}

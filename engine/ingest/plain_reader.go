@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"pmx/data"
-	"pmx/data/feeds/shape"
 	"pmx/engine"
 )
 
@@ -18,9 +17,10 @@ const (
 	// and writes a row group at once.
 	plainAhead = 90
 
-	// How many bytes a wallet, a token, and a token's market take at most while a file is read, and what share of the memory that Go
-	// does not use all of them may take.
+	// How many bytes a wallet, a token, a token's market, and what has the hash of a wallet or of a token take at most while a file is read,
+	// and what share of the memory that Go does not use all of them may take.
 	plainWallet, plainToken, plainMarket = 70, 250, 150
+	hashedWallet, hashedToken            = 80, 330
 	plainDivisor                         = 2
 )
 
@@ -41,7 +41,6 @@ type plainReader struct {
 	left      int64           // bytes that more of them may take
 	latest    int64           // no fill is after this, unix µs
 	from      int64           // no fill is before this
-	says      bool            // rows may say what the market of their token is
 	several   bool            // several files are read as one: none may say the market of a new token
 	ascending bool            // a file that is not in order of time is refused
 
@@ -153,8 +152,13 @@ func (p *plainReader) end() error {
 	return p.pass()
 }
 
-// add adds a row. It may be stricter than the statement Reason, which then decides.
+// add adds a row with its texts.
 func (p *plainReader) add(f *data.PlainFill) error {
+	return p.addRow(f, p.walletOf(f.Wallet), p.tokenOf(f.Token))
+}
+
+// addRow adds a row. It may be stricter than the statement Reason, which then decides.
+func (p *plainReader) addRow(f *data.PlainFill, wallet, token int32) error {
 	if f.TS < p.from || !isUsable(f.TS, p.latest, f.Side, f.Shares, f.USD, f.Fee) {
 		return errNotPlain
 	}
@@ -174,11 +178,8 @@ func (p *plainReader) add(f *data.PlainFill) error {
 		return errNotPlain
 	}
 	row := plainRow{row: p.rows, tx: f.Tx, ts: f.TS, shares: int64(f.Shares), usd: int64(f.USD), fee: int64(f.Fee), block: f.Block,
-		wallet: p.walletOf(f), token: p.tokenOf(f), log: f.LogIndex, repeat: 1, side: int8(f.Side), role: int8(f.Role), member: member}
-	if p.several && len(f.Condition) > 0 && row.token >= p.token {
-		return errAlone
-	}
-	if p.says && !p.say(&row, f) || p.left < p.groups.bytes() || len(p.group) == mostOfGroup {
+		wallet: wallet, token: token, log: f.LogIndex, repeat: 1, side: int8(f.Side), role: int8(f.Role), member: member}
+	if p.left < p.groups.bytes() || len(p.group) == mostOfGroup {
 		return errNotPlain
 	}
 	p.group = append(p.group, row)
@@ -218,46 +219,25 @@ func (m *plainFigures) add(f *data.PlainFill) {
 	}
 }
 
-func (p *plainReader) walletOf(f *data.PlainFill) int32 {
-	id, known := p.wallets[f.Wallet]
+func (p *plainReader) walletOf(address data.Address) int32 {
+	id, known := p.wallets[address]
 	if !known {
 		id = p.wallet + int32(len(p.fresh))
-		p.wallets[f.Wallet], p.fresh = id, append(p.fresh, f.Wallet)
+		p.wallets[address], p.fresh = id, append(p.fresh, address)
 		p.left -= plainWallet
 	}
 	return id
 }
 
-func (p *plainReader) tokenOf(f *data.PlainFill) int32 {
-	id, known := p.tokens[string(f.Token)]
+func (p *plainReader) tokenOf(token []byte) int32 {
+	id, known := p.tokens[string(token)]
 	if !known {
 		id = p.token + int32(len(p.named))
-		text := string(f.Token)
+		text := string(token)
 		p.tokens[text], p.named = id, append(p.named, text)
 		p.left -= plainToken
 	}
 	return id
-}
-
-// say notes what a row says about the market of its token. A token of which rows say different things is left to the
-// statements.
-func (p *plainReader) say(row *plainRow, f *data.PlainFill) bool {
-	for int(row.token) >= len(p.said) {
-		p.said = append(p.said, nil)
-	}
-	if m := p.said[row.token]; m != nil {
-		return m.text == string(f.Condition) && (m.outcome == f.Outcome || m.text == "")
-	}
-	m := &plainMapping{text: string(f.Condition), outcome: f.Outcome}
-	if m.text != "" {
-		if !shape.PlainHex(m.condition[:], f.Condition) {
-			return false
-		}
-		p.conditions = true
-	}
-	p.said[row.token] = m
-	p.left -= plainMarket
-	return true
 }
 
 // endGroup numbers the rows of the same time and passes them on.

@@ -24,8 +24,8 @@ type FillSQL struct {
 	// From is what follows FROM.
 	From string
 
-	texts bool // wallet and token are texts
-	raw   bool // and so are tx and condition
+	texts  bool // wallet and token are texts
+	hashes bool // wallet and token are hashes of texts, and tx is a text
 }
 
 // Given has the columns of optional values; "" for those that the feed does not have. If such a
@@ -68,8 +68,11 @@ func (q FillSQL) String() string {
 	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
 		e := orElse(exprs[i+1], "NULL")
 		kind := col[1]
-		if q.texts && col[0] == "wallet" || q.raw && kind == "BLOB" {
+		switch {
+		case q.texts && col[0] == "wallet", q.hashes && col[0] == "tx":
 			kind = "VARCHAR"
+		case q.hashes && (col[0] == "wallet" || col[0] == "token"):
+			kind = "BIGINT"
 		}
 		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, kind, col[0]))
 		outer = append(outer, col[0])

@@ -54,27 +54,30 @@ func PlainToken(text []byte) bool {
 // PlainRows returns q for rows in their plainest form. tx, wallet, token and condition are columns of texts, and outcome
 // is one of whole numbers; "" if there is none.
 func (q FillSQL) PlainRows(tx, wallet, token, condition, outcome string) *data.PlainRows {
-	q.raw = true
-	q.Tx, q.Wallet, q.Token, q.Condition, q.Outcome = tx, wallet, token, condition, "NULL"
-	if outcome != "" {
-		q.Outcome = fmt.Sprintf("CASE WHEN %[1]s BETWEEN 0 AND 127 THEN %[1]s WHEN %[1]s IS NOT NULL THEN %[2]d END", outcome, data.NoIndex-1)
-	}
-	q.Given.Tx, q.Given.Condition, q.Given.Outcome = "", "", ""
-	return &data.PlainRows{Fill: plainFill, Select: fmt.Sprintf("SELECT coalesce(row, 0) AS row, coalesce(tx, '') AS tx, coalesce(log_index, %[1]d) AS log_index, coalesce(block, %[1]d) AS block, coalesce(ts, 0) AS ts, "+
-		"coalesce(wallet, '') AS wallet, role, coalesce(token, '') AS token, coalesce(condition, '') AS condition, coalesce(outcome, %[1]d)::TINYINT AS outcome, "+
-		"coalesce(side, %[1]d)::TINYINT AS side, coalesce(shares, %[1]d) AS shares, coalesce(usd, %[1]d) AS usd, coalesce(fee, 0) AS fee, "+
-		"reject IS NOT NULL OR coalesce(name, '') <> '' AS odd\nFROM (%[2]s)", data.NoIndex, q.String())}
+	const walletHash, tokenHash = "(hash(%s) >> 1)::BIGINT", "(hash(%s, %s, %s) >> 1)::BIGINT"
+	outcome = orElse(outcome, "NULL::TINYINT")
+	wallets := fmt.Sprintf("SELECT coalesce(text, '') AS text, "+walletHash+" AS hash\nFROM (SELECT DISTINCT %s AS text\n  FROM %s)", "text", wallet, q.From)
+	tokens := fmt.Sprintf("SELECT coalesce(token, '') AS token, coalesce(condition, '') AS condition, "+tokenHash+" AS hash,\n"+
+		"  CASE WHEN outcome BETWEEN 0 AND 127 THEN outcome WHEN outcome IS NOT NULL THEN %d ELSE %d END::TINYINT AS outcome\n"+
+		"FROM (SELECT DISTINCT %s AS token, %s AS condition, %s AS outcome\n  FROM %s)",
+		"token", "condition", "outcome", data.NoIndex-1, data.NoIndex, token, condition, outcome, q.From)
+	q.hashes = true
+	q.Tx, q.Wallet, q.Token = tx, fmt.Sprintf(walletHash, wallet), fmt.Sprintf(tokenHash, token, condition, outcome)
+	q.Condition, q.Outcome, q.Given.Tx, q.Given.Condition, q.Given.Outcome = "", "", "", "", ""
+	return &data.PlainRows{Wallets: wallets, Tokens: tokens, Fill: plainFill,
+		Select: fmt.Sprintf("SELECT coalesce(row, 0) AS row, coalesce(tx, '') AS tx, coalesce(log_index, %[1]d) AS log_index, coalesce(block, %[1]d) AS block, "+
+			"coalesce(ts, 0) AS ts, wallet, role, token, coalesce(side, %[1]d)::TINYINT AS side, coalesce(shares, %[1]d) AS shares, coalesce(usd, %[1]d) AS usd, "+
+			"coalesce(fee, 0) AS fee, reject IS NOT NULL OR coalesce(name, '') <> '' AS odd\nFROM (%[2]s)", data.NoIndex, q.String())}
 }
 
 // plainFill is data.PlainRows.Fill. It may be stricter than the conversions in FillSQL.
 func plainFill(row *data.PlainRow, f *data.PlainFill) bool {
-	if row.Odd || row.Outcome < data.NoIndex || row.Side < 0 || row.Shares < 0 || row.USD < 0 || row.Row < 1 || !PlainHex(f.Tx[:], bytesOf(row.Tx)) || !PlainHex(f.Wallet[:], bytesOf(row.Wallet)) {
+	if row.Odd || row.Side < 0 || row.Shares < 0 || row.USD < 0 || row.Row < 1 || !PlainHex(f.Tx[:], bytesOf(row.Tx)) {
 		return false
 	}
 	f.Row, f.LogIndex, f.Block, f.TS, f.Role, f.Side = row.Row, row.LogIndex, row.Block, row.TS, data.Role(row.Role), data.Side(row.Side)
-	f.Token, f.Condition, f.Outcome = bytesOf(row.Token), bytesOf(row.Condition), row.Outcome
 	f.Shares, f.USD, f.Fee = data.Micro(row.Shares), data.Micro(row.USD), data.Micro(row.Fee)
-	return PlainToken(f.Token)
+	return true
 }
 
 // bytesOf returns the bytes of s, which must not be changed.

@@ -1,0 +1,137 @@
+package ingest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/engine"
+)
+
+// plainHashes is what the hashes in the rows of a file stand for. Ids are given in the order of rows, so a hash has none
+// before its first row.
+type plainHashes struct {
+	wallets map[int64]walletOfHash
+	tokens  map[int64]*tokenOfHash
+}
+
+type walletOfHash struct {
+	address data.Address
+	id      int32 // noID: no row had it yet
+}
+
+type tokenOfHash struct {
+	token, condition string // condition "": the file does not say
+	outcome          int8
+	id               int32 // noID: no row had it yet
+}
+
+const noID = -1
+
+// readHashes reads what the hashes stand for. It fails with errNotPlain for a text that is not plain, if two have the
+// same hash, and if they are too many to keep in memory.
+func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainHashes, err error) {
+	h = plainHashes{wallets: map[int64]walletOfHash{}, tokens: map[int64]*tokenOfHash{}}
+	err = engine.StreamRows(p.ctx, conn, rows.Wallets, func(row *data.PlainWallet) error {
+		w := walletOfHash{id: noID}
+		_, twice := h.wallets[row.Hash]
+		if p.left -= hashedWallet; twice || p.left < 0 || !shape.PlainHex(w.address[:], []byte(row.Text)) {
+			return errNotPlain
+		}
+		h.wallets[row.Hash] = w
+		return nil
+	})
+	if err != nil {
+		return h, fmt.Errorf("wallets: %w", err)
+	}
+	err = engine.StreamRows(p.ctx, conn, rows.Tokens, func(row *data.PlainToken) error {
+		_, twice := h.tokens[row.Hash]
+		if p.left -= hashedToken; twice || p.left < 0 || row.Outcome < data.NoIndex || !shape.PlainToken([]byte(row.Token)) {
+			return errNotPlain
+		}
+		h.tokens[row.Hash] = &tokenOfHash{token: strings.Clone(row.Token), condition: strings.Clone(row.Condition), outcome: row.Outcome, id: noID}
+		return nil
+	})
+	if err != nil {
+		return h, fmt.Errorf("tokens: %w", err)
+	}
+	return h, nil
+}
+
+// addHashed adds a row with the hashes of its texts.
+func (p *plainReader) addHashed(h plainHashes, f *data.PlainFill, wallet, token int64) error {
+	w, read := h.wallets[wallet]
+	t := h.tokens[token]
+	if !read || t == nil { // the file is another one now
+		return errNotPlain
+	}
+	if w.id == noID {
+		w.id = p.walletOf(w.address)
+		h.wallets[wallet] = w
+	}
+	if t.id == noID {
+		t.id = p.tokenOf([]byte(t.token))
+		if p.several && t.condition != "" && t.id >= p.token {
+			return errAlone
+		}
+		if !p.say(t) {
+			return errNotPlain
+		}
+	}
+	return p.addRow(f, w.id, t.id)
+}
+
+// say notes what rows say about the market of their token. A token of which rows say different things is left to the
+// statements.
+func (p *plainReader) say(t *tokenOfHash) bool {
+	for int(t.id) >= len(p.said) {
+		p.said = append(p.said, nil)
+	}
+	if m := p.said[t.id]; m != nil {
+		return m.text == t.condition && (m.outcome == t.outcome || m.text == "")
+	}
+	m := &plainMapping{text: t.condition, outcome: t.outcome}
+	if m.text != "" {
+		if !shape.PlainHex(m.condition[:], []byte(m.text)) {
+			return false
+		}
+		p.conditions = true
+	}
+	p.said[t.id] = m
+	p.left -= plainMarket
+	return true
+}
+
+// readRows returns a func that reads a file by DuckDB, on another connection than the one that appends.
+func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool, error) {
+	return func() (plain bool, err error) {
+		ran, err := j.im.DB.BesideUsual(p.ctx, func(conn *sql.Conn) error {
+			hashes, err := p.readHashes(conn, rows)
+			if err != nil {
+				return err
+			}
+			var fill data.PlainFill
+			return engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
+				if !rows.Fill(row, &fill) {
+					return errNotPlain
+				}
+				return p.addHashed(hashes, &fill, row.Wallet, row.Token)
+			})
+		})
+		if err == nil && ran {
+			err = p.end()
+		}
+		switch {
+		case p.ctx.Err() != nil:
+			return false, p.ctx.Err()
+		case errors.Is(err, errAlone):
+			return false, err
+		case err != nil: // staging says what is wrong with the file
+			return false, nil
+		}
+		return ran, nil
+	}
+}
