@@ -28,7 +28,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 		t.Skip("starts three servers")
 	}
 	venue, lake, out := filepath.Join(t.TempDir(), "venue"), filepath.Join(t.TempDir(), "lake"), t.TempDir()
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(2_500, 30_000)), FileRows: 2_000, Days: testfiles.Cases(8, 0)}, venue, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(2_500, 15_000)), FileRows: 2_000, Days: testfiles.Cases(8, 0)}, venue, nil); err != nil {
 		t.Fatal(err)
 	}
 	a := &installation{t: t, dir: t.TempDir()}

@@ -28,7 +28,7 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 		}
 	}
 	s := serveHere(t, t.TempDir(), "--follow", published)
-	for range testfiles.Cases(3, 24) { // more than are kept
+	for range testfiles.Cases(3, 16) { // more than are kept
 		w.importOne()
 		for _, at := range []*replicaServer{writer, s} {
 			becomes(t, at.base, replicaStats, key, 200, tradesOf(w.fills))

@@ -131,7 +131,7 @@ func importAloud(dir, from string) {
 
 func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(5_000, 20_000)), Days: sampleDays()}, from, nil)
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(5_000, 12_000)), Days: sampleDays()}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ var identity = map[string][]string{
 }
 
 // walkChunks is the number of files that are imported during each scan.
-var walkChunks = testfiles.Cases(4, 24)
+var walkChunks = testfiles.Cases(4, 14)
 
 // TestScanDuringImportShowsItsRowsOnce scans every endpoint with a cursor while files are imported:
 // in the order of time, and with fills older than what the scan has passed.
