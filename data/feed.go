@@ -82,7 +82,7 @@ type Query struct {
 
 // PlainRows reads fills in their plainest form from a file that DuckDB reads, and that can be read more than once. Rows have
 // hashes of their texts, since few wallets and tokens have many rows. The hashes are DuckDB's, of 63 bits: different texts
-// may have the same one, which whoever reads the texts finds.
+// may have the same one, which shows when the texts are read.
 type PlainRows struct {
 	Wallets string                                 // each text of a wallet once, as PlainWallet
 	Tokens  string                                 // each triple of token, condition and outcome once, as PlainToken
@@ -131,8 +131,6 @@ type PlainFill struct {
 	TS          int64 // unix µs
 	Wallet      Address
 	Token       []byte // decimal, without leading zeros; valid until each returns
-	Condition   []byte // text of the market's condition; valid until each returns; empty: the file does not say
-	Outcome     int8   // of the token in the market; NoIndex: the file does not say
 	Side        Side
 	Role        Role
 	Shares, USD Micro

@@ -24,9 +24,9 @@ type walletOfHash struct {
 }
 
 type tokenOfHash struct {
-	token, condition string // condition "": the file does not say
-	outcome          int8
-	id               int32 // noID: no row had it yet
+	token string
+	plainMapping
+	id int32 // noID: no row had it yet
 }
 
 const noID = -1
@@ -48,11 +48,13 @@ func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainH
 		return h, fmt.Errorf("wallets: %w", err)
 	}
 	err = engine.StreamRows(p.ctx, conn, rows.Tokens, func(row *data.PlainToken) error {
+		t := &tokenOfHash{token: strings.Clone(row.Token), plainMapping: plainMapping{text: strings.Clone(row.Condition), outcome: row.Outcome}, id: noID}
 		_, twice := h.tokens[row.Hash]
-		if p.left -= hashedToken; twice || p.left < 0 || row.Outcome < data.NoIndex || !shape.PlainToken([]byte(row.Token)) {
+		if p.left -= hashedToken; twice || p.left < 0 || t.outcome < data.NoIndex || !shape.PlainToken([]byte(t.token)) ||
+			t.text != "" && !shape.PlainHex(t.condition[:], []byte(t.text)) {
 			return errNotPlain
 		}
-		h.tokens[row.Hash] = &tokenOfHash{token: strings.Clone(row.Token), condition: strings.Clone(row.Condition), outcome: row.Outcome, id: noID}
+		h.tokens[row.Hash] = t
 		return nil
 	})
 	if err != nil {
@@ -74,7 +76,7 @@ func (p *plainReader) addHashed(h plainHashes, f *data.PlainFill, wallet, token 
 	}
 	if t.id == noID {
 		t.id = p.tokenOf([]byte(t.token))
-		if p.several && t.condition != "" && t.id >= p.token {
+		if p.several && t.text != "" && t.id >= p.token {
 			return errAlone
 		}
 		if !p.say(t) {
@@ -91,17 +93,10 @@ func (p *plainReader) say(t *tokenOfHash) bool {
 		p.said = append(p.said, nil)
 	}
 	if m := p.said[t.id]; m != nil {
-		return m.text == t.condition && (m.outcome == t.outcome || m.text == "")
+		return m.text == t.text && (m.outcome == t.outcome || m.text == "")
 	}
-	m := &plainMapping{text: t.condition, outcome: t.outcome}
-	if m.text != "" {
-		if !shape.PlainHex(m.condition[:], []byte(m.text)) {
-			return false
-		}
-		p.conditions = true
-	}
-	p.said[t.id] = m
-	p.left -= plainMarket
+	p.said[t.id] = &t.plainMapping
+	p.conditions = p.conditions || t.text != ""
 	return true
 }
 

@@ -31,14 +31,15 @@ func TestHashesStandForOneTextEach(t *testing.T) {
 		room            int64
 		plain           bool
 	}{
-		"two of each":             {[]string{wallet(1), wallet(2)}, []string{token(1, ""), token(2, condition)}, 2*hashedWallet + 2*hashedToken, true},
-		"a byte less":             {[]string{wallet(1), wallet(2)}, []string{token(1, ""), token(2, condition)}, 2*hashedWallet + 2*hashedToken - 1, false},
-		"wallets of one hash":     {[]string{wallet(1), "('0x" + strings.Repeat("a", 40) + "', 1)"}, []string{token(1, "")}, 1 << 20, false},
-		"tokens of one hash":      {[]string{wallet(1)}, []string{token(1, ""), "('7', '', 0::TINYINT, 1)"}, 1 << 20, false},
-		"a wallet that is none":   {[]string{wallet(1), "('0x12', 2)"}, []string{token(1, "")}, 1 << 20, false},
-		"a row without a wallet":  {[]string{wallet(1), "('', 2)"}, []string{token(1, "")}, 1 << 20, false},
-		"a token that is none":    {[]string{wallet(1)}, []string{token(1, ""), "('0x7', '', 0::TINYINT, 2)"}, 1 << 20, false},
-		"an outcome out of range": {[]string{wallet(1)}, []string{token(1, ""), "('2', '', -2::TINYINT, 2)"}, 1 << 20, false},
+		"two of each":              {[]string{wallet(1), wallet(2)}, []string{token(1, ""), token(2, condition)}, 2*hashedWallet + 2*hashedToken, true},
+		"a byte less":              {[]string{wallet(1), wallet(2)}, []string{token(1, ""), token(2, condition)}, 2*hashedWallet + 2*hashedToken - 1, false},
+		"wallets of one hash":      {[]string{wallet(1), "('0x" + strings.Repeat("a", 40) + "', 1)"}, []string{token(1, "")}, 1 << 20, false},
+		"tokens of one hash":       {[]string{wallet(1)}, []string{token(1, ""), "('7', '', 0::TINYINT, 1)"}, 1 << 20, false},
+		"a wallet that is none":    {[]string{wallet(1), "('0x12', 2)"}, []string{token(1, "")}, 1 << 20, false},
+		"a row without a wallet":   {[]string{wallet(1), "('', 2)"}, []string{token(1, "")}, 1 << 20, false},
+		"a token that is none":     {[]string{wallet(1)}, []string{token(1, ""), "('0x7', '', 0::TINYINT, 2)"}, 1 << 20, false},
+		"a condition that is none": {[]string{wallet(1)}, []string{token(1, ""), token(2, "0xcc")}, 1 << 20, false},
+		"an outcome out of range":  {[]string{wallet(1)}, []string{token(1, ""), "('2', '', -2::TINYINT, 2)"}, 1 << 20, false},
 	} {
 		p := newReader(ctx)
 		p.left = c.room

@@ -17,11 +17,11 @@ const (
 	// and writes a row group at once.
 	plainAhead = 90
 
-	// How many bytes a wallet, a token, a token's market, and what has the hash of a wallet or of a token take at most while a file is read,
-	// and what share of the memory that Go does not use all of them may take.
-	plainWallet, plainToken, plainMarket = 70, 250, 150
-	hashedWallet, hashedToken            = 80, 330
-	plainDivisor                         = 2
+	// How many bytes a wallet, a token, and what has the hash of a wallet or of a token and its market take at most while a file is read, and
+	// what share of the memory that Go does not use all of them may take.
+	plainWallet, plainToken   = 70, 250
+	hashedWallet, hashedToken = 80, 480
+	plainDivisor              = 2
 )
 
 // errNotPlain ends the reading of a file that has to be read in another way.
@@ -63,7 +63,7 @@ type plainFigures struct{ rows, bought, sold, minTS, maxTS int64 }
 
 // plainMapping is what rows say about the market of their token.
 type plainMapping struct {
-	text      string // of the condition
+	text      string // of the condition; "": the file does not say
 	condition data.Hash
 	outcome   int8
 }

@@ -47,7 +47,7 @@ func readPlainOrders(header []string) func(r io.Reader, each func(*data.PlainFil
 		}
 	}
 	return func(r io.Reader, each func(*data.PlainFill) error) (bool, error) {
-		o := &plainOrders{fill: data.PlainFill{LogIndex: data.NoIndex, Block: data.NoIndex, Outcome: data.NoIndex}, header: header, columns: columns, cells: make([][]byte, len(orderColumns)), exchanges: reference.Exchanges()}
+		o := &plainOrders{fill: data.PlainFill{LogIndex: data.NoIndex, Block: data.NoIndex}, header: header, columns: columns, cells: make([][]byte, len(orderColumns)), exchanges: reference.Exchanges()}
 		return o.read(bufio.NewReaderSize(r, 1<<20), each)
 	}
 }
