@@ -160,13 +160,12 @@ func (l *link) count(f func(*Stats)) {
 }
 
 // say queues messages if there is a connection. A new connection begins with hello, which includes
-// everything.
+// everything. It is called with mu held, as of the change that the messages are about: otherwise
+// hello may include the change and the messages repeat it.
 func (l *link) say(messages ...[]byte) {
-	l.mu.Lock()
 	if l.up {
 		l.queue = append(l.queue, messages...)
 	}
-	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -255,7 +254,9 @@ func (l *link) connection(ctx context.Context) error {
 	c.SetReadLimit(mostFrame)
 	l.mu.Lock()
 	l.stats.Connects++
-	l.queue, l.up = l.d.hello(), true
+	if l.queue, l.up = l.d.hello(), true; len(l.queue) == 0 {
+		l.queue = [][]byte{nil} // nothing is followed since it was dialed
+	}
 	l.mu.Unlock()
 	ctx, stop := context.WithCancelCause(ctx)
 	came := make(chan int, 1) // events of a frame

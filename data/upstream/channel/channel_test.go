@@ -326,6 +326,31 @@ func TestTokensComeAndGo(t *testing.T) {
 	}
 }
 
+func TestWhatIsDroppedWhileItConnectsEndsTheConnection(t *testing.T) {
+	dialed, accept := make(chan struct{}), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(dialed)
+		<-accept
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if m := (conn{t, c}).told(); m != nil {
+			t.Errorf("sent %v", m)
+		}
+	}))
+	t.Cleanup(s.Close)
+	m, _ := follow(t, channel.Options{Name: "quotes", URL: strings.Replace(s.URL, "http", "ws", 1), Agent: "a", Jitter: func() float64 { return 0 }}, "1")
+	<-dialed
+	m.Follow(nil)
+	close(accept)
+	until(t, "the end of the connection", func() bool { return m.Stats().State == channel.Idle })
+	if s := m.Stats(); s.Connects != 1 || s.Silent != 0 || s.LastErr != "nothing is left to follow" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestARefusalIsToldWithoutTheAddress(t *testing.T) {
 	o := host(t, func(_ int, c conn) {
 		c.told()

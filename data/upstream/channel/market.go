@@ -77,9 +77,11 @@ func (m *Market) sorted() []string {
 	return out
 }
 
-// Follow replaces the followed tokens.
+// Follow replaces the followed tokens. The host is told of each change once: a connection that is opened
+// meanwhile begins either with the tokens before the change or with those after it.
 func (m *Market) Follow(tokens []string) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	var more, fewer []string
 	want := map[string]bool{}
 	for _, t := range tokens {
@@ -93,7 +95,6 @@ func (m *Market) Follow(tokens []string) {
 		}
 	}
 	m.tokens = want
-	m.mu.Unlock()
 	slices.Sort(more)
 	slices.Sort(fewer)
 	messages := append(subscriptions("unsubscribe", fewer), subscriptions("subscribe", more)...)
