@@ -204,20 +204,25 @@ func resolutions() data.Feed {
 	}
 }
 
+// resolution is a canonical row.
+type resolution struct {
+	Condition  shape.Text `json:"condition_id"`
+	Old        shape.Text `json:"condition"` // from earlier versions
+	Payouts    shape.List `json:"payouts"`
+	ResolvedAt shape.Text `json:"resolved_at"`
+	AtSource   shape.Text `json:"resolved_at_source"`
+	Source     shape.Text `json:"source"`
+	Version    shape.Text `json:"version"`
+	Corrected  shape.Text `json:"corrected_at"`
+}
+
+var resolutionMembers = shape.MembersOf[resolution]()
+
 func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Sink: sink}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
-		var row struct {
-			Condition  shape.Text `json:"condition_id"`
-			Old        shape.Text `json:"condition"` // from earlier versions
-			Payouts    shape.List `json:"payouts"`
-			ResolvedAt shape.Text `json:"resolved_at"`
-			AtSource   shape.Text `json:"resolved_at_source"`
-			Source     shape.Text `json:"source"`
-			Version    shape.Text `json:"version"`
-			Corrected  shape.Text `json:"corrected_at"`
-		}
-		if json.Unmarshal(raw, &row) != nil {
+		var row resolution
+		if resolutionMembers.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
 		condition, err := data.ParseCondition(cmp.Or(row.Condition.Trim(), row.Old.Trim()))

@@ -51,7 +51,7 @@ type market struct {
 	Tags               polymarket.Tags `json:"tags"`
 	Outcomes           shape.Labels    `json:"outcomes"`
 	Tokens             shape.List      `json:"token_ids"`
-	Mapped             *shape.List     `json:"mapped_tokens"`
+	Mapped             givenList       `json:"mapped_tokens"`
 	Prices             shape.List      `json:"prices"`
 	BestBid            shape.Text      `json:"best_bid"`
 	BestAsk            shape.Text      `json:"best_ask"`
@@ -90,11 +90,13 @@ func (r *market) named(format data.Format) {
 	}
 }
 
+var marketMembers = shape.MembersOf[market]()
+
 func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row market
-		if err := json.Unmarshal(raw, &row); err != nil {
+		if err := marketMembers.Unmarshal(raw, &row); err != nil {
 			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		row.named(src.Format)
@@ -113,7 +115,7 @@ func (r *market) market() (data.Market, error) {
 		return data.Market{}, shape.Known("bad_condition")
 	}
 	labels := r.Outcomes
-	if r.Mapped != nil {
+	if r.Mapped.given {
 		labels = nil // what pmx wrote may have lists of different lengths
 	}
 	if err := polymarket.CheckLists(labels, r.Tokens, r.Prices); err != nil {
@@ -183,6 +185,22 @@ func (g *givenText) UnmarshalJSON(b []byte) error {
 	return g.Text.UnmarshalJSON(b)
 }
 
+// givenList is a list, and whether the record has it: null is none.
+type givenList struct {
+	shape.List
+	given bool
+}
+
+// UnmarshalJSON accepts null and what a List does.
+func (g *givenList) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*g = givenList{}
+		return nil
+	}
+	g.given = true
+	return g.List.UnmarshalJSON(b)
+}
+
 // lists are the lists of a market by outcome.
 type lists struct {
 	outcomes, tokens []string
@@ -194,7 +212,7 @@ type lists struct {
 func (r *market) lists() (l lists) {
 	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	tokens, prices := n, n
-	if r.Mapped != nil {
+	if r.Mapped.given {
 		tokens, prices = len(r.Tokens), len(r.Prices)
 	} else if n == 0 {
 		prices = len(r.Prices) // nothing to contradict
@@ -204,10 +222,10 @@ func (r *market) lists() (l lists) {
 
 // mapped parses mapped_tokens; false if one cannot be parsed, or is given for two outcomes.
 func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
-	if r.Mapped == nil {
+	if !r.Mapped.given {
 		return nil, true
 	}
-	for _, text := range *r.Mapped {
+	for _, text := range r.Mapped.List {
 		index, rest, _ := strings.Cut(text, ":")
 		id, inPassing := strings.CutSuffix(rest, ":trade")
 		outcome, err := strconv.ParseInt(index, 10, 8)
