@@ -16,7 +16,7 @@ import (
 // is paid once.
 const (
 	togetherFiles = 1_000
-	togetherRows  = 4_000_000
+	togetherRows  = 2_000_000
 )
 
 // Groups divides plans, in order, into groups for ImportTogether and single ones.

@@ -322,7 +322,8 @@ func TestGroups(t *testing.T) {
 		change(&next)
 		return next
 	}
-	large, other := with(func(p *ingest.Plan) { p.Rows = 600_000 }), with(func(p *ingest.Plan) { p.Head.Types[0] = "STRING" })
+	one := with(func(p *ingest.Plan) { p.Rows = 1 })
+	large, other := with(func(p *ingest.Plan) { p.Rows = 1_000_000 }), with(func(p *ingest.Plan) { p.Head.Types[0] = "STRING" })
 	for name, c := range map[string]struct {
 		plans []ingest.Plan
 		want  []int
@@ -331,7 +332,8 @@ func TestGroups(t *testing.T) {
 		"alike":         {[]ingest.Plan{p, p, p}, []int{3}},
 		"text":          {[]ingest.Plan{csv, csv}, []int{1, 1}},
 		"text among":    {[]ingest.Plan{p, csv, p, p}, []int{1, 1, 2}},
-		"many rows":     {[]ingest.Plan{large, large, p, large}, []int{1, 2, 1}},
+		"many rows":     {[]ingest.Plan{large, large, p, large}, []int{3, 1}},
+		"a row more":    {[]ingest.Plan{large, large, one, large}, []int{2, 2}},
 		"other columns": {[]ingest.Plan{p, other, other, p}, []int{1, 2, 1}},
 		"many files":    {slices.Repeat([]ingest.Plan{p}, 2_500), []int{1_000, 1_000, 500}},
 	} {

@@ -61,6 +61,9 @@ func (w *importWork) together(ctx context.Context, group []ingest.Plan, coming r
 	if err != nil {
 		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be committed nevertheless
 		w.apart++
+		if ctx.Err() == nil {
+			w.cfg.Log.Info().AnErr("reason", err).Str("first", group[0].Name).Int("files", len(group)).Msg("files are imported one by one")
+		}
 		return false, ctx.Err()
 	}
 	w.apart = 0
