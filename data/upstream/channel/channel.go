@@ -189,6 +189,10 @@ func (l *link) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if errors.Is(err, errNothingLeft) { // which is no fault of the host
+			tries = 0
+			continue
+		}
 		if l.o.Now().Sub(began) >= l.o.Settled {
 			tries = 0
 		}
@@ -217,7 +221,7 @@ func (l *link) masked(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, errSilent), errors.Is(err, errNothingLeft):
+	case errors.Is(err, errSilent):
 		return err.Error()
 	}
 	if code := websocket.CloseStatus(err); code != -1 {

@@ -326,28 +326,43 @@ func TestTokensComeAndGo(t *testing.T) {
 	}
 }
 
-func TestWhatIsDroppedWhileItConnectsEndsTheConnection(t *testing.T) {
-	dialed, accept := make(chan struct{}), make(chan struct{})
+// TestTokensChangeWhileItConnects: the host is told the tokens of that time once. Without one, the connection ends at
+// once and without a fault, and the next token does not wait.
+func TestTokensChangeWhileItConnects(t *testing.T) {
+	dialed, accept, told := make(chan struct{}), make(chan struct{}), make(chan map[string]any, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(dialed)
+		dialed <- struct{}{}
 		<-accept
 		c, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		if m := (conn{t, c}).told(); m != nil {
-			t.Errorf("sent %v", m)
+		for m := (conn{t, c}).told(); m != nil; m = (conn{t, c}).told() {
+			told <- m
 		}
 	}))
 	t.Cleanup(s.Close)
-	m, _ := follow(t, channel.Options{Name: "quotes", URL: strings.Replace(s.URL, "http", "ws", 1), Agent: "a", Jitter: func() float64 { return 0 }}, "1")
+	o := channel.Options{Name: "quotes", URL: strings.Replace(s.URL, "http", "ws", 1), Agent: "a"}
+	o.Sleep = func(ctx context.Context, d time.Duration) error { t.Errorf("slept %v", d); return ctx.Err() }
+	m, _ := follow(t, o, "1")
 	<-dialed
 	m.Follow(nil)
-	close(accept)
+	accept <- struct{}{}
 	until(t, "the end of the connection", func() bool { return m.Stats().State == channel.Idle })
-	if s := m.Stats(); s.Connects != 1 || s.Silent != 0 || s.LastErr != "nothing is left to follow" {
-		t.Errorf("%+v", s)
+	if s := m.Stats(); s.Connects != 1 || s.Silent != 0 || s.LastErr != "" || len(told) > 0 {
+		t.Errorf("%+v, sent %d", s, len(told))
+	}
+	m.Follow([]string{"1"})
+	<-dialed
+	m.Follow([]string{"2", "3", "2"})
+	accept <- struct{}{}
+	if first := <-told; first["type"] != "market" || !slices.Equal(texts(first["assets_ids"]), []string{"2", "3"}) {
+		t.Errorf("told %v", first)
+	}
+	m.Follow([]string{"2", "3", "4", "4"})
+	if next := <-told; next["operation"] != "subscribe" || !slices.Equal(texts(next["assets_ids"]), []string{"4"}) {
+		t.Errorf("then told %v", next)
 	}
 }
 

@@ -85,9 +85,10 @@ func (m *Market) Follow(tokens []string) {
 	var more, fewer []string
 	want := map[string]bool{}
 	for _, t := range tokens {
-		if want[t] = true; !m.tokens[t] {
+		if !want[t] && !m.tokens[t] {
 			more = append(more, t)
 		}
+		want[t] = true
 	}
 	for t := range m.tokens {
 		if !want[t] {
