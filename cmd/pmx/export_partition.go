@@ -62,7 +62,7 @@ func (m *factsManifest) write(dir string, std stdio) error {
 
 // checkFacts compares every file of a folder of facts with its manifest before any of it is
 // imported. Other paths are ignored.
-func checkFacts(dir string) error {
+func checkFacts(ctx context.Context, dir string) error {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return nil // a file or a glob; errors are reported when it is opened
 	}
@@ -74,14 +74,17 @@ func checkFacts(dir string) error {
 		return fmt.Errorf("%s is an incomplete export: run pmx export fills --partition-by day --out %s again, or import single files", dir, dir)
 	}
 	for _, p := range m.Files {
-		if err := checkPartition(dir, p); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := checkPartition(ctx, dir, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkPartition(dir string, p export.Partition) error {
+func checkPartition(ctx context.Context, dir string, p export.Partition) error {
 	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
 		return fmt.Errorf("the manifest of %s names %q, which is outside the folder", dir, p.Name)
 	}
@@ -89,14 +92,35 @@ func checkPartition(dir string, p export.Partition) error {
 	if err != nil {
 		return fmt.Errorf("%s lacks a file of its manifest: %w", dir, err)
 	}
-	sum, bytes, err := export.FileSum(f)
-	if err := errors.Join(err, f.Close()); err != nil {
+	defer func() { _ = f.Close() }() // it is only read
+	st, err := f.Stat()
+	if err != nil {
 		return err
 	}
-	if sum != p.SHA256 || bytes != p.Bytes {
-		return fmt.Errorf("%s in %s does not match the manifest: its SHA-256 is %s, not %s; export it again", p.Name, dir, sum, p.SHA256)
+	if st.Size() != p.Bytes {
+		return fmt.Errorf("%s in %s does not match the manifest: it has %d bytes, not %d; copy or export it again", p.Name, dir, st.Size(), p.Bytes)
+	}
+	sum, _, err := export.FileSum(&untilDone{ctx, f})
+	if err != nil {
+		return err
+	}
+	if sum != p.SHA256 {
+		return fmt.Errorf("%s in %s does not match the manifest: its SHA-256 is %s, not %s; copy or export it again", p.Name, dir, sum, p.SHA256)
 	}
 	return nil
+}
+
+// untilDone reads until its context ends.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r *untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 type partitionRequest struct {
@@ -157,7 +181,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 			t.known.State = before.State
 		}
 		for _, p := range before.Files {
-			if checkPartition(c.Out, p) == nil {
+			if checkPartition(ctx, c.Out, p) == nil {
 				t.known.Files[p.Name] = p
 				t.had = append(t.had, p)
 			}

@@ -59,7 +59,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	defer in.remove()
 	for _, path := range paths {
-		if err := checkFacts(path); err != nil {
+		if err := checkFacts(ctx, path); err != nil {
 			return err
 		}
 	}

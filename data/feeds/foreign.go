@@ -55,7 +55,7 @@ var strangers = []struct {
 		"it has only the addresses of forecasts; import what these return"},
 	{keyed("features[].properties.stationIdentifier", "features[].properties.timeZone"), "a list of stations",
 		"stations are listed in stations.csv in the data directory; import their observations"},
-	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it lists the files of the folder and has no rows"},
+	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it has no rows, and files are compared with it only if the folder itself is imported"},
 	{keyed("generator", "kind", "address"), "the manifest of a wallet's export by pmx", "it describes the other files of the folder and has no rows"},
 	{keyed("generator", "seed", "matches"), "the manifest of a sample venue by pmx", "it has the expected totals of the other files of the folder and no rows"},
 	{keyed("error", "reason"), "an error that a service answered with", "repeat the request: the file has no data"},

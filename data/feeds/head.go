@@ -147,7 +147,11 @@ func footer(file *os.File, h *data.Head) error {
 	}
 	f, err := parquet.OpenFile(file, info.Size())
 	if err != nil {
-		return fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
+		var begin [4]byte
+		if _, short := file.ReadAt(begin[:], 0); short == nil && string(begin[:]) != "PAR1" {
+			return fmt.Errorf("it does not begin as a Parquet file does (a compressed one must be decompressed first): %w", err)
+		}
+		return fmt.Errorf("the file is cut off or damaged: it does not end as a Parquet file does: %w", err)
 	}
 	for _, field := range f.Schema().Fields() {
 		kind := "GROUP"

@@ -60,7 +60,7 @@ func TestAReplacedFileIsReadAsPlannedOrRefused(t *testing.T) {
 		"an archive":           {file: "f.csv", planned: header + fill("taker"), now: "PK\x03\x04", refused: "this is a zip archive"},
 		"another Parquet feed": {file: "t.parquet", planned: trades, now: blocks, refused: "it is not a file of jonbecker-trades: it has the shape of jonbecker-blocks"},
 		"text for Parquet":     {file: "t.parquet", planned: trades, now: header + fill("taker"), refused: "it was parquet and is csv"},
-		"broken Parquet":       {file: "t.parquet", planned: trades, now: "PAR1 no more", refused: "parquet footer"},
+		"broken Parquet":       {file: "t.parquet", planned: trades, now: "PAR1 no more", refused: "cut off or damaged"},
 		"gone":                 {file: "t.parquet", planned: trades, gone: true, refused: "no such file"},
 		"named":                {file: "l.csv", as: "pmx-fills", planned: list, now: header + fill("taker"), rows: 1},
 		"named, another feed":  {file: "l.csv", as: "pmx-fills", planned: list, now: mappedHeader, refused: "it is not a file of pmx-fills: it has the shape of pmx-markets"},
