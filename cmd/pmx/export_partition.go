@@ -13,6 +13,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine/export"
+	"pmx/engine/guard"
 	"pmx/rollups/keeper"
 )
 
@@ -100,7 +101,7 @@ func checkPartition(ctx context.Context, dir string, p export.Partition) error {
 	if st.Size() != p.Bytes {
 		return fmt.Errorf("%s in %s does not match the manifest: it has %d bytes, not %d; copy or export it again", p.Name, dir, st.Size(), p.Bytes)
 	}
-	sum, _, err := export.FileSum(&untilDone{ctx, f})
+	sum, _, err := export.FileSum(guard.Reader(ctx, f))
 	if err != nil {
 		return err
 	}
@@ -108,19 +109,6 @@ func checkPartition(ctx context.Context, dir string, p export.Partition) error {
 		return fmt.Errorf("%s in %s does not match the manifest: its SHA-256 is %s, not %s; copy or export it again", p.Name, dir, sum, p.SHA256)
 	}
 	return nil
-}
-
-// untilDone reads until its context ends.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r *untilDone) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 type partitionRequest struct {

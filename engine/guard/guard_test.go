@@ -176,3 +176,16 @@ func TestSleepEndsWithItsContext(t *testing.T) {
 		t.Errorf("ended meanwhile: %v", err)
 	}
 }
+
+// TestAReaderEndsWithItsContext: what was read before is kept.
+func TestAReaderEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, some := guard.Reader(ctx, strings.NewReader("abcd")), make([]byte, 2)
+	if n, err := r.Read(some); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	cancel()
+	if n, err := r.Read(some); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pmx/data"
+	"pmx/engine/guard"
 )
 
 // look counts the lines of a CSV file, assuming that each except for the header is a record. sound
@@ -20,7 +21,7 @@ func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err er
 		return lines, false, err
 	}
 	defer func() { _ = file.Close() }()
-	r := &countReader{r: &cancelReader{ctx: ctx, r: file}}
+	r := &countReader{r: guard.Reader(ctx, file)}
 	buf, l := make([]byte, 256<<10), looked{valid: true}
 	for {
 		n, err := r.Read(buf[l.carried:])

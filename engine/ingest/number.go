@@ -11,6 +11,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
+	"pmx/engine/guard"
 )
 
 // numbered copies an NDJSON file and adds the number of its record to every line that is not blank:
@@ -27,7 +28,7 @@ func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
 	if err != nil {
 		return src, lines, err
 	}
-	r, w := &countReader{r: &cancelReader{ctx: j.ctx, r: in}}, bufio.NewWriterSize(out, 1<<20)
+	r, w := &countReader{r: guard.Reader(j.ctx, in)}, bufio.NewWriterSize(out, 1<<20)
 	lines.Records, err = number(w, shape.SkipBOM(r))
 	if err = errors.Join(err, w.Flush(), out.Close()); err != nil {
 		return src, lines, err

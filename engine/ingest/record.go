@@ -14,6 +14,7 @@ import (
 	"pmx/data"
 	"pmx/data/feeds/records"
 	"pmx/data/feeds/shape"
+	"pmx/engine/guard"
 )
 
 // record is a record of a file that DuckDB reads. It is valid until the next one. The header of a
@@ -57,7 +58,7 @@ func (j *fileImport) eachRecord(f func(*record) error) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	src := shape.SkipBOM(&cancelReader{ctx: j.ctx, r: file})
+	src := shape.SkipBOM(guard.Reader(j.ctx, file))
 	if j.src.plain.Format == data.NDJSON {
 		j.blank, err = shape.EachLine(src, func(line, nth int64, text []byte, err *shape.RowError) error {
 			return counted(&record{line: line, nth: nth, raw: text, err: err})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"pmx/data"
+	"pmx/engine/guard"
 )
 
 // source is a file that is being imported: the user's file, and a plain copy of or link to it below
@@ -179,7 +180,7 @@ func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format d
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(w, &cancelReader{ctx: ctx, r: r})
+	_, err = io.Copy(w, guard.Reader(ctx, r))
 	if err := errors.Join(err, w.Close()); err != nil {
 		return fmt.Errorf("copy %s file: %w", format, err)
 	}
@@ -204,17 +205,4 @@ func sameFile(r io.Reader, path string) bool {
 func isPlain(r io.Reader) bool {
 	_, ok := r.(*os.File)
 	return ok
-}
-
-// cancelReader ends a long copy when its context ends.
-type cancelReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *cancelReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -71,7 +71,7 @@ func (j *fileImport) plainText(src data.Source, p *plainReader, read func(r io.R
 			return false, err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
-		return p.readText(&cancelReader{ctx: p.ctx, r: file}, read)
+		return p.readText(guard.Reader(p.ctx, file), read)
 	}
 }
 
