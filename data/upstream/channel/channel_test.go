@@ -326,7 +326,7 @@ func TestTokensComeAndGo(t *testing.T) {
 	}
 }
 
-// TestTokensChangeWhileItConnects: the host is told the tokens of that time once. Without one, the connection ends at
+// TestTokensChangeWhileItConnects: the tokens of that time are sent to the host once. Without one, the connection ends at
 // once and without a fault, and the next token does not wait.
 func TestTokensChangeWhileItConnects(t *testing.T) {
 	dialed, accept, told := make(chan struct{}), make(chan struct{}), make(chan map[string]any, 100)

@@ -77,7 +77,7 @@ func (m *Market) sorted() []string {
 	return out
 }
 
-// Follow replaces the followed tokens. The host is told of each change once: a connection that is opened
+// Follow replaces the followed tokens. Each change is sent to the host once: a connection that is opened
 // meanwhile begins either with the tokens before the change or with those after it.
 func (m *Market) Follow(tokens []string) {
 	m.mu.Lock()
