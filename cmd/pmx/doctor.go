@@ -222,7 +222,7 @@ func checkInbox(dir engine.Dir) []finding {
 	if len(notes) == 0 {
 		return nil
 	}
-	return []finding{{"inbox", warns, fmt.Sprintf("%d files could not be imported, the last one %s", len(notes), strings.TrimSuffix(notes[len(notes)-1], ".error.txt")),
+	return []finding{{"inbox", warns, fmt.Sprintf("%s could not be imported, the last one %s", count(int64(len(notes)), "file"), strings.TrimSuffix(notes[len(notes)-1], ".error.txt")),
 		"read the note next to each, and remove both once it is settled"}}
 }
 

@@ -152,7 +152,7 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if res.Truncated {
 		note = fmt.Sprintf(", the first ones only: a file has at most %s", thousands(export.MaxRows))
 	}
-	_, err = fmt.Fprintf(std.err, "%s: %s rows%s\n", c.Out, thousands(res.Rows), note)
+	_, err = fmt.Fprintf(std.err, "%s: %s%s\n", c.Out, count(res.Rows, "row"), note)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
 	if c.JSON {
 		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "manifest": t.id, "files": len(t.files), "written": t.written, "rows": t.fills()})
 	}
-	_, err = fmt.Fprintf(std.err, "%s: %s fills in %d files, %d of them written\n", c.Out, thousands(t.fills()), len(t.files), t.written)
+	_, err = fmt.Fprintf(std.err, "%s: %s in %s, %d of them written\n", c.Out, count(t.fills(), "fill"), count(int64(len(t.files)), "file"), t.written)
 	return err
 }
 

@@ -187,7 +187,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "files": len(t.files), "written": t.written, "rows": t.rows(),
 			"provisional_fills": provisional(t.files)})
 	}
-	text := fmt.Sprintf("%s: %s rows in %d files, %d of them written\n", c.Out, thousands(t.rows()), len(t.files), t.written)
+	text := fmt.Sprintf("%s: %s in %s, %d of them written\n", c.Out, count(t.rows(), "row"), count(int64(len(t.files)), "file"), t.written)
 	if n := provisional(t.files); n > 0 {
 		text += fmt.Sprintf("%s fills are provisional: they come from the venue's list of trades and are not confirmed by the chain\n", thousands(n))
 	}

@@ -138,15 +138,23 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 }
 
 func printChecks(w io.Writer, checks []rollups.Check) {
+	var rows, failed int64
 	for _, c := range checks {
+		rows += c.Rows
 		mark := "ok    "
 		if !c.OK {
 			mark = "FAILED"
+			failed++
 		}
 		_, _ = fmt.Fprintf(w, "%s  %-24s %14s rows", mark, c.Name, thousands(c.Rows))
 		if !c.OK {
 			_, _ = fmt.Fprintf(w, ", %s refute it: %s", thousands(c.Bad), c.Detail)
 		}
 		_, _ = fmt.Fprintln(w)
+	}
+	if all := count(int64(len(checks)), "check"); failed > 0 {
+		_, _ = fmt.Fprintf(w, "%s of %s failed\n", thousands(failed), all)
+	} else {
+		_, _ = fmt.Fprintf(w, "%s of %s, all ok\n", all, count(rows, "row"))
 	}
 }

@@ -44,9 +44,10 @@ func cmdPrivate(ts *testscript.TestScript, neg bool, args []string) {
 func TestNamesOfFilesAreShownVisibly(t *testing.T) {
 	name := "/tmp/a\x1b[31m\nb\u202egnp.csv\x9b\xff"
 	var out, errOut bytes.Buffer
-	printEvent(&out, &errOut, keeper.Event{Receipt: &ingest.Receipt{File: name, Feed: "pmx-fills", Read: 1, RejectedFile: name}})
-	printEvent(&out, &errOut, keeper.Event{Failed: &keeper.Failure{File: name, Error: name + ": broken"}})
-	printEvent(&out, &errOut, keeper.Event{Skipped: &keeper.Failure{File: name, Error: name + ": not recognised"}})
+	p := newReceiptPrinter(&out, &errOut)
+	p.event(keeper.Event{Receipt: &ingest.Receipt{File: name, Feed: "pmx-fills", Read: 1, RejectedFile: name}})
+	p.event(keeper.Event{Failed: &keeper.Failure{File: name, Error: name + ": broken"}})
+	p.event(keeper.Event{Skipped: &keeper.Failure{File: name, Error: name + ": not recognised"}})
 	status(t.Context(), errors.New(name+": no such file"), stdio{err: &errOut})
 	text := out.String() + errOut.String()
 	for _, raw := range []string{"\x1b", "\u202e", "\x9b", "\xff"} {

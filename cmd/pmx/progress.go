@@ -106,6 +106,14 @@ func (m *progressBar) file(p ingest.Progress) {
 	m.show(p.Phase+" "+visible(name, name), p.Done, note)
 }
 
+// count writes how many there are of what, which is in the singular: 1,234 files.
+func count(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return thousands(n) + " " + what
+}
+
 // thousands formats n with separators: 1,234,567.
 func thousands(n int64) string {
 	s := fmt.Sprint(n)

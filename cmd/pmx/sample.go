@@ -43,8 +43,8 @@ func (c *SampleCmd) Run(ctx context.Context, std stdio) error {
 	if c.JSON {
 		return json.NewEncoder(std.out).Encode(man)
 	}
-	_, err = fmt.Fprintf(std.out, "%s: %s fills of %s wallets in %s markets, %s … %s, %.1f s\n", c.Out, thousands(man.Fills),
-		thousands(man.Wallets), thousands(man.Markets), man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly),
+	_, err = fmt.Fprintf(std.out, "%s: %s of %s in %s, %s … %s, %.1f s\n", c.Out, count(man.Fills, "fill"),
+		count(int64(man.Wallets), "wallet"), count(int64(man.Markets), "market"), man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly),
 		time.Since(began).Seconds())
 	return err
 }

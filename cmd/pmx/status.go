@@ -271,8 +271,8 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 		line("server", "not running")
 	}
 	line("disk", "%s free of %s; %s", bytesOf(r.Disk.Free), bytesOf(r.Disk.Size), counted(r.Disk.Used, func(n int64) string { return bytesOf(n) }))
-	count := func(n int) string { return fmt.Sprint(n) }
-	line("keys", "%s", counted(r.Keys, count))
+	plain := func(n int) string { return fmt.Sprint(n) }
+	line("keys", "%s", counted(r.Keys, plain))
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 		line("newest backup", "%d, first seen %s", r.Newest, ago(r.NewestSeen, now))
 	}
 	line("newest fill", "%s%s", ago(s.AsOf, now), historical)
-	line("served", "%s fills, %s wallets, %s markets, epoch %d", thousands(s.Served["fills"]), thousands(s.Served["wallets"]), thousands(s.Served["markets"]), s.Epoch)
+	line("served", "%s, %s, %s, epoch %d", count(s.Served["fills"], "fill"), count(s.Served["wallets"], "wallet"), count(s.Served["markets"], "market"), s.Epoch)
 	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
 	if s.Replica == nil { // on a replica it is done by the server that makes the backups
 		line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
@@ -327,11 +327,11 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
 		f := s.Tally.Feeds[name]
-		line("feed "+name, "%s rows in %s batches, %s rejected, last %s", thousands(f.Rows), thousands(f.Batches), thousands(f.Rejected), ago(f.Last, now))
+		line("feed "+name, "%s of %s, %s rejected, last %s", count(f.Rows, "row"), count(f.Batches, "import"), thousands(f.Rejected), ago(f.Last, now))
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		line("source "+src.Name, "%s, complete up to %s, %s new rows", src.State, ago(src.AsOf, now), thousands(src.Rows))
+		line("source "+src.Name, "%s, complete up to %s, %s", src.State, ago(src.AsOf, now), count(src.Rows, "new row"))
 	}
 	m := &s.Memory
 	line("memory", "%s of %s at most: Go %s of %s, %s live; DuckDB %s of %s, spilled %s", bytesOf(m.Resident), bytesOf(m.Limit.Total),
