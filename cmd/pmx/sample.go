@@ -44,7 +44,7 @@ func (c *SampleCmd) Run(ctx context.Context, std stdio) error {
 		return json.NewEncoder(std.out).Encode(man)
 	}
 	_, err = fmt.Fprintf(std.out, "%s: %s of %s in %s, %s … %s, %.1f s\n", c.Out, count(man.Fills, "fill"),
-		count(int64(man.Wallets), "wallet"), count(int64(man.Markets), "market"), man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly),
+		count(man.Wallets, "wallet"), count(man.Markets, "market"), man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly),
 		time.Since(began).Seconds())
 	return err
 }
