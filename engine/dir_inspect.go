@@ -33,17 +33,27 @@ func (d Dir) DamagedLogs() []string {
 	return names
 }
 
-// SchemaVersions returns the schema version of a database that no process has open, and the newest
-// that this program knows. It changes nothing. An older one is brought up to date when the database
-// is opened, a newer one is refused.
-func SchemaVersions(ctx context.Context, d Dir) (at, newest int64, err error) {
+// Inspection is what Inspect finds in a database.
+type Inspection struct {
+	Schema int64 // version of its tables
+	Newest int64 // the newest version that this program knows
+	Stale  bool  // the rollups lack facts; not known if the tables are newer than this program
+}
+
+// Inspect reads a database that no process has open, and changes nothing. Tables of an older version
+// are brought up to date when the database is opened, newer ones are refused.
+func Inspect(ctx context.Context, d Dir) (found Inspection, err error) {
 	db, err := sql.Open("duckdb", d.Database()+"?"+url.Values{"access_mode": {"READ_ONLY"}, "memory_limit": {"512MB"}}.Encode())
 	if err != nil {
-		return 0, 0, explainOpen(d, err)
+		return found, explainOpen(d, err)
 	}
 	defer func() { _ = db.Close() }()
-	if at, newest, err = schema.Versions(ctx, db); err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", d.Database(), err)
+	found.Schema, found.Newest, err = schema.Versions(ctx, db)
+	if err == nil && found.Schema <= found.Newest {
+		err = db.QueryRowContext(ctx, statements.Get("IsStale")).Scan(&found.Stale)
 	}
-	return at, newest, nil
+	if err != nil {
+		return found, fmt.Errorf("%s: %w", d.Database(), err)
+	}
+	return found, nil
 }

@@ -266,7 +266,8 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 
 // checkDatabase compares a database that nobody has open with this program.
 func checkDatabase(ctx context.Context, dir engine.Dir) finding {
-	at, newest, err := engine.SchemaVersions(ctx, dir)
+	found, err := engine.Inspect(ctx, dir)
+	at, newest := found.Schema, found.Newest
 	torn := 0
 	if err != nil {
 		torn, _ = dir.Torn() // if this cannot be found out, the first error says more
@@ -282,6 +283,8 @@ func checkDatabase(ctx context.Context, dir engine.Dir) finding {
 	case at < newest:
 		return finding{"database", warns, fmt.Sprintf("its tables have version %d, and this pmx brings them to %d when it opens them; an older pmx cannot read it then", at, newest),
 			"keep a copy before you start this version"}
+	case found.Stale:
+		return finding{"database", warns, "the figures are not computed yet for all that is stored: an import was cut off before that", "run pmx refresh, or start the server, which does the same"}
 	}
 	return finding{"database", fine, fmt.Sprintf("its tables have version %d, the newest that this pmx knows", at), ""}
 }

@@ -105,6 +105,9 @@ func exportDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emi
 
 // localDataset writes into a new folder, so that concurrent exports do not interfere.
 func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (exported, error) {
+	if err := k.Computed(ctx); err != nil {
+		return exported{}, err
+	}
 	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
 	if err != nil {
 		return exported{}, err

@@ -114,5 +114,8 @@ func (c *ImportCmd) cutShort(ctx context.Context, out io.Writer, done keeper.Res
 	if errors.As(err, &said) {
 		rest = said.Error()
 	}
+	if said == "" && slices.ContainsFunc(done.Receipts, func(r ingest.Receipt) bool { return r.RebuildNeeded }) {
+		rest += "; the figures are not computed yet: pmx refresh does that, and so does the next import or start of the server"
+	}
 	return interruption(fmt.Sprintf("the files with a receipt are in (%d); %s", len(done.Receipts), rest))
 }

@@ -48,24 +48,29 @@ func TestAnInterruptedImportReportsWhatWasImported(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, asJSON := range []bool{false, true} {
-		for receipts, want := range []string{
-			"pmx: interrupted; nothing incomplete was kept\n",
-			"pmx: interrupted; the files with a receipt are in (1); nothing of any other is\n",
+		for _, c := range []struct {
+			receipts int
+			rebuild  bool
+			want     string
+		}{
+			{0, false, "pmx: interrupted; nothing incomplete was kept\n"},
+			{1, false, "pmx: interrupted; the files with a receipt are in (1); nothing of any other is\n"},
+			{1, true, "pmx: interrupted; the files with a receipt are in (1); nothing of any other is; the figures are not computed yet: pmx refresh does that, and so does the next import or start of the server\n"},
 		} {
 			ctx, interrupt := context.WithCancel(t.Context())
 			cli := beside(t, func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
 				interrupt()
 				<-ctx.Done()
-				for range receipts {
-					emit(keeper.Event{Receipt: &ingest.Receipt{File: file, Feed: "pmx-fills", Read: 1, Inserted: 1}})
+				for range c.receipts {
+					emit(keeper.Event{Receipt: &ingest.Receipt{File: file, Feed: "pmx-fills", Read: 1, Inserted: 1, RebuildNeeded: c.rebuild}})
 				}
 				return nil, ctx.Err()
 			})
 			var out, errOut bytes.Buffer
 			std := stdio{in: strings.NewReader(""), out: &out, err: &errOut}
 			code := status(ctx, (&ImportCmd{Paths: []string{file}, OnError: "row", JSON: asJSON}).Run(ctx, cli, std), std)
-			if code != 130 || errOut.String() != want || strings.Contains(out.String(), "pmx-fills") != (receipts == 1) {
-				t.Errorf("%d receipts, JSON %v: status %d, %q, %q", receipts, asJSON, code, out.String(), errOut.String())
+			if code != 130 || errOut.String() != c.want || strings.Contains(out.String(), "pmx-fills") != (c.receipts == 1) {
+				t.Errorf("%d receipts, JSON %v: status %d, %q, %q", c.receipts, asJSON, code, out.String(), errOut.String())
 			}
 		}
 	}

@@ -185,6 +185,9 @@ func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *bac
 	if err := k.CheckRestored(ctx, m); err != nil || c.Quick {
 		return 0, err
 	}
+	if err := k.Refresh(ctx, stages(bar.stage)); err != nil { // an import may have ended before the figures were computed
+		return 0, err
+	}
 	checks, err := k.Verify(ctx, stages(bar.stage))
 	if err != nil {
 		return 0, err

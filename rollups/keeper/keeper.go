@@ -74,7 +74,7 @@ type Keeper struct {
 }
 
 // Open opens the database and, if Config.Serve is set, loads the first snapshot. If a stopped
-// import left the rollups stale, they are rebuilt first.
+// import left the rollups stale, they are rebuilt before that; without Config.Serve they stay so.
 func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
