@@ -78,7 +78,7 @@ func TestAnExportThatEndsEarlyLeavesNothing(t *testing.T) {
 	db := open(t, t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := (&export.Exporter{DB: db}).WriteFacts(ctx, db.Dir().Tmp(), "fills", data.Parquet)
+	_, _, err := (&export.Exporter{DB: db}).WriteFacts(ctx, db.Dir().Tmp(), "fills", data.Parquet, nil)
 	if err == nil {
 		t.Error("a cancelled export gave no error")
 	}

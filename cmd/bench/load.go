@@ -58,7 +58,7 @@ func (b *bench) parquet(name string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path, _, err = k.Exporter().WriteFacts(b.ctx, k.DB().Dir().Exports(), "fills", data.Parquet)
+	path, _, err = k.Exporter().WriteFacts(b.ctx, k.DB().Dir().Exports(), "fills", data.Parquet, nil)
 	if err := errors.Join(err, k.Close()); err != nil {
 		return "", err
 	}

@@ -56,7 +56,7 @@ func shares(emit func(share)) func(done float64) {
 		defer mu.Unlock()
 		if done >= told+0.01 {
 			told = done
-			emit(share{done})
+			emit(share{Done: done})
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // ExportCmd writes datasets.
 type ExportCmd struct {
 	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals,lake"`
-	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out, otherwise parquet." enum:",parquet,csv,ndjson" default:""`
+	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out; parquet if it has none." enum:",parquet,csv,ndjson" default:""`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	Check       bool   `help:"With lake: read every existing file and compare its checksum; by default only sizes are compared."`
@@ -62,10 +62,12 @@ var endings = map[string]data.Format{".parquet": data.Parquet, ".csv": data.CSV,
 // Validate chooses the format, and refuses one that the dataset does not have or that contradicts
 // the file's name.
 func (c *ExportCmd) Validate() error {
-	if ending := filepath.Ext(c.Out); c.PartitionBy == "" {
+	if ending := filepath.Ext(c.Out); c.PartitionBy == "" && c.Dataset != "lake" {
 		switch of := string(endings[strings.ToLower(ending)]); {
+		case c.Format == "" && of == "" && ending != "" && !isDevice(c.Out):
+			return fmt.Errorf("--out %s: %s is the extension of none of the formats parquet, csv and ndjson: choose one with --format, or another file name", c.Out, ending)
 		case c.Format == "":
-			c.Format = cmp.Or(of, string(data.Parquet))
+			c.Format = of
 		case of != "" && of != c.Format:
 			return fmt.Errorf("--format=%s and --out %s contradict each other: leave --format out, or choose another file name", c.Format, c.Out)
 		}
@@ -77,6 +79,12 @@ func (c *ExportCmd) Validate() error {
 	return nil
 }
 
+// isDevice reports whether a path is that of something else than a file or folder.
+func isDevice(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
 type exportRequest struct {
 	Dataset string      `json:"dataset"`
 	Format  data.Format `json:"format"`
@@ -84,7 +92,15 @@ type exportRequest struct {
 
 // share is the progress of an export, as an event.
 type share struct {
-	Done float64 `json:"done"` // 0…1
+	Done  float64 `json:"done"`            // 0…1; negative: not known
+	Bytes int64   `json:"bytes,omitempty"` // written so far, if nothing else is known
+}
+
+func (s share) written() string {
+	if s.Bytes == 0 {
+		return ""
+	}
+	return size(s.Bytes) + " written"
 }
 
 type exported struct {
@@ -99,7 +115,7 @@ func exportDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emi
 	if slices.Contains(export.Datasets(), req.Dataset) {
 		return localDataset(ctx, k, req, emit)
 	}
-	out.Path, out.Rows, err = k.Exporter().WriteFacts(ctx, k.DB().Dir().Tmp(), req.Dataset, req.Format)
+	out.Path, out.Rows, err = k.Exporter().WriteFacts(ctx, k.DB().Dir().Tmp(), req.Dataset, req.Format, func(bytes int64) { emit(share{Done: -1, Bytes: bytes}) })
 	return out, err
 }
 
@@ -113,7 +129,7 @@ func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit
 		return exported{}, err
 	}
 	path := filepath.Join(dir, req.Dataset+"."+string(req.Format))
-	file, err := k.Exporter().Write(ctx, req.Dataset, req.Format, path, func(done float64) { emit(share{done}) })
+	file, err := k.Exporter().Write(ctx, req.Dataset, req.Format, path, func(done float64) { emit(share{Done: done}) })
 	if err != nil {
 		return exported{}, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -134,9 +150,12 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)
 	}
+	if c.Out == "-" && c.Format == string(data.Parquet) && isTerminal(std.out) {
+		return errors.New("parquet is not for a terminal: give a file with --out, or --format csv")
+	}
 	m := newProgressBar(std, c.JSON)
 	res, err := perform(ctx, cli, exporting, exportRequest{c.Dataset, data.Format(c.Format)},
-		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") })
+		func(s share) { m.show("exporting "+c.Dataset, s.Done, s.written()) })
 	m.clear()
 	if err != nil {
 		return err

@@ -147,6 +147,14 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	}
 	if err != nil || json.Unmarshal(text, &t.progress) != nil || t.progress.Days == nil {
 		t.progress = lakeProgress{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeFileEntry{}}
+		if t.before == nil {
+			if err := refuseOccupied(t.dir, "a lake"); err != nil {
+				return known, err
+			}
+			if err := t.saveProgress(); err != nil {
+				return known, err
+			}
+		}
 	}
 	if t.progress.Blocks == nil {
 		t.progress.Blocks = map[string]lakeBlockEntry{}

@@ -174,6 +174,13 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 				t.had = append(t.had, p)
 			}
 		}
+	} else {
+		if err := refuseOccupied(c.Out, "a folder of exported facts"); err != nil {
+			return err
+		}
+		if err := t.manifest(false).write(c.Out, std); err != nil { // from now on the folder is one of them
+			return err
+		}
 	}
 	res, err := perform(ctx, cli, partitioning, partitionRequest{t.known}, func(e partitionEvent) { t.take(ctx, e) })
 	t.meter.clear()

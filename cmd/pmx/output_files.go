@@ -127,6 +127,21 @@ func (s stdio) makeFolder(path string) error {
 	return os.Chmod(path, 0o777&^s.mask)
 }
 
+// refuseOccupied refuses a folder with files of others, which an export into it might replace. Hidden
+// files, and what an interrupted command wrote before it named its first file, are ignored.
+func refuseOccupied(dir, what string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); name[0] != '.' && name != "lost+found" && !strings.HasSuffix(name, ".part") {
+			return fmt.Errorf("%s has files of others, such as %s, and is not %s: choose a folder that is empty or does not exist", dir, name, what)
+		}
+	}
+	return nil
+}
+
 // visible escapes everything in text that moves a terminal's cursor, changes its colours or turns
 // the direction of writing. Line ends are kept, except those in name, a file name that the text may
 // quote.

@@ -377,7 +377,7 @@ func TestAReplicaReportsThatItWaitsForAFirstBackup(t *testing.T) {
 	w.carry(nil)
 	ready()
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
-	told("1 fills", "status")
+	told("1 fill,", "status")
 }
 
 // An incomplete or damaged backup is not served: the previous one is, and the status says why.

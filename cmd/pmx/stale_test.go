@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"pmx/data"
 	"pmx/engine"
 	"pmx/rollups/keeper"
@@ -24,7 +26,7 @@ func TestFiguresThatAreNotComputedAreNotExported(t *testing.T) {
 	if err := cli.limitMemory(); err != nil {
 		t.Fatal(err)
 	}
-	k, err := cli.openVenue(t.Context(), engine.Dir(dir), keeper.Config{Log: quiet(), Whale: 123 * data.One})
+	k, err := cli.openVenue(t.Context(), engine.Dir(dir), keeper.Config{Log: zerolog.Nop(), Whale: 123 * data.One})
 	if err != nil {
 		t.Fatal(err)
 	}

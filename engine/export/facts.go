@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data"
 	catalogue "pmx/data/datasets"
+	"pmx/engine/guard"
 	"pmx/engine/statement"
 )
 
@@ -38,13 +40,14 @@ var ErrUnknown = errors.New("unknown")
 
 // WriteFacts writes a canonical dataset to a new file in dir, which must be below the data
 // directory, and returns its path and number of rows. The file is complete when WriteFacts returns
-// without an error. Requests have priority.
-func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+// without an error. Requests have priority. If written is not nil, it is called now and then, on
+// another goroutine, with the size of the unfinished file.
+func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format, written func(bytes int64)) (path string, rows int64, err error) {
 	if e.NoFills && dataset == "fills" {
 		return "", 0, data.ErrElsewhere
 	}
 	err = e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
-		path, rows, err = writeFacts(ctx, conn, dir, dataset, format)
+		path, rows, err = writeFacts(ctx, conn, dir, dataset, format, written)
 		return err
 	})
 	if err != nil {
@@ -53,7 +56,7 @@ func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format d
 	return path, rows, nil
 }
 
-func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format, written func(int64)) (path string, rows int64, err error) {
 	if !slices.Contains(Facts, dataset) {
 		return "", 0, fmt.Errorf("%w dataset %q: use one of %s", ErrUnknown, dataset, strings.Join(Facts, ", "))
 	}
@@ -79,10 +82,41 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 			return path, 0, err
 		}
 	}
+	if written != nil {
+		defer watchSize(path, written)()
+	}
 	if rows, err = copyTo(ctx, conn, path, query, options); err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
 	return path, rows, nil
+}
+
+// sizeEvery is how often the size of an unfinished file is reported.
+const sizeEvery = 250 * time.Millisecond
+
+// watchSize reports the size of a file whenever it has grown, until stop is called.
+func watchSize(path string, report func(bytes int64)) (stop func()) {
+	end := make(chan struct{})
+	done := guard.Start(func() error {
+		ticks := time.NewTicker(sizeEvery)
+		defer ticks.Stop()
+		last := int64(0)
+		for {
+			select {
+			case <-end:
+				return nil
+			case <-ticks.C:
+			}
+			if st, err := os.Stat(path); err == nil && st.Size() > last {
+				last = st.Size()
+				report(last)
+			}
+		}
+	})
+	return func() {
+		close(end)
+		_ = guard.Repanic(<-done) // it returns no error
+	}
 }
 
 // copyTo writes the rows of a query to a file and returns their number.

@@ -51,7 +51,7 @@ func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
 func exportFacts(t testing.TB, k *keeper.Keeper, format data.Format) (paths []string) {
 	t.Helper()
 	for _, dataset := range export.Facts {
-		path, _, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), dataset, format)
+		path, _, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), dataset, format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ INSERT INTO fills SELECT 1700000000000000 + 1000000 * n, hash(n) %% 6000, hash(n
 			t.Fatal(err)
 		}
 		for _, format := range formats(data.Parquet) {
-			path, rows, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), "fills", format)
+			path, rows, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), "fills", format, nil)
 			if err != nil || rows != int64(c.fills) {
 				t.Fatalf("%s: %d rows, err = %v", format, rows, err)
 			}

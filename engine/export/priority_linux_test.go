@@ -58,7 +58,7 @@ func TestExportsYieldToRequests(t *testing.T) {
   0 AS repeat, 0 AS batch FROM range(`+strconv.Itoa(testfiles.Cases(300_000, 600_000))+`) AS r(i)`)
 	for name, work := range map[string]func() error{
 		"a file of facts": func() error {
-			_, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "fills", data.CSV)
+			_, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "fills", data.CSV, nil)
 			return err
 		},
 		"all facts": func() error {

@@ -68,7 +68,7 @@ func TestACorrectionReachesEveryFigure(t *testing.T) {
 	}
 	const word = "SELECT payouts::VARCHAR, payout_source, payout_version, payout_corrected_at FROM markets"
 	for _, format := range export.Formats[:testfiles.Cases(1, len(export.Formats))] {
-		path, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "resolutions", format)
+		path, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "resolutions", format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

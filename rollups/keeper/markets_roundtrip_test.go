@@ -27,7 +27,7 @@ func TestMarketsSurviveARoundTrip(t *testing.T) {
 	}
 	for _, format := range export.Formats[:testfiles.Cases(1, len(export.Formats))] {
 		b := open(t, t.TempDir())
-		path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), "conditions", format)
+		path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), "conditions", format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

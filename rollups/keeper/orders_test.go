@@ -57,7 +57,7 @@ func TestLeaderboardsDoNotDependOnTheOrderOfConflicts(t *testing.T) {
 			mustImport(t, k, files[nth])
 		}
 		say := func() string {
-			path, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "fills", data.CSV)
+			path, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "fills", data.CSV, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

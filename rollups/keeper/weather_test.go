@@ -277,7 +277,7 @@ func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 	for _, format := range export.Formats[testfiles.Cases(len(export.Formats)-1, 0):] {
 		b := open(t, t.TempDir())
 		for _, dataset := range []string{"forecasts", "actuals", "observations", "normals"} {
-			path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), dataset, format)
+			path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), dataset, format, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
