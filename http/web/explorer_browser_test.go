@@ -61,7 +61,7 @@ func serveSample(t *testing.T) venue {
 	}
 	data := filepath.Join(dir, "data")
 	do("sample", "--fills", "20000", "--out", filepath.Join(dir, "venue"))
-	do("import", "--data-dir", data, filepath.Join(dir, "venue"))
+	do("import", "--data-dir", data, filepath.Join(dir, "venue"), writeHoles(t, dir))
 	issue := func(tier string) string {
 		var issued struct{ Key string }
 		if err := json.Unmarshal([]byte(do("keys", "issue", "--data-dir", data, "--tier", tier, "--label", "test", "--json")), &issued); err != nil {
@@ -321,7 +321,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 		name string
 		run  func(*testing.T, *tab, venue)
 	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"leaderboards without trades", leaderboardsWithoutTrades}, {"limits", limitsOfThePlan},
-		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
+		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"holes", theHoles}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

@@ -76,7 +76,7 @@ const observed = panel({
     if (!a.data.length) return state("empty", "No temperature of this day: " + String(a.empty_reason || "no station has reported yet").replaceAll("_", " ") + ".");
     const lines = new Map();
     for (const r of a.data) {
-      const name = r.station + ", " + r.source.replaceAll("_", " ");
+      const name = (r.station ? r.station + ", " : "") + r.source.replaceAll("_", " ");
       if (!lines.has(name)) lines.set(name, new Map());
       lines.get(name).set(r.ts, r);
     }

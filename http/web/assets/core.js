@@ -132,7 +132,7 @@ export function when(ts, form = "time") {
 // short abbreviates an id to its ends; copying it gives the whole id.
 export const short = (id) => (id.length > 14 ? id.slice(0, 6) + "…" + id.slice(-4) : id);
 export const wallet = (row) => el("a", { href: "/trader/" + row.address, class: "id", title: row.address, translate: "no" }, row.username || short(row.address));
-export const market = (row) => el("a", { href: "/market/" + row.condition_id, "data-text": true }, row.question || short(row.condition_id));
+export const market = (row) => (row.condition_id === null ? el("span", { class: "none" }, "market not known yet") : el("a", { href: "/market/" + row.condition_id, "data-text": true }, row.question || short(row.condition_id)));
 
 // The key is kept for this tab, or on this device if the user chose that.
 const KEY = "pmx-key";

@@ -10,7 +10,7 @@ title("Event");
 const sums = panel({
   name: "All its markets", cls: "first", size: 90, url: () => address("/event/" + id), lone: true,
   draw: ({ data: e }, { lead }) => {
-    head.replaceChildren(el("span", { "data-text": true }, e.title || e.event_slug || e.event_id));
+    head.replaceChildren(el("span", { "data-text": true }, e.title || e.event_slug || fromPath(2)));
     title(e.title || "Event");
     put(lead, el("span", { "data-text": true }, e.category || "no category"), ", ", e.status, e.end_date ? [e.status === "open" ? ", ends " : ", ended ", when(e.end_date)] : "");
     return facts(fact("Volume", num(e.volume, "brief"), "USD"), fact("In a day", num(e.volume_24h, "usd0"), "USD"), fact("Trades", num(e.trades)), fact("Traders", num(e.traders)), fact("Markets", num(e.markets), num(e.open_markets), " open"));

@@ -1,0 +1,72 @@
+package web_test
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// altered.js replaces the API's answers with ones that have fewer values, or other names.
+//
+//go:embed testdata/altered.js
+var alteredAnswers string
+
+// holes is a file of fills whose market nothing tells, by a wallet with a name.
+const holes = "ts,address,username,token_id,side,shares,usd,role,transaction_hash\n" +
+	"2026-11-19T23:50:00Z,%s,Nobody 7,99999,BUY,50000,25000,taker,0x%064d\n"
+
+// holed is the wallet of those fills.
+var holed = fmt.Sprintf("0x%040d", 7)
+
+// writeHoles writes the file into dir.
+func writeHoles(t *testing.T, dir string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, "holes.csv")
+	if err := os.WriteFile(path, fmt.Appendf(nil, holes, holed, 7), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// unknowns returns the texts and links that are made of something that is not known, and headings without text. The texts
+// of the catalogue of datasets say null themselves.
+const unknowns = `[document.title, ...[...document.querySelectorAll("main a[href]")].map((a) => a.getAttribute("href")),
+	...[...document.querySelectorAll("main *:not(.set *, pre *)")].flatMap((n) => [...n.childNodes]).filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data)]
+	.filter((text) => /\b(null|undefined|NaN|Invalid Date)\b|\[object/.test(text)).concat([...document.querySelectorAll("main :is(h1, h2, h3)")].filter((n) => !n.textContent.trim()).map((n) => n.outerHTML)).join(" | ")`
+
+// Whatever the API does not know, no part of a page fails, and nothing unknown is shown as a word or
+// a link: with fills of unknown markets, without any value that can be null, and without any object
+// that can be null or left out.
+func theHoles(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	for _, path := range []string{"/", "/whales", "/trader/" + holed} {
+		b.visit(t, path)
+		b.until(t, path+" says that a market is not known", `[...document.querySelectorAll("table .none")].some((n) => n.textContent === "market not known yet" && n.checkVisibility() && !n.closest("a"))`)
+		b.keep(t, "holes-"+path)
+	}
+	for _, how := range []string{"", "holes", "no parts"} {
+		undo := func() {}
+		if how != "" {
+			undo = b.with(t, fmt.Sprintf("(%s)(%q)", alteredAnswers, how))
+		}
+		for _, path := range append(explorerPages(v), "/weather/"+v.city+"?date=2026-11-17", "/trader/"+holed, statusPath) {
+			at := path + " with " + how
+			r := b.visit(t, path)
+			failed := append(r.Failed, b.unfold(t, path).Failed...)
+			for _, f := range failed {
+				t.Errorf("%s: failed = %s", at, f)
+			}
+			if words := give(t, b, chromedp.Evaluate[string](unknowns)); words != "" {
+				t.Errorf("%s shows %s", at, words)
+			}
+			for _, bad := range b.errors() {
+				t.Errorf("%s: bad = %s", at, bad)
+			}
+		}
+		undo()
+	}
+}
