@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -207,12 +208,16 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
+			if file.err != nil {
+				res.fail(emit, file.path, file.err)
+				continue
+			}
 			p, head, err := k.importer.Identify(file.path, req.As)
 			switch {
 			case err == nil:
 				p.Name = req.nameOf(p.Path)
 				plans = append(plans, p)
-			case file.inFolder && !brokenOff(file.path, head):
+			case file.inFolder && !errors.Is(err, fs.ErrPermission) && !brokenOff(file.path, head):
 				f := Failure{File: file.path, Error: shortened(err)}
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})

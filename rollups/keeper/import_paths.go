@@ -10,7 +10,8 @@ import (
 // foundFile is a file that a path stands for.
 type foundFile struct {
 	path     string
-	inFolder bool // it was not named itself, but found in a named folder
+	inFolder bool  // it was not named itself, but found in a named folder
+	err      error // a folder that cannot be read, although the one that has it can
 }
 
 // expandPath returns the files a path stands for, in name order: itself, what is in a folder and
@@ -31,7 +32,7 @@ func expandPath(path string) ([]foundFile, error) {
 			files = append(files, foundFile{path: name})
 			continue
 		}
-		w := folderWalk{seen: map[string]bool{}}
+		w := folderWalk{read: os.ReadDir, seen: map[string]bool{}}
 		if err := w.folder(name); err != nil {
 			return nil, err
 		}
@@ -42,6 +43,7 @@ func expandPath(path string) ([]foundFile, error) {
 
 // folderWalk goes through a folder and those below it, symbolic links included.
 type folderWalk struct {
+	read  func(path string) ([]os.DirEntry, error)
 	files []foundFile
 	seen  map[string]bool // folders by their real paths: a link may lead back
 }
@@ -52,7 +54,7 @@ func (w *folderWalk) folder(path string) error {
 		return err
 	}
 	w.seen[real] = true
-	entries, err := os.ReadDir(path)
+	entries, err := w.read(path)
 	if err != nil {
 		return err
 	}
@@ -67,9 +69,9 @@ func (w *folderWalk) folder(path string) error {
 			isDir = err == nil && info.IsDir()
 		}
 		if !isDir {
-			w.files = append(w.files, foundFile{below, true})
+			w.files = append(w.files, foundFile{path: below, inFolder: true})
 		} else if err := w.folder(below); err != nil {
-			return err
+			w.files = append(w.files, foundFile{path: below, inFolder: true, err: err})
 		}
 	}
 	return nil

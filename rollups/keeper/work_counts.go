@@ -135,8 +135,20 @@ func (k *Keeper) logImport(req Request, res Result) {
 		return
 	}
 	for _, r := range res.Receipts {
-		k.cfg.Log.Info().Str("file", r.File).Str("feed", r.Feed).Int64("read", r.Read).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).
-			Int64("waiting", r.Waiting).Int64("markets_new", r.MarketsNew).Int64("markets_changed", r.MarketsChanged).Msg("imported")
+		e := k.cfg.Log.Info().Str("file", r.File).Str("feed", r.Feed).Int64("read", r.Read)
+		for _, c := range []struct {
+			name string
+			n    int64
+		}{
+			{"inserted", r.Inserted}, {"already_there", r.AlreadyThere}, {"identical", r.Identical}, {"waiting", r.Waiting}, {"markets_new", r.MarketsNew},
+			{"markets_changed", r.MarketsChanged}, {"resolutions", r.Resolutions}, {"tokens_mapped", r.TokensMapped}, {"conflicts", r.Conflicts}, {"blocks", r.Blocks},
+			{"forecasts", r.Forecasts}, {"actuals", r.Actuals}, {"observations", r.Observations}, {"normals", r.Normals},
+		} {
+			if c.n != 0 {
+				e.Int64(c.name, c.n)
+			}
+		}
+		e.Int64("rejected", r.RejectedRows()).Msg("imported")
 	}
 	if req.inbox {
 		return
