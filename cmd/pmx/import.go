@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,8 +50,32 @@ Feeds:
 	return b.String()
 }
 
+// elsewhere returns the command line for a dry run without a data directory: it has one that remove
+// removes, so that none is created.
+func (c *ImportCmd) elsewhere(cli *CLI) (other *CLI, remove func(), err error) {
+	dir, err := cli.dir()
+	if err != nil || !c.DryRun {
+		return cli, func() {}, err
+	}
+	if _, err := os.Stat(string(dir)); !errors.Is(err, fs.ErrNotExist) {
+		return cli, func() {}, err
+	}
+	temp, err := os.MkdirTemp("", "pmx-dry-run-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	dry := *cli
+	dry.DataDir = filepath.Join(temp, "data")
+	return &dry, func() { _ = os.RemoveAll(temp) }, nil
+}
+
 // Run imports.
 func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	cli, remove, err := c.elsewhere(cli)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	dir, err := cli.dir()
 	if err != nil {
 		return err
