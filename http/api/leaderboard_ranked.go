@@ -39,7 +39,7 @@ var (
 	leaderboardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
 	leaderboardOffset = offsetParam()
 	leaderboardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{includeSplit: "split", includePrevious: "previous_rank", includeSpark: "spark"}, Many: 3,
-		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
+		Doc: "extra fields for each row, repeated or separated by commas: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
 // rankedTraders answers GET /leaderboard/traders for requests that the snapshot's ranking does not

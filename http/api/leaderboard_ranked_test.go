@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,6 +104,42 @@ func TestRankedLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	first := v.get(access.Free, "/leaderboard/traders?sort=roi")
 	if again := v.get(access.Free, "/leaderboard/traders?sort=roi", "If-None-Match: "+first.header("Etag")); again.status != 304 {
 		t.Errorf("the same leaderboard has the status %d", again.status)
+	}
+}
+
+// Choices of which several may be given are repeated or separated by commas, in any order: equal sets are one response and one reading.
+func TestChoicesMayBeSeparatedByCommas(t *testing.T) {
+	v := leaderboardVenue(t)
+	for first, others := range map[string][]string{
+		"/leaderboard/traders?include=split&include=previous_rank&include=spark": {"include=spark,split,previous_rank", "include=previous_rank,spark&include=split", "include=spark%2Csplit,previous_rank"},
+		"/screener?status=open&status=closed":                                    {"status=closed,open"},
+		"/pmx-index/histories?name=PMX-Whale&name=PMX-Volume":                    {"name=PMX-Volume,PMX-Whale"},
+		"/search?q=a&kind=trader&kind=city":                                      {"q=a&kind=city,trader"},
+	} {
+		path, _, _ := strings.Cut(first, "?")
+		want := v.get(access.Alpha, first)
+		reads := v.wallets.Reads
+		for _, query := range others {
+			if got := v.get(access.Alpha, path+"?"+query); got.status != 200 || got.header("Etag") != want.header("Etag") || !bytes.Equal(got.Body(), want.Body()) {
+				t.Errorf("%s?%s: status = %d, body = %s, want as %s: %s", path, query, got.status, got.Body(), first, want.Body())
+			}
+		}
+		if v.wallets.Reads != reads {
+			t.Errorf("%s: %d reads for what was read", path, v.wallets.Reads-reads)
+		}
+	}
+	for query, detail := range map[string]string{
+		"include=spark,":                  "include must be one of split, previous_rank, spark.",
+		"include=,spark":                  "include must be one of split, previous_rank, spark.",
+		"include=spark, split":            "include must be one of split, previous_rank, spark.",
+		"include=split&include=spark,all": "include must be one of split, previous_rank, spark.",
+		"include=spark,split,spark,split": "include may have at most 3 values.",
+		"sort=volume,roi":                 "sort must be one of real_pnl, volume, roi.",
+	} {
+		r := v.get(access.Alpha, "/leaderboard/traders?"+strings.ReplaceAll(query, " ", "%20"))
+		if r.status != 400 || r.text("code") != `"invalid_parameter"` || r.text("detail") != `"`+detail+`"` {
+			t.Errorf("%s: status = %d, body = %s", query, r.status, r.Body())
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ type Param struct {
 	Choices  []string // of a Choice
 	Min, Max int64    // of an Integer, a Decimal in millionths, the length of a Text
 	Pattern  string   // pattern of a Text in the OpenAPI document; "": no control characters
-	Many     int      // how often a query parameter may be repeated; 0 and 1: once
+	Many     int      // how many values a query parameter may have; 0 and 1: one. Those of a Choice may be separated by commas
 	Required bool     // a query parameter that must be given
 
 	place int // in Params of every route that lists it: see prepareRoutes
@@ -296,24 +296,41 @@ func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 		if p.InPath || p.InHeader || p.Name != string(name) {
 			continue
 		}
-		first := &call.values[i]
-		if first.given && len(first.more)+1 >= max(p.Many, 1) {
-			return tooManyValues(p)
+		all := utils.UnsafeString(text) // parse keeps nothing of it
+		if p.Kind != Choice || p.Many <= 1 {
+			return call.add(i, all)
 		}
-		v, bad := p.parse(utils.UnsafeString(text)) // parse keeps nothing of it
-		if first.given {
-			first.more = append(first.more, v)
-		} else {
-			*first = v
+		for one := range strings.SplitSeq(all, ",") {
+			if bad := call.add(i, one); bad != nil {
+				return bad
+			}
 		}
-		return bad
+		return nil
 	}
 	return &problem{status: fiber.StatusBadRequest, code: "unknown_parameter", param: string(name), detail: r.knownQuery}
 }
 
+// add adds a value of the query parameter at a place of the route's list.
+func (call *Call) add(place int, text string) *problem {
+	p, first := call.route.Params[place], &call.values[place]
+	if first.given && len(first.more)+1 >= max(p.Many, 1) {
+		return tooManyValues(p)
+	}
+	v, bad := p.parse(text)
+	if first.given {
+		first.more = append(first.more, v)
+	} else {
+		*first = v
+	}
+	return bad
+}
+
 func tooManyValues(p *Param) *problem {
-	if p.Many <= 1 {
+	switch {
+	case p.Many <= 1:
 		return invalid(p.Name, "Give "+p.Name+" once.")
+	case p.Kind == Choice:
+		return invalid(p.Name, fmt.Sprintf("%s may have at most %d values.", p.Name, p.Many))
 	}
 	return invalid(p.Name, fmt.Sprintf("%s may be given at most %d times.", p.Name, p.Many))
 }

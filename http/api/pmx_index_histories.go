@@ -13,7 +13,7 @@ import (
 // The parameters of GET /pmx-index/histories.
 var (
 	indicesName = &Param{Name: "name", Kind: Choice, Choices: indexNames(), Many: int(index.Names),
-		Doc: "index to show; if repeated, all of these; if omitted, all six"}
+		Doc: "index to show; if repeated, or separated by commas, all of these; if omitted, all six"}
 	indicesInterval = &Param{Name: "interval", Kind: Choice, Choices: indexInterval.Choices, Default: "1d", Doc: indexInterval.Doc}
 	indicesFrom     = &Param{Name: "from", Kind: Moment, Doc: "points that begin at this time or later; if omitted, the newest points"}
 	indicesLimit    = &Param{Name: "limit", Kind: Integer, Default: "90", Min: 1, Max: indexRows,

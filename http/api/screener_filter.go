@@ -85,7 +85,7 @@ func statusParam() *Param {
 	for _, s := range serving.Statuses {
 		states = append(states, string(s))
 	}
-	return &Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets with this status; if repeated, with any of them"}
+	return &Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets with this status; if repeated, or separated by commas, with any of them"}
 }
 
 // rangeParams are the minimum and the maximum of every figure.

@@ -41,7 +41,7 @@ func foundNames() []string { return []string{"event", "market", "trader", "city"
 // The parameters of GET /search.
 var (
 	foundQ     = queryParam(true).about("words, or beginnings of words, of a title, as for `/markets/search`; a condition id; an address, or at least four of its first digits after `0x`; the beginning of a username or of a city's name")
-	foundOf    = &Param{Name: "kind", Kind: Choice, Choices: foundNames(), Many: int(foundKinds), Doc: "kind to search for; if repeated, all of these; if omitted, all kinds"}
+	foundOf    = &Param{Name: "kind", Kind: Choice, Choices: foundNames(), Many: int(foundKinds), Doc: "kind to search for; if repeated, or separated by commas, all of these; if omitted, all kinds"}
 	foundLimit = &Param{Name: "limit", Kind: Integer, Default: "8", Min: 1, Max: foundRows, Doc: "maximum number of rows of each kind"}
 )
 

@@ -35,7 +35,7 @@ func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxInd
 
 // PmxIndexHistoriesParams are the optional parameters of PmxIndexHistories; zero values are not sent.
 type PmxIndexHistoriesParams struct {
-	Name     []string  // index to show; if repeated, all of these; if omitted, all six
+	Name     []string  // index to show; if repeated, or separated by commas, all of these; if omitted, all six
 	Interval string    // length of the interval that a row covers
 	From     time.Time // points that begin at this time or later; if omitted, the newest points
 	Limit    int64     // maximum number of points of each index: the first ones from `from` on or, without `from`, the newest

@@ -18,7 +18,7 @@ type LeaderboardTradersParams struct {
 	MinResolved int64    // only wallets that have traded at least this many resolved markets, over all time and in any category
 	Sort        string   // figure of the period to rank by, largest first; a null `roi` comes last
 	Offset      int64    // number of rows to skip
-	Include     []string // extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`
+	Include     []string // extra fields for each row, repeated or separated by commas: `split` adds `resolved_pnl` and `unresolved_cash`
 }
 
 // LeaderboardTraders sends GET /leaderboard/traders. Top traders by real_pnl.

@@ -102,7 +102,7 @@ func (c *Client) TradesNewest(ctx context.Context, params TradesNewestParams) (*
 // MarketsSearchParams are the optional parameters of MarketsSearch; zero values are not sent.
 type MarketsSearchParams struct {
 	Category []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
-	Status   []string // markets with this status; if repeated, with any of them
+	Status   []string // markets with this status; if repeated, or separated by commas, with any of them
 	Limit    int64    // maximum number of rows; the plan's row limit may reduce it
 }
 
@@ -118,7 +118,7 @@ func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSear
 
 // SearchParams are the optional parameters of Search; zero values are not sent.
 type SearchParams struct {
-	Kind  []string // kind to search for; if repeated, all of these; if omitted, all kinds
+	Kind  []string // kind to search for; if repeated, or separated by commas, all of these; if omitted, all kinds
 	Limit int64    // maximum number of rows of each kind
 }
 

@@ -20,7 +20,7 @@ type ScreenerParams struct {
 	ExcludeCategory   []string    // exclude markets of this category; may be repeated; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 	Tag               []string    // markets with this tag; if repeated, with any of them
 	ExcludeTag        []string    // exclude markets with this tag; may be repeated
-	Status            []string    // markets with this status; if repeated, with any of them
+	Status            []string    // markets with this status; if repeated, or separated by commas, with any of them
 	EventID           string      // markets of this event, given by its id or slug
 	NegRisk           string      // true: markets of events in which at most one market can win; false: other markets; a market for which this is unknown matches neither
 	HasResolution     string      // true: markets whose payouts are known; false: all others
@@ -125,7 +125,7 @@ type ScreenerSummaryParams struct {
 	ExcludeCategory   []string    // exclude markets of this category; may be repeated; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 	Tag               []string    // markets with this tag; if repeated, with any of them
 	ExcludeTag        []string    // exclude markets with this tag; may be repeated
-	Status            []string    // markets with this status; if repeated, with any of them
+	Status            []string    // markets with this status; if repeated, or separated by commas, with any of them
 	EventID           string      // markets of this event, given by its id or slug
 	NegRisk           string      // true: markets of events in which at most one market can win; false: other markets; a market for which this is unknown matches neither
 	HasResolution     string      // true: markets whose payouts are known; false: all others

@@ -33,7 +33,7 @@ func (c *Client) TraderActivityDaily(ctx context.Context, address string, params
 type TraderMarketsParams struct {
 	Sort      string   // figure or time to sort by; abs_real_pnl is the absolute value of `real_pnl`
 	Order     string   // desc: largest first; asc: smallest first; unknown values come last in both
-	Status    []string // markets with this status; if repeated, with any of them
+	Status    []string // markets with this status; if repeated, or separated by commas, with any of them
 	Category  []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 	Positions string   // false: `positions` is null in every row, which makes the response much shorter
 	Limit     int64    // maximum number of rows; the plan's row limit may reduce it
