@@ -182,7 +182,7 @@ func (a *API) Mount(app fiber.Router) {
 			app.Add(fiber.MethodHead, r.fiberPath(), a.handler(r))
 		}
 	}
-	app.Use(a.notFound)
+	app.Use(a.Unrouted)
 }
 
 // Direct returns the handler of the endpoint that c requests with GET, if its path has no
@@ -213,8 +213,8 @@ func (a *API) handler(r *Route) fiber.Handler {
 	}
 }
 
-// notFound answers requests that no route matches: 405 if another method would match, else 404.
-func (a *API) notFound(c *fiber.Ctx) error {
+// Unrouted answers requests that no route matches: 405 if another method would match, else 404.
+func (a *API) Unrouted(c *fiber.Ctx) error {
 	path, below := strings.CutPrefix(c.Path(), wire.Base)
 	if !below || path == "" || path[0] != '/' {
 		return fiber.ErrNotFound

@@ -284,12 +284,6 @@ func TestExportRequestsAreStrict(t *testing.T) {
 	if j := jobOf(t, v.ask(access.Trader, "POST", "/research/export-jobs", `{"dataset":"markets"}`)); j.Format != "parquet" || j.Period != "all" {
 		t.Errorf("defaults: %+v", j)
 	}
-	if r := v.ask(access.Trader, "PUT", "/research/export-jobs", ""); r.status != 405 || r.header("Allow") != "POST" {
-		t.Errorf("PUT: %d, Allow %q", r.status, r.header("Allow"))
-	}
-	if r := v.ask(access.Trader, "POST", "/research/export-jobs/x", ""); r.status != 405 || r.header("Allow") != "GET, HEAD, DELETE" {
-		t.Errorf("POST to a job: %d, Allow %q", r.status, r.header("Allow"))
-	}
 }
 
 func TestExportsOfOthersAreNotFound(t *testing.T) {

@@ -15,9 +15,18 @@ import (
 // hsts makes browsers use only HTTPS for a year.
 const hsts = "max-age=31536000"
 
-// handle is the first handler of every request. It assigns the request id, recovers from panics,
-// logs one line, applies the transport rules and answers CORS preflights.
+// handle is the first handler of every request whose method Fiber knows.
 func (s *Server) handle(c *fiber.Ctx) error {
+	answer := s.api.Direct(c)
+	if answer == nil {
+		answer = (*fiber.Ctx).Next
+	}
+	return s.respond(c, answer)
+}
+
+// respond runs answer with everything around it. It assigns the request id, recovers from panics,
+// logs one line, applies the transport rules and answers CORS preflights.
+func (s *Server) respond(c *fiber.Ctx, answer fiber.Handler) error {
 	call := s.api.Begin(c)
 	defer s.finish(c, call)
 	if peer := s.notePeer(c, call); !peer.ok {
@@ -29,10 +38,6 @@ func (s *Server) handle(c *fiber.Ctx) error {
 			s.fail(c, call, err)
 		}
 		return nil
-	}
-	answer := s.api.Direct(c)
-	if answer == nil {
-		answer = (*fiber.Ctx).Next
 	}
 	if err := answer(c); err != nil {
 		s.fail(c, call, err)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -21,6 +22,7 @@ import (
 	"pmx/engine/guard"
 	"pmx/http/acme"
 	"pmx/http/api"
+	"pmx/http/wire"
 )
 
 const (
@@ -215,13 +217,13 @@ func (s *Server) newApp(list Waitlist) *fiber.App {
 	inner := app.Server()
 	inner.NoDefaultServerHeader = true
 	inner.CloseOnShutdown = true
-	s.parsed = rejectUnknownMethods(app, app.Handler())
+	s.parsed = s.answerUnknownMethods(app, app.Handler())
 	inner.Handler = rejectAmbiguous(app, s.parsed)
 	return app
 }
 
-// rejectUnknownMethods answers methods that Fiber does not know; Fiber would answer in plain text.
-func rejectUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
+// answerUnknownMethods answers methods that Fiber does not know like those that no route has; Fiber would answer in plain text.
+func (s *Server) answerUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,
@@ -231,8 +233,16 @@ func rejectUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp
 		}
 		c := app.AcquireCtx(ctx)
 		defer app.ReleaseCtx(c)
-		_ = app.ErrorHandler(c, fiber.ErrMethodNotAllowed) // it answers and returns nil
+		_ = s.respond(c, s.unknownMethod) // it answers and returns nil
 	}
+}
+
+// unknownMethod refuses a request whose method no path has.
+func (s *Server) unknownMethod(c *fiber.Ctx) error {
+	if strings.HasPrefix(c.Path(), wire.Base+"/") {
+		return s.api.Unrouted(c)
+	}
+	return fiber.ErrMethodNotAllowed // pages can be read
 }
 
 // Handler returns the whole app as a fasthttp handler, for tests and benchmarks without a socket.
