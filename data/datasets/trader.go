@@ -92,6 +92,9 @@ func traderMarkets() Fact {
 		{"negative_legs", Integer, Count, ofNegative}, {"first_trade_at", Timestamp, UTC, ofFirst}, {"last_trade_at", Timestamp, UTC, ofLast}})}
 }
 
+// TraderTrades lists the columns of the fills in a wallet's export.
+func TraderTrades() []Column { return traderTrades().Columns }
+
 func traderTrades() Fact {
 	return Fact{"trader_trades", slices.Concat([]Column{{"ts", Timestamp, UTC, "time of the fill"},
 		{"transaction_hash", Text, "", "hash of the transaction, 0x and 64 hexadecimal digits; null if unknown"}, {"log_index", Integer, "", "index of the fill's log event in its block; null if unknown"},

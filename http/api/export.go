@@ -290,9 +290,8 @@ func exportName(j *job.Job) string {
 	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
 }
 
-// exportUsage returns lines of code that read the file of a done job. CSV has no types: for it they
-// name the columns whose digits are ids, which readers would take for numbers, and for pandas the
-// columns with times.
+// exportUsage returns lines of code that read the file of a done job. CSV has no types: readers
+// would take ids and names such as 007 for numbers, and pandas the name NA for a null.
 func exportUsage(j *job.Job) *wire.ExportUsage {
 	name := exportName(j)
 	u := &wire.ExportUsage{FileName: name}
@@ -316,26 +315,30 @@ func exportUsage(j *job.Job) *wire.ExportUsage {
 }
 
 // csvTypes returns what a reader of the job's CSV has to know about its columns, in the syntax of
-// DuckDB and of pandas.
+// DuckDB and of pandas: which are text, that only an empty cell is null, and for pandas which are
+// times.
 func csvTypes(j *job.Job) (duck, python string) {
-	ids, times := []string{"event_id", "token_id"}, []string{"ts"} // of a wallet's trades
-	if d, ok := datasets.Find(j.Request.Dataset); ok && j.Request.Kind == job.Research {
-		ids, times = nil, nil
-		for _, c := range d.Columns {
-			switch {
-			case c.Name == "event_id":
-				ids = append(ids, c.Name)
-			case c.Type == datasets.Timestamp:
-				times = append(times, c.Name)
-			}
+	var texts, times []string
+	for _, c := range exportedColumns(j.Request) {
+		switch c.Type {
+		case datasets.Text:
+			texts = append(texts, c.Name)
+		case datasets.Timestamp:
+			times = append(times, c.Name)
 		}
 	}
-	if len(ids) > 0 {
-		duck = ", types={'" + strings.Join(ids, "': 'VARCHAR', '") + "': 'VARCHAR'}"
-		python = ", dtype={'" + strings.Join(ids, "': str, '") + "': str}"
-	}
+	duck = ", types={'" + strings.Join(texts, "': 'VARCHAR', '") + "': 'VARCHAR'}, allow_quoted_nulls=false"
+	python = ", dtype={'" + strings.Join(texts, "': str, '") + "': str}, keep_default_na=False, na_values=['']"
 	if len(times) > 0 {
 		python += ", parse_dates=['" + strings.Join(times, "', '") + "']"
 	}
 	return duck, python
+}
+
+// exportedColumns returns the columns of the requested dataset, or of the trades of a wallet.
+func exportedColumns(r job.Request) []datasets.Column {
+	if d, ok := datasets.Find(r.Dataset); ok && r.Kind == job.Research {
+		return d.Columns
+	}
+	return datasets.TraderTrades()
 }

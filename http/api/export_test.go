@@ -207,6 +207,23 @@ func TestExportJobFromRequestToFile(t *testing.T) {
 	}
 }
 
+// A reader of CSV takes names such as 007 and NA for numbers and nulls, unless it is told which columns are text.
+func TestUsageOfCSVKeepsNames(t *testing.T) {
+	v := newVenue(t, apitest.Snapshot(1, 1, 1))
+	for _, d := range exact[wire.Catalogue](t, v.get(access.Alpha, "/research/datasets").Body()).Data {
+		i := slices.IndexFunc(d.Usage, func(u wire.DatasetUsage) bool { return u.Format == "csv" })
+		pandas, duck := d.Usage[i].Pandas, d.Usage[i].DuckDB
+		for _, c := range d.Columns {
+			if (c.Type == "text") != strings.Contains(pandas, "'"+c.Name+"': str") || (c.Type == "text") != strings.Contains(duck, "'"+c.Name+"': 'VARCHAR'") {
+				t.Errorf("%s %s is %s: %s, %s", d.ID, c.Name, c.Type, pandas, duck)
+			}
+		}
+		if !strings.Contains(pandas, ", keep_default_na=False, na_values=['']") || !strings.Contains(duck, ", allow_quoted_nulls=false") {
+			t.Errorf("%s: %s, %s", d.ID, pandas, duck)
+		}
+	}
+}
+
 func TestTraderExportJob(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	wallet := apitest.Wallet(1).String()
@@ -219,8 +236,10 @@ func TestTraderExportJob(t *testing.T) {
 		t.Errorf("the work is %+v", r)
 	}
 	j = v.made(path, `{"format":"csv"}`, "done")
-	if j.Format != "csv" || j.Usage.FileName != "pmx-trader-"+wallet+"-20260314T150926Z-csv.zip" || !strings.Contains(j.Usage.Pandas, "open('trades.csv'), dtype={'event_id': str, 'token_id': str}, parse_dates=['ts'])") ||
-		!strings.HasPrefix(j.Usage.DuckDB, "SELECT * FROM read_csv('trades.csv', types={'event_id': 'VARCHAR', 'token_id': 'VARCHAR'}) LIMIT 10; -- after: unzip ") ||
+	if j.Format != "csv" || j.Usage.FileName != "pmx-trader-"+wallet+"-20260314T150926Z-csv.zip" || !strings.Contains(j.Usage.Pandas, "open('trades.csv'), dtype={'transaction_hash': str, 'condition_id': str, 'question': str, 'slug': str, 'event_id': str, 'event_slug': str, "+
+		"'outcome': str, 'token_id': str, 'side': str, 'role': str, 'fee_asset': str}, keep_default_na=False, na_values=[''], parse_dates=['ts'])") ||
+		!strings.HasPrefix(j.Usage.DuckDB, "SELECT * FROM read_csv('trades.csv', types={'transaction_hash': 'VARCHAR', 'condition_id': 'VARCHAR', ") ||
+		!strings.Contains(j.Usage.DuckDB, ", 'fee_asset': 'VARCHAR'}, allow_quoted_nulls=false) LIMIT 10; -- after: unzip ") ||
 		*j.DownloadURL != wire.Base+"/trader/export-jobs/"+j.JobID+"/download" {
 		t.Errorf("done: %+v %+v", j, j.Usage)
 	}
