@@ -53,8 +53,10 @@ func entries() []string {
 // indentation.
 var margins = regexp.MustCompile(`(?m)^[ \t]*//[^\n]*\n|^[ \t]+`)
 
-// These match the comments of a style sheet, and spaces that it does not need.
+// These match the comments of a style sheet, spaces that it does not need, and uPlot's rules for titles and legends, which
+// plots have of their own.
 var (
+	legends = regexp.MustCompile(`[^{}]*\.u-(?:title|legend|inline|series)\b[^{}]*\{[^{}]*\}`)
 	remarks = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	spaces  = regexp.MustCompile(`\s*([{};])\s*`)
 )
@@ -62,7 +64,7 @@ var (
 // packed removes from a style sheet what browsers do not need. Strings in it must not contain
 // braces, semicolons or colons.
 func packed(css []byte) []byte {
-	css = spaces.ReplaceAll(remarks.ReplaceAll(css, nil), []byte("$1"))
+	css = spaces.ReplaceAll(remarks.ReplaceAll(legends.ReplaceAll(css, nil), nil), []byte("$1"))
 	return bytes.ReplaceAll(css, []byte(": "), []byte(":"))
 }
 

@@ -339,7 +339,14 @@ export function plot(spec) {
   return node;
 }
 
-// Plots are redrawn when the colour scheme changes, and in light colours for printing.
+// Plots are redrawn when the colour scheme changes, in light colours for printing too. For paper, all of them are drawn
+// as wide as they will be there, about: the style sheet fits the rest.
 const again = () => { for (const p of document.querySelectorAll("pmx-plot")) if (p.charts && p.charts.length) p.draw(); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+const paper = (css) => {
+  document.documentElement.style.cssText = css;
+  for (const p of document.querySelectorAll("pmx-plot")) p.draw();
+};
+addEventListener("beforeprint", () => paper("width:840px;font-size:11px"));
+addEventListener("afterprint", () => paper(""));
