@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/http/admin"
@@ -107,18 +108,12 @@ func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std s
 	now := time.Now()
 	all := c.checkSettings(ctx, kctx, cli)
 	all = append(all, checkCertificate(c.Serve.TLSCert, c.Serve.TLSKey, now)...)
-	all = append(all, checkDirectory(dir)...)
 	all = append(all, checkClock())
-	if dir.Exists() {
-		all = append(all, checkDisk(dir)...)
-		all = append(all, checkInbox(dir)...)
-		all = append(all, checkKeyFile(ctx, dir)...)
-		running, err := checkRunning(ctx, dir, now)
-		if err != nil {
-			return err
-		}
-		all = append(all, running...)
+	inside, err := checkData(ctx, dir, now)
+	if err != nil {
+		return err
 	}
+	all = append(all, inside...)
 	report := doctorReport{OK: true, Findings: all}
 	for _, f := range all {
 		report.OK = report.OK && f.Level != fails
@@ -132,6 +127,35 @@ func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std s
 		err = errSilent
 	}
 	return err
+}
+
+// checkData checks the data directory and what is in it. What this user may not read is not judged.
+func checkData(ctx context.Context, dir engine.Dir, now time.Time) ([]finding, error) {
+	if err := dir.CheckAccess(); err != nil {
+		return []finding{{"data directory", fails, err.Error(), "run pmx doctor as that user; what is in the directory was not checked"}}, nil
+	}
+	all := checkDirectory(dir)
+	if !dir.Exists() {
+		return all, nil
+	}
+	all = append(all, checkDisk(dir)...)
+	all = append(all, checkInbox(dir)...)
+	all = append(all, checkKeyFile(ctx, dir)...)
+	running, err := checkRunning(ctx, dir, now)
+	return append(all, running...), err
+}
+
+// checkReadable returns a finding if a file exists and this user may not read it: then nothing can
+// be said about its contents.
+func checkReadable(check, path string) []finding {
+	f, err := data.OpenRegular(path)
+	if err == nil {
+		_ = f.Close()
+	}
+	if !errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return []finding{{check, fails, err.Error() + ": it was not checked", "give it to the user that runs pmx with chown, such as after a command was run as root"}}
 }
 
 // checkSettings reports the settings that pmx serve would refuse.
@@ -231,6 +255,9 @@ func checkKeyFile(ctx context.Context, dir engine.Dir) []finding {
 	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if closed := checkReadable("keys", dir.Control()); closed != nil {
+		return closed
+	}
 	if err := control.Examine(ctx, dir.Control()); err != nil {
 		return []finding{{"keys", fails, err.Error(), "stop the server and replace it with the control.db of a backup, without the -wal and -shm files next to it; pmx restore makes one"}}
 	}
@@ -260,6 +287,9 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 	all = append(all, finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"})
 	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return append(all, finding{"database", warns, "there is none yet", "import something, or start pmx serve --sample"}), nil
+	}
+	if closed := checkReadable("database", dir.Database()); closed != nil {
+		return append(all, closed...), nil
 	}
 	return append(all, checkDatabase(ctx, dir)), nil
 }

@@ -53,7 +53,7 @@ Feeds:
 // elsewhere returns the command line for a dry run without a data directory: it has one that remove
 // removes, so that none is created.
 func (c *ImportCmd) elsewhere(cli *CLI) (other *CLI, remove func(), err error) {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil || !c.DryRun {
 		return cli, func() {}, err
 	}
@@ -76,7 +76,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return err
 	}
 	defer remove()
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type KeysCmd struct {
 
 // withControl opens control.db for a change, with or without a running server.
 func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error {
-	dir, err := c.dir()
+	dir, err := c.ownDir()
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 
 // lookControl is withControl for reading.
 func (c *CLI) lookControl(ctx context.Context, f func(*control.DB) error) error {
-	dir, err := c.dir()
+	dir, err := c.ownDir()
 	if err != nil {
 		return err
 	}

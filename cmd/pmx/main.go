@@ -71,6 +71,16 @@ func (c *CLI) limitMemory() error {
 
 func (c *CLI) dir() (engine.Dir, error) { return engine.Dir(c.DataDir).Abs() }
 
+// ownDir is dir for a command that reads or writes what is in it: the error says so if that belongs
+// to another user.
+func (c *CLI) ownDir() (engine.Dir, error) {
+	dir, err := c.dir()
+	if err == nil {
+		err = dir.CheckAccess()
+	}
+	return dir, err
+}
+
 func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
 	return engine.Options{Dir: dir, MemoryLimit: c.memory.DuckDBLimit(), Threads: c.Threads}
 }

@@ -145,7 +145,7 @@ var (
 // is running, otherwise in this process.
 func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req, Event, Res], req Req, onEvent func(Event)) (res Res, err error) {
 	name := op.name
-	dir, err := c.dir()
+	dir, err := c.ownDir()
 	if err != nil {
 		return res, err
 	}

@@ -48,7 +48,7 @@ type pulled struct {
 
 // Run pulls.
 func (c *PullCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ type restored struct {
 
 // Run restores.
 func (c *RestoreCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}

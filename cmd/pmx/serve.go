@@ -85,7 +85,7 @@ const sweepExports = "@every 1m"
 
 // Run serves until ctx ends.
 func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func keysByTier(ctx context.Context, dir engine.Dir, now time.Time) (map[string]
 
 // Run shows the status.
 func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	if slices.Contains(c.Only, newestLane) {
 		return errors.New("--only newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
 	}
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (SyncStatusCmd) Help() string {
 
 // Run shows the status.
 func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	dir, err := cli.dir()
+	dir, err := cli.ownDir()
 	if err != nil {
 		return err
 	}
