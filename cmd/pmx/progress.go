@@ -59,12 +59,10 @@ func (m *progressBar) show(label string, share float64, note string) {
 		}
 		m.label, m.began = label, time.Now()
 		m.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(m.w), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetDescription(label), progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(true),
 			progressbar.OptionSetPredictTime(!m.estimated), progressbar.OptionThrottle(100*time.Millisecond))
 	}
-	if note != "" {
-		m.bar.Describe(label + " " + note)
-	}
+	m.bar.Describe(fitted(label, note, columnsOf(m.w), share))
 	if share >= 0 {
 		_ = m.bar.Set(int(share * barSteps)) // it does not matter if the bar cannot be drawn
 	} else {
