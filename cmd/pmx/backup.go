@@ -93,8 +93,8 @@ func (c *BackupCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.JSON {
 		return printJSON(std.out, out)
 	}
-	_, err = fmt.Fprintf(std.out, "backup %d in %s: %s fills, %s; %s new in %s blocks; %.1f s, of which imports waited %.2f s\n", out.Number, c.Dir,
-		thousands(out.Fills), size(out.Bytes), size(out.NewBytes), thousands(out.NewBlocks), out.Seconds, out.Paused)
+	_, err = fmt.Fprintf(std.out, "backup %d in %s: %s, %s; %s new in %s; %.1f s, of which imports waited %.2f s\n", out.Number, c.Dir,
+		count(out.Fills, "fill"), size(out.Bytes), size(out.NewBytes), count(out.NewBlocks, "block"), out.Seconds, out.Paused)
 	if err == nil && out.Removed > 0 {
 		_, err = fmt.Fprintf(std.out, "old backups removed: %d\n", out.Removed)
 	}
@@ -127,8 +127,8 @@ func (c *BackupCmd) verify(ctx context.Context, std stdio) (err error) {
 		for _, fault := range report.Faults {
 			_, _ = fmt.Fprintln(std.out, "FAILED", fault)
 		}
-		_, err = fmt.Fprintf(std.out, "%d backups, %s blocks, %s: %d faults; %.1f s\n", report.Backups, thousands(int64(report.Blocks)), size(report.Bytes),
-			len(report.Faults), time.Since(began).Seconds())
+		_, err = fmt.Fprintf(std.out, "%s, %s, %s: %s; %.1f s\n", count(int64(report.Backups), "backup"), count(int64(report.Blocks), "block"), size(report.Bytes),
+			count(int64(len(report.Faults)), "fault"), time.Since(began).Seconds())
 	}
 	if err != nil || ok {
 		return err

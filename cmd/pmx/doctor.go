@@ -304,7 +304,7 @@ func checkDatabase(ctx context.Context, dir engine.Dir) finding {
 	}
 	switch {
 	case torn > 0:
-		return finding{"database", warns, fmt.Sprintf("%d blocks of its metadata are half written: its process was killed in a checkpoint", torn),
+		return finding{"database", warns, "its metadata is half written, in " + count(int64(torn), "block") + ": its process was killed in a checkpoint",
 			"nothing is lost: any command that opens it, such as pmx serve, restores them from pmx.duckdb.journal"}
 	case err != nil:
 		return finding{"database", fails, err.Error(), "see Faults in docs/operate.md; restore a backup if it cannot be opened"}
@@ -378,7 +378,7 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	for _, b := range s.Background {
 		add(b.Failing, fails, "background", b.Name+" does not work: "+b.Text, "the log has the panic with its stack: report it, and restart the server")
 	}
-	add(s.Tally.Reopened > 0, warns, "faults", fmt.Sprintf("the database failed %d times and was opened again", s.Tally.Reopened), "keep the log lines \"database fault\" and report them")
+	add(s.Tally.Reopened > 0, warns, "faults", "the database failed "+count(s.Tally.Reopened, "time")+" and was opened again", "keep the log lines \"database fault\" and report them")
 	add(!s.Waiting.IsZero() && now.Sub(s.Waiting) > 30*time.Minute, warns, "exports", "one has been queued since "+ago(s.Waiting, now), "check the log lines of exports")
 	if len(troubles(all)) == 0 {
 		all = append(all, finding{"server", fine, fmt.Sprintf("%s answers, version %s, newest fill %s", s.URL, cmp.Or(s.Version, "unknown"), ago(s.AsOf, now)), ""})

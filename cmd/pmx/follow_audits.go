@@ -37,7 +37,7 @@ func printAudits(w io.Writer, a *follow.AuditStatus) {
 		upTo = a.Until.Format(time.RFC3339)
 	}
 	differ := a.Stale + a.Unmapped + a.StillOpen + int64(a.Waiting)
-	_, _ = fmt.Fprintf(w, "audits\t%s\t%s\t\t%d transactions\t%s fills mended\t%d\t%s\n", a.Phase, upTo, a.Waiting, thousands(a.Fills), differ, visible(a.Error, ""))
+	_, _ = fmt.Fprintf(w, "audits\t%s\t%s\t\t%s\t%s mended\t%d\t%s\n", a.Phase, upTo, count(int64(a.Waiting), "transaction"), count(a.Fills, "fill"), differ, visible(a.Error, ""))
 }
 
 // printDifferences writes the differences that the audits found, with details for the last day.

@@ -27,7 +27,7 @@ func printTrades(w io.Writer, t *follow.TradesStatus) {
 	if t == nil {
 		return
 	}
-	fills := fmt.Sprintf("%s fills of %d markets", thousands(t.Fills), t.Markets)
+	fills := count(t.Fills, "fill") + " of " + count(int64(t.Markets), "market")
 	if t.Phase == follow.Stopped { // there are no counts
 		fills = ""
 	}

@@ -84,7 +84,7 @@ func printWeather(w io.Writer, sources []follow.WeatherStatus) {
 			odd += n
 		}
 		lag := (time.Duration(s.LagSeconds) * time.Second).String()
-		rows := thousands(s.Rows) + " values"
+		rows := count(s.Rows, "value")
 		if s.Phase == follow.Stopped { // there are no counts
 			rows = ""
 		}

@@ -141,16 +141,16 @@ func printChecks(w io.Writer, checks []rollups.Check) {
 	var rows, failed int64
 	for _, c := range checks {
 		rows += c.Rows
-		mark := "ok    "
-		if !c.OK {
-			mark = "FAILED"
-			failed++
+		switch {
+		case c.OK:
+			_, _ = fmt.Fprintf(w, "ok      %-24s %14s rows\n", c.Name, thousands(c.Rows))
+			continue
+		case c.Bad == 0: // it is not about rows
+			_, _ = fmt.Fprintf(w, "FAILED  %s: %s\n", c.Name, c.Detail)
+		default:
+			_, _ = fmt.Fprintf(w, "FAILED  %-24s %14s rows, %s wrong%s\n", c.Name, thousands(c.Rows), thousands(c.Bad), prefixed(": ", c.Detail))
 		}
-		_, _ = fmt.Fprintf(w, "%s  %-24s %14s rows", mark, c.Name, thousands(c.Rows))
-		if !c.OK {
-			_, _ = fmt.Fprintf(w, ", %s refute it: %s", thousands(c.Bad), c.Detail)
-		}
-		_, _ = fmt.Fprintln(w)
+		failed++
 	}
 	if all := count(int64(len(checks)), "check"); failed > 0 {
 		_, _ = fmt.Fprintf(w, "%s of %s failed\n", thousands(failed), all)

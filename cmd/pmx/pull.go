@@ -75,10 +75,10 @@ func (c *PullCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return printJSON(std.out, out)
 	}
 	if out.Same {
-		_, err = fmt.Fprintf(std.out, "%s has these rollups already, of %s fills\n", dir, thousands(out.From.Fills))
+		_, err = fmt.Fprintf(std.out, "%s has these rollups already, of %s\n", dir, count(out.From.Fills, "fill"))
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "%s has the rollups of %s fills, and none of the fills: pmx serve --data-dir %s --lake %s; %.1f s\n", dir, thousands(out.From.Fills),
+	_, err = fmt.Fprintf(std.out, "%s has the rollups of %s, and none of the fills: pmx serve --data-dir %s --lake %s; %.1f s\n", dir, count(out.From.Fills, "fill"),
 		dir, c.Lake, out.Seconds)
 	return err
 }

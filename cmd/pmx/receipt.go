@@ -90,9 +90,17 @@ func printTotal(w io.Writer, res keeper.Result, took time.Duration) {
 func rowsOf(w io.Writer) func(label string, n int64, note string) {
 	return func(label string, n int64, note string) {
 		if n != 0 {
-			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", label, thousands(n), note)
+			_, _ = fmt.Fprintf(w, "  %-18s %14s%s\n", label, thousands(n), prefixed("  ", note))
 		}
 	}
+}
+
+// prefixed returns text after prefix; "" if there is no text.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }
 
 // dryNote says that nothing was changed.

@@ -76,3 +76,15 @@ func TestTheEndSumsUpFiles(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 }
+
+// Lines end with their last word: a comparison of saved output would show blanks as a change.
+func TestNoLineOfAReceiptEndsWithABlank(t *testing.T) {
+	var out strings.Builder
+	printReceipt(&out, ingest.Receipt{File: "a.csv", Feed: "pmx-fills", Read: 3, Seconds: 1, Inserted: 2, From: "2026-01-01", To: "2026-01-02", AlreadyThere: 1, MarketsNew: 1, Blocks: 4})
+	printTotal(&out, keeper.Result{Receipts: make([]ingest.Receipt, 2), Failed: make([]keeper.Failure, 1)}, time.Second)
+	for line := range strings.Lines(out.String()) {
+		if strings.HasSuffix(line, " \n") {
+			t.Errorf("a line ends with a blank: %q", line)
+		}
+	}
+}

@@ -131,7 +131,7 @@ func (c *ReplayCmd) writeLogs(std stdio, s *replay.Server) (err error) {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "%s: logs of %s fills\n", c.WriteLogs, thousands(s.Venue().Manifest.Fills))
+	_, err = fmt.Fprintf(std.out, "%s: logs of %s\n", c.WriteLogs, count(s.Venue().Manifest.Fills, "fill"))
 	return err
 }
 
@@ -143,7 +143,7 @@ func (c *ReplayCmd) serve(ctx context.Context, std stdio, s *replay.Server) erro
 		return err
 	}
 	m := s.Venue().Manifest
-	_, err = fmt.Fprintf(std.out, "playing %s fills of %s … %s at http://%s, from %s on, %gx\n", thousands(m.Fills), m.Start.Format(time.DateOnly),
+	_, err = fmt.Fprintf(std.out, "playing %s of %s … %s at http://%s, from %s on, %gx\n", count(m.Fills, "fill"), m.Start.Format(time.DateOnly),
 		m.End.Format(time.RFC3339), l.Addr(), s.Clock().Now().Format(time.RFC3339), c.Speed)
 	if err != nil {
 		return errors.Join(err, l.Close())

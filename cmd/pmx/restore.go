@@ -88,8 +88,8 @@ func (c *RestoreCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if c.Quick {
 		proof = "not verified: run pmx verify"
 	}
-	_, err = fmt.Fprintf(std.out, "backup %d of %s is restored to %s: %s fills, %s; %s; %.1f s, of which copying %.1f s\n", out.Number, m.At.Format(time.RFC3339), dir,
-		thousands(m.Fills), size(out.Bytes), proof, out.Seconds, out.Copied)
+	_, err = fmt.Fprintf(std.out, "backup %d of %s is restored to %s: %s, %s; %s; %.1f s, of which copying %.1f s\n", out.Number, m.At.Format(time.RFC3339), dir,
+		count(m.Fills, "fill"), size(out.Bytes), proof, out.Seconds, out.Copied)
 	return err
 }
 

@@ -349,7 +349,7 @@ func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, std stdi
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(std.err, "importing the sample venue: %s fills, %s … %s\n", thousands(man.Fills),
+	_, _ = fmt.Fprintf(std.err, "importing the sample venue: %s, %s … %s\n", count(man.Fills, "fill"),
 		man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly))
 	m := newProgressBar(std, false)
 	defer m.clear()

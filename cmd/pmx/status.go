@@ -341,5 +341,5 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 		waiting = "; the oldest has been queued since " + ago(s.Waiting, now)
 	}
 	line("exports", "%s%s", counted(s.Jobs, func(n int) string { return fmt.Sprint(n) }), waiting)
-	line("faults", "%d of the database, %d files not imported", s.Tally.Reopened+s.Tally.Lost, s.Tally.FilesFailed)
+	line("faults", "%d of the database, %s not imported", s.Tally.Reopened+s.Tally.Lost, count(s.Tally.FilesFailed, "file"))
 }

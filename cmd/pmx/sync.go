@@ -140,10 +140,7 @@ func completeUpTo(c *follow.ChainStatus) string {
 // missingBlocks returns how many blocks are missing; if no node currently reports the final block,
 // a lower bound.
 func missingBlocks(c *follow.ChainStatus) string {
-	n := thousands(c.GapBlocks) + " blocks"
-	if c.GapBlocks == 1 {
-		n = "1 block"
-	}
+	n := count(c.GapBlocks, "block")
 	switch c.Phase {
 	case follow.Stopped, follow.BackOff, follow.Stalled:
 		if c.GapBlocks == 0 {
@@ -240,7 +237,7 @@ func printFollow(w io.Writer, s followStatus) error {
 		if !c.AsOf.IsZero() {
 			lag = (time.Duration(c.LagSeconds) * time.Second).String()
 		}
-		_, _ = fmt.Fprintf(t, "chain\t%s\t%s\t%s\t%s\t%s fills\t%d\t%s\n", c.Phase, completeUpTo(c), lag, missingBlocks(c), thousands(c.Fills),
+		_, _ = fmt.Fprintf(t, "chain\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", c.Phase, completeUpTo(c), lag, missingBlocks(c), count(c.Fills, "fill"),
 			c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
 		for _, n := range c.Nodes {
 			head, failed := "no block yet", ""
@@ -250,7 +247,7 @@ func printFollow(w io.Writer, s followStatus) error {
 			if n.Finalized > 0 {
 				head = fmt.Sprintf("block %d", n.Finalized)
 			}
-			_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, head, thousands(n.Answers), n.Lied, failed)
+			_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t\t\t%s\t%d\t%s\n", n.Name, n.State, head, count(n.Answers, "answer"), n.Lied, failed)
 		}
 	}
 	if m := s.Markets; m != nil {

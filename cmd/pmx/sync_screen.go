@@ -85,7 +85,7 @@ func followed(c follow.ChainStatus, now time.Time) (label string, share float64,
 	case c.Finalized == 0:
 		return "requesting the newest block", -1, ""
 	case c.CatchingUp:
-		note = fmt.Sprintf("%s blocks to go", thousands(c.GapBlocks))
+		note = count(c.GapBlocks, "block") + " to go"
 		if c.Answered > 0 {
 			note += fmt.Sprintf(" (%s answered)", thousands(c.Answered))
 		}
@@ -99,7 +99,7 @@ func followed(c follow.ChainStatus, now time.Time) (label string, share float64,
 	case c.Phase == follow.BackOff || c.Phase == follow.Stalled:
 		label = "no node answers:"
 	case len(c.Held) > 0:
-		label = fmt.Sprintf("following, %d ranges held back:", len(c.Held))
+		label = fmt.Sprintf("following, %s held back:", count(int64(len(c.Held)), "range"))
 	default:
 		label = "following:"
 	}
@@ -107,7 +107,7 @@ func followed(c follow.ChainStatus, now time.Time) (label string, share float64,
 	if !c.AsOf.IsZero() {
 		note += fmt.Sprintf(", %s ago", now.Sub(c.AsOf).Round(time.Second))
 	}
-	return label, -1, note + fmt.Sprintf(", %s new fills", thousands(c.Fills))
+	return label, -1, note + ", " + count(c.Fills, "new fill")
 }
 
 // roughly returns a number of seconds in words.
@@ -128,7 +128,7 @@ func printFollowed(w io.Writer, s followStatus) {
 		printChainFollowed(w, s.Chain)
 	}
 	if t := s.Trades; t != nil {
-		_, _ = fmt.Fprintf(w, "%s fills of the venue's list of trades, up to %s; the list is not complete\n", thousands(t.Fills), atOrNever(t.AsOf))
+		_, _ = fmt.Fprintf(w, "%s of the venue's list of trades, up to %s; the list is not complete\n", count(t.Fills, "fill"), atOrNever(t.AsOf))
 	}
 }
 
@@ -139,7 +139,7 @@ func printChainFollowed(w io.Writer, c *follow.ChainStatus) {
 	}
 	missing := ""
 	if c.CatchingUp || len(c.Held) > 0 {
-		missing = fmt.Sprintf("; %s blocks are missing, with which the next start continues", thousands(c.GapBlocks))
+		missing = "; " + count(c.GapBlocks, "block") + " missing, with which the next start continues"
 	}
-	_, _ = fmt.Fprintf(w, "%s fills of %s logs, %s%s\n", thousands(c.Fills), thousands(c.Logs), upTo, missing)
+	_, _ = fmt.Fprintf(w, "%s of %s, %s%s\n", count(c.Fills, "fill"), count(c.Logs, "log"), upTo, missing)
 }

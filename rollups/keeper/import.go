@@ -126,6 +126,10 @@ func nothingOf(r ingest.Receipt) string {
 	switch {
 	case r.Read == 0:
 		return fmt.Sprintf("nothing in it was read as %s: it is empty, or of another feed", r.Feed)
+	case r.Read == r.RejectedRows() && r.Read == 1:
+		return fmt.Sprintf("its only row was rejected, read as %s", r.Feed)
+	case r.Read == r.PassedRows() && r.Read == 1:
+		return fmt.Sprintf("its only row has no value, read as %s", r.Feed)
 	case r.Read == r.RejectedRows():
 		return fmt.Sprintf("every one of its %d rows was rejected, read as %s", r.Read, r.Feed)
 	case r.Read == r.PassedRows():

@@ -56,7 +56,11 @@ func (k *Keeper) verifyNightly(ctx context.Context) error {
 // refutedBy lists the checks that failed; nil if none did.
 func refutedBy(checks []rollups.Check) (failed error) {
 	for _, c := range checks {
-		if !c.OK {
+		switch {
+		case c.OK:
+		case c.Bad == 0: // it is not about rows
+			failed = errors.Join(failed, fmt.Errorf("%s: %s", c.Name, c.Detail))
+		default:
 			failed = errors.Join(failed, fmt.Errorf("%s: %d of %d rows: %s", c.Name, c.Bad, c.Rows, c.Detail))
 		}
 	}
