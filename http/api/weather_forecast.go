@@ -18,7 +18,7 @@ const forecastRows = 2000
 
 // The parameters of GET /weather/city/{city}/forecast.
 var (
-	forecastDate   = &Param{Name: "date", Kind: DayArg, Doc: "only this day of the city's calendar, which may be in the past"}
+	forecastDate   = &Param{Name: "date", Kind: DayArg, Doc: "only this day of the city's calendar, which may be in the past; not together with `days`"}
 	forecastDays   = &Param{Name: "days", Kind: Integer, Default: "7", Min: 1, Max: aheadDays, Doc: "number of days, starting with the city's today"}
 	forecastMetric = metricParam("", "only highs or only lows")
 	forecastSource = sourceParam()
@@ -48,6 +48,9 @@ func (a *API) cityForecast(c *fiber.Ctx, call *Call) error {
 	first := city.Today
 	last := first + data.Date(call.value(forecastDays).n) - 1
 	if asked := call.value(forecastDate); asked.given {
+		if call.value(forecastDays).given {
+			return invalid("days", "Give date or days, not both: date is one day, days counts from the city's today.")
+		}
 		first, last = data.Date(asked.n), data.Date(asked.n)
 	}
 	metrics, source := call.metrics(forecastMetric), call.value(forecastSource).text

@@ -440,6 +440,12 @@ func TestForecastsAndTheirConsensus(t *testing.T) {
 			t.Errorf("?%s: status = %d", bad, r.status)
 		}
 	}
+	for _, both := range []string{"date=2026-06-26&days=3", "days=7&date=2026-06-26"} {
+		r := v.get(access.Alpha, "/weather/city/nyc/forecast?"+both)
+		if r.status != 400 || r.text("code") != `"invalid_parameter"` || r.text("param") != `"days"` || !strings.Contains(r.text("detail"), "Give date or days, not both") {
+			t.Errorf("?%s: status = %d, body = %s", both, r.status, r.Body())
+		}
+	}
 }
 
 // TestADeskWithoutDataAnswersEmpty: nothing was ever imported.

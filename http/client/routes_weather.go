@@ -61,7 +61,7 @@ func (c *Client) WeatherBotBundle(ctx context.Context, params WeatherBotBundlePa
 
 // WeatherCityForecastParams are the optional parameters of WeatherCityForecast; zero values are not sent.
 type WeatherCityForecastParams struct {
-	Date   string // only this day of the city's calendar, which may be in the past
+	Date   string // only this day of the city's calendar, which may be in the past; not together with `days`
 	Days   int64  // number of days, starting with the city's today
 	Metric string // only highs or only lows
 	Source string // only this source, given by its name
