@@ -40,7 +40,9 @@ func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 	if name := repeatedMember(body); name != "" {
 		return false, invalidBody(name, "Give "+name+" once.")
 	}
-	if name := unknownMember(body, dst); name != "" {
+	if name, known := unknownMember(body, dst); known != "" {
+		return false, invalidBody(name, "Write "+known+": names are case-sensitive.")
+	} else if name != "" {
 		return false, invalidBody(name, "The body may contain only "+members(dst)+".")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -79,19 +81,24 @@ func members(dst any) string {
 }
 
 // unknownMember returns the first member of a flat JSON object that the struct dst points to does
-// not have; "" if it has all, or body is not an object.
-func unknownMember(body []byte, dst any) string {
+// not have, and the one that differs from it only in case, which encoding/json would set; both are
+// "" if the struct has all members, or body is not an object.
+func unknownMember(body []byte, dst any) (name, known string) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(body, &all) != nil {
-		return ""
+		return "", ""
 	}
-	known := strings.Split(members(dst), ", ")
+	has := strings.Split(members(dst), ", ")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) { // as encoding/json matches names
-			return name
+		if slices.Contains(has, name) {
+			continue
 		}
+		if i := slices.IndexFunc(has, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
+			known = has[i]
+		}
+		return name, known
 	}
-	return ""
+	return "", ""
 }
 
 // repeatedMember returns the first member that is there twice in a flat JSON object, of which a
@@ -108,7 +115,7 @@ func repeatedMember(body []byte) string {
 		if err != nil || !isName {
 			return ""
 		}
-		if name = strings.ToLower(name); seen[name] { // as encoding/json matches names
+		if seen[name] {
 			return name
 		}
 		seen[name] = true
