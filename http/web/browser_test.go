@@ -82,7 +82,9 @@ func (b *tab) hear(event any) {
 		b.bad = append(b.bad, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "warning" {
-			b.bad = append(b.bad, fmt.Sprintf("console: %v", e.Args))
+			for _, arg := range e.Args {
+				b.bad = append(b.bad, fmt.Sprintf("console: %s %s", arg.Value, arg.Description))
+			}
 		}
 	case *log.EventEntryAdded:
 		if e.Entry.Level == "error" {

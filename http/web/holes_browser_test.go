@@ -70,3 +70,40 @@ func theHoles(t *testing.T, b *tab, v venue) {
 		undo()
 	}
 }
+
+// mirrored returns the texts without a name whose letters run from right to left.
+const mirrored = `[...document.querySelectorAll("body *:not(script, style, noscript, noscript *, option)")].flatMap((n) => [...n.childNodes]).filter((n) => n.nodeType === Node.TEXT_NODE && !n.data.includes("\u202e")).filter((n) => {
+	const at = n.data.search(/[0-9A-Za-z]{2}/), letter = (i) => { const r = document.createRange(); r.setStart(n, i); r.setEnd(n, i + 1); return r.getBoundingClientRect(); };
+	return at >= 0 && letter(at).width > 0 && letter(at).top === letter(at + 1).top && letter(at).left > letter(at + 1).left;
+}).map((n) => n.data).join(" | ")`
+
+// A name that runs from right to left, and does not end that, changes no text next to it, such as an address.
+func theNames(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	undo := b.with(t, fmt.Sprintf("(%s)(%q)", alteredAnswers, "names"))
+	defer undo()
+	for _, path := range append(explorerPages(v), "/weather/"+v.city+"?date=2026-11-17", "/trader/"+holed) {
+		b.visit(t, path)
+		for _, f := range b.unfold(t, path).Failed {
+			t.Errorf("%s: failed = %s", path, f)
+		}
+		if named := give(t, b, chromedp.Evaluate[bool](`document.body.textContent.includes("\u202e")`)); !named && path != "/docs/style" {
+			t.Errorf("%s has no name", path)
+		}
+		if texts := give(t, b, chromedp.Evaluate[string](mirrored)); texts != "" {
+			t.Errorf("%s mirrors %s", path, texts)
+		}
+		for _, bad := range b.errors() {
+			t.Errorf("%s: bad = %s", path, bad)
+		}
+		b.keep(t, "names-"+path)
+	}
+	give(t, b, chromedp.Evaluate[string](`(() => { const f = document.getElementById("find"); f.value = "temperature"; f.dispatchEvent(new Event("input")); })(), ""`))
+	b.until(t, "the search answers", `document.querySelectorAll("#found [role=option] a").length > 1`)
+	if texts := give(t, b, chromedp.Evaluate[string](mirrored)); texts != "" {
+		t.Errorf("the search mirrors %s", texts)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}

@@ -27,7 +27,7 @@ const stats = () => address("/trader/" + who + "/stats");
 const head = panel({
   name: "Profit", cls: "first", size: 190, url: stats, lone: true,
   draw: ({ data: d }, { lead }) => {
-    if (d.username) { name.prepend(el("span", { "data-text": true }, d.username + " ")); title(d.username); }
+    if (d.username) { name.prepend(el("span", { "data-text": true }, d.username), " "); title(d.username); }
     put(about, many(d.trades, "fill"), " in ", many(d.unique_markets, "market"), " on ", many(d.active_days, "day"), ", ", when(d.first_trade_at, "day"), d.active_days > 1 ? [" to ", when(d.last_trade_at, "day")] : null, ". ",
       d.taker_trades == 0 ? "Always the maker." : d.maker_trades == 0 ? "Always the taker." : ["Maker of ", num(d.maker_trades), ", taker of ", num(d.taker_trades), "."]);
     lead.textContent = "all time";

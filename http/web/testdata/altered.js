@@ -1,6 +1,6 @@
 // Alters what the API answers, by its document: how is "holes" (no value that can be null is known),
 // "no parts" (nor is any object that can be null, and what is optional is left out), or "names"
-// (names run from right to left, without an end).
+// (names run from right to left, without an end; each wallet has one).
 ((how) => {
   const named = ["username", "question", "title", "event_title", "outcome", "winner", "label", "mode_label", "name", "category", "description", "resolution_source", "station"];
   const empty = ["as_of", "local_date"]; // are only null if there is no data at all
@@ -15,7 +15,7 @@
       if (!part) continue;
       const whole = v !== null && typeof v === "object";
       if (how === "names") {
-        if (named.includes(name) && typeof v === "string" && !part.enum) value[name] = "\u202e" + v;
+        if (named.includes(name) && (typeof v === "string" && !part.enum && !v.startsWith("PMX-") || name === "username")) value[name] = "\u202e" + (v || "Somebody");
       } else if (!empty.includes(name) && (!whole || how === "no parts")) {
         if ([part.type].flat().includes("null") || (part.anyOf || []).some((s) => s.type === "null")) value[name] = null;
         else if (how === "no parts" && schema.properties && schema.required && !schema.required.includes(name)) delete value[name];
