@@ -75,7 +75,8 @@ func traderStats() Fact {
 }
 
 func traderDaily() Fact {
-	return Fact{"trader_daily", slices.Concat([]Column{{"date", Date, "", "UTC day with a fill, or on which a market that the wallet holds was resolved"}}, traded(), []Column{
+	return Fact{"trader_daily", slices.Concat([]Column{{"date", Date, "", "UTC day with a fill, or on which a market that the wallet holds was resolved"},
+		{"is_partial", Boolean, "", "whether the day was still in progress: it contains as_of"}}, traded(), []Column{
 		{"fees_usd", Decimal, USD, ofFees}, {"net_cash", Decimal, USD, ofCash},
 		{"redemption_value", Decimal, USD, "net tokens × payout, over markets resolved on the day"}, {"real_pnl", Decimal, USD, ofPnL},
 		{"cumulative_pnl", Decimal, USD, "sum of real_pnl over all days up to and including this one"},

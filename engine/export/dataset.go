@@ -13,8 +13,8 @@ import (
 const MaxRows = 2_000_000
 
 // SchemaVersion is the version of the datasets' columns. It changes with the columns and their
-// meanings.
-const SchemaVersion = "1"
+// meanings, also with those of the export of a wallet.
+const SchemaVersion = "2"
 
 // dataset is a table for researchers. Its rows are those of the statement with the same name, in a
 // total order.

@@ -42,7 +42,7 @@ func traderFiles() []dataset {
 				{"resolved_markets", number}, {"winning_markets", number}, {"net_cash", amount}, {"redemption_value", amount},
 				{"unresolved_cash", amount}, {"negative_legs", number}, {"unmapped_fills", number}, {"pnl_method", text}, {"unrealized_pnl", amount}})},
 		{name: "trader_daily", file: "daily", order: []key{{"date", false}},
-			columns: join([]column{{"date", day}}, wallet, profit, []column{{"cumulative_pnl", amount}, {"undated_redemption", amount},
+			columns: join([]column{{"date", day}, {"is_partial", flag}}, wallet, profit, []column{{"cumulative_pnl", amount}, {"undated_redemption", amount},
 				{"undated_markets", number}})},
 		{name: "trader_markets", file: "markets", order: []key{{"volume", true}, {"condition_id", false}},
 			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}, {"resolved_at_source", text}}, wallet, profit,

@@ -255,3 +255,23 @@ func TestTraderExportOfNobody(t *testing.T) {
 		t.Errorf("left over: %v %v", left, err)
 	}
 }
+
+// Only the day that contains as_of is partial.
+func TestTraderDaysSayWhichIsPartial(t *testing.T) {
+	k := readSample(t)
+	today := k.Snapshot().AsOf.UTC().Format("2006-01-02")
+	partial := 0
+	for _, wallet := range busiest(t, k, "3") {
+		for _, row := range readCSV(t, unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0).paths["daily.csv"]) {
+			if row["is_partial"] != strconv.FormatBool(row["date"] == today) {
+				t.Errorf("%s of %s: is_partial = %q, as_of is on %s", row["date"], wallet, row["is_partial"], today)
+			}
+			if row["date"] == today {
+				partial++
+			}
+		}
+	}
+	if partial == 0 {
+		t.Error("none of the wallets did anything today: this test has nothing to find")
+	}
+}

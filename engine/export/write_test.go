@@ -100,7 +100,7 @@ func TestParquetDescribesItself(t *testing.T) {
 		said[pair.Key] = pair.Value
 	}
 	for key, want := range map[string]string{"generator": "pmx", "dataset": "wallet_pnl", "as_of": "2026-03-14T15:09:26Z",
-		"schema_version": "1", "method": "cash_basis_v3", "rows": strconv.Itoa(wallets), "truncated": "false"} {
+		"schema_version": export.SchemaVersion, "method": "cash_basis_v3", "rows": strconv.Itoa(wallets), "truncated": "false"} {
 		if said[key] != want {
 			t.Errorf("%s is %q, want %q", key, said[key], want)
 		}

@@ -89,7 +89,7 @@ whole AS (
   GROUP BY day
 )
 SELECT * FROM (
-  SELECT day AS date, trades, buy + sell AS volume, buy AS buy_volume_usd, sell AS sell_volume_usd, fees AS fees_usd,
+  SELECT day AS date, day = @as_of // 86400000000 AS is_partial, trades, buy + sell AS volume, buy AS buy_volume_usd, sell AS sell_volume_usd, fees AS fees_usd,
     sell - buy - fees AS net_cash, redemption AS redemption_value,
     undated AS undated_redemption, undated_markets, sell - buy - fees + redemption AS real_pnl,
     (SUM(sell - buy - fees + redemption) OVER (ORDER BY day))::BIGINT AS cumulative_pnl
