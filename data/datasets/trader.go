@@ -9,7 +9,7 @@ import (
 // Trader lists the tables of a wallet's export. Columns have the names of the fields in the API's
 // responses about the wallet.
 func Trader() []Fact {
-	return []Fact{traderStats(), traderDaily(), traderMarkets(), traderTrades()}
+	return []Fact{traderStats(), traderDaily(), traderMarkets(), traderPositions(), traderTrades()}
 }
 
 // TraderReadme describes the columns of every file of a wallet's export, in Markdown. file returns
@@ -91,6 +91,19 @@ func traderMarkets() Fact {
 		{"fees_usd", Decimal, USD, ofFees}, {"net_cash", Decimal, USD, ofCash}, {"redemption_value", Decimal, USD, "net tokens × payout; 0 if the market is not resolved"},
 		{"real_pnl", Decimal, USD, ofPnL}, {"roi", Decimal, Ratio, "real_pnl ÷ buy_volume_usd; null if nothing was bought"},
 		{"negative_legs", Integer, Count, ofNegative}, {"first_trade_at", Timestamp, UTC, ofFirst}, {"last_trade_at", Timestamp, UTC, ofLast}})}
+}
+
+func traderPositions() Fact {
+	return Fact{"trader_positions", slices.Concat(ofMarket(), []Column{
+		{"outcome", Text, "", "name of the outcome"}, {"outcome_index", Integer, "", "position of the outcome in the market, counted from 0"},
+		{"token_id", Text, "", "id of the outcome token, in decimal"}, {"trades", Integer, Count, ofTrades},
+		{"buy_shares", Decimal, Shares, "outcome tokens bought, before fees"}, {"sell_shares", Decimal, Shares, "outcome tokens sold"},
+		{"fee_shares", Decimal, Shares, "outcome tokens paid as fees on buys"},
+		{"net_shares", Decimal, Shares, "buy_shares − sell_shares − fee_shares; it may be negative"},
+		{"buy_volume_usd", Decimal, USD, ofBuys}, {"sell_volume_usd", Decimal, USD, ofSells},
+		{"avg_buy_price", Decimal, USD, "average USD per token bought: buy_volume_usd ÷ buy_shares; null if nothing was bought"},
+		{"avg_sell_price", Decimal, USD, "average USD per token sold: sell_volume_usd ÷ sell_shares; null if nothing was sold"},
+		{"payout", Decimal, USD, "payout in USD per token of the outcome; null if the market is not resolved"}})}
 }
 
 // TraderTrades lists the columns of the fills in a wallet's export.

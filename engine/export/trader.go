@@ -47,6 +47,10 @@ func traderFiles() []dataset {
 		{name: "trader_markets", file: "markets", order: []key{{"volume", true}, {"condition_id", false}},
 			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}, {"resolved_at_source", text}}, wallet, profit,
 				[]column{{"roi", amount}, {"negative_legs", number}, {"first_trade_at", moment}, {"last_trade_at", moment}})},
+		{name: "trader_positions", file: "positions", order: []key{{"condition_id", false}, {"outcome_index", false}},
+			columns: join(market, []column{{"outcome", text}, {"outcome_index", number}, {"token_id", text}, {"trades", number}, {"buy_shares", amount},
+				{"sell_shares", amount}, {"fee_shares", amount}, {"net_shares", amount}, {"buy_volume_usd", amount}, {"sell_volume_usd", amount},
+				{"avg_buy_price", amount}, {"avg_sell_price", amount}, {"payout", amount}})},
 		{name: "trader_trades", file: "trades", order: []key{{"ts", true}, {"transaction_hash", true}, {"side", true}, {"shares", true}, {"usd", true},
 			{"token_id", true}, {"place", true}, {"repeat", true}},
 			columns: join([]column{{"ts", moment}, {"transaction_hash", hexed}, {"log_index", number}, {"ordinal", number}}, market, []column{{"outcome", text},
@@ -76,8 +80,8 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// WriteTrader writes everything about one wallet as a zip to path: stats, daily, markets and trades
-// as Parquet or CSV, and manifest.json. Days and trades reach historyDays back from as_of, 0 for
+// WriteTrader writes everything about one wallet as a zip to path: stats, daily, markets, positions and
+// trades as Parquet or CSV, and manifest.json. Days and trades reach historyDays back from as_of, 0 for
 // all; lifetime figures always cover all trades. The result counts the rows of all files. The error
 // is ErrNoTrader for a wallet without trades; for others see Write.
 func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format data.Format, historyDays int, path string,
@@ -156,6 +160,7 @@ func (t *trader) replacements(id int64) []string {
 		"@wallet", strconv.FormatInt(id, 10), "@since", strconv.FormatInt(since, 10), "@as_of", strconv.FormatInt(t.asOf.UnixMicro(), 10),
 		"@method", Method, "@roi", ratio("(h.cash + h.redemption)", "h.buy"), "@win_rate", ratio("h.winning_markets", "h.resolved_markets"),
 		"@time_source", timeSource("h.resolved_at_source"), "@market_roi", ratio("(h.cash + h.redemption)", "h.buy_usd"), "@price", ratio("f.usd", "f.shares"),
+		"@buy_price", ratio("l.buy_usd", "l.buy_shares"), "@sell_price", ratio("l.sell_usd", "l.sell_shares"),
 	}
 }
 

@@ -94,7 +94,7 @@ func unpacked(t testing.TB, k *keeper.Keeper, e export.Exporter, wallet data.Add
 	return a
 }
 
-var traderFiles = []string{"stats", "daily", "markets", "trades"}
+var traderFiles = []string{"stats", "daily", "markets", "positions", "trades"}
 
 // The zips of both formats have the same rows, and a manifest of their contents.
 func TestTraderExport(t *testing.T) {
@@ -222,7 +222,7 @@ func TestTraderExportIsCutToThePlan(t *testing.T) {
 	if !cut.file.Truncated || !cut.manifest.Truncated || *cut.manifest.HistoryDays != 7 || all.file.Truncated {
 		t.Errorf("truncated: %v, manifest %+v", cut.file.Truncated, cut.manifest)
 	}
-	for _, name := range []string{"stats.csv", "markets.csv"} {
+	for _, name := range []string{"stats.csv", "markets.csv", "positions.csv"} {
 		a, errA := os.ReadFile(all.paths[name])
 		b, errB := os.ReadFile(cut.paths[name])
 		if errA != nil || errB != nil || string(a) != string(b) {

@@ -71,7 +71,7 @@ func exportRoutes() []Route {
 			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export everything about a wallet as a zip",
 			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []*Param{traderAddress, traderExportRepeat},
 			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused", "fills_elsewhere"},
-			Doc: "The zip contains `stats`, `daily`, `markets`, `trades` and a `manifest.json`. Days and trades go back as far " +
+			Doc: "The zip contains `stats`, `daily`, `markets`, `positions`, `trades` and a `manifest.json`. Days and trades go back as far " +
 				"as the plan's history; lifetime figures always cover the whole lifetime. " + createDoc,
 		},
 	}

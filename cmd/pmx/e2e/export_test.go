@@ -117,6 +117,10 @@ func TestTraderExportsAreWhatTheAPIAnswers(t *testing.T) {
 		sameRows(t, "daily", files["daily"], days)
 		markets, _ := v.list("/trader/" + address + "/markets?limit=200")
 		sameRows(t, "markets", files["markets"][:min(200, len(files["markets"]))], markets)
+		positions := positionsOf(markets)
+		sameRows(t, "positions", slices.DeleteFunc(files["positions"], func(row object) bool {
+			return !slices.ContainsFunc(positions, func(p object) bool { return p["condition_id"] == row["condition_id"] })
+		}), positions)
 		var trades []object
 		for cursor := "?limit=200"; cursor != ""; {
 			page, next := v.list("/trader/" + address + "/trades" + cursor)
@@ -127,6 +131,23 @@ func TestTraderExportsAreWhatTheAPIAnswers(t *testing.T) {
 		}
 		sameRows(t, "trades", files["trades"], trades)
 	}
+}
+
+// positionsOf lists the positions in a wallet's markets in the order of their file, each with the id of its market.
+func positionsOf(markets []object) (positions []object) {
+	markets = slices.Clone(markets)
+	slices.SortFunc(markets, func(x, y object) int {
+		return strings.Compare(fmt.Sprint(x["condition_id"]), fmt.Sprint(y["condition_id"]))
+	})
+	for _, m := range markets {
+		list, _ := m["positions"].([]any) // in the order of outcomes
+		for _, p := range list {
+			position := p.(object)
+			position["condition_id"] = m["condition_id"]
+			positions = append(positions, position)
+		}
+	}
+	return positions
 }
 
 // traderFiles exports a wallet and reads the files in the zip.

@@ -106,6 +106,26 @@ SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug
 FROM @frozen.trader_holding AS h
 LEFT JOIN markets AS m ON m.market = h.market
 
+-- name: trader_positions
+-- One row per outcome that was traded, of known markets. It is named like in the API: by the market, else by the greatest label of the outcome's tokens.
+SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
+  coalesce(nullif(from_json(m.outcomes, '["VARCHAR"]')[l.outcome + 1], ''), n.label) AS outcome, l.outcome::BIGINT AS outcome_index, l.token_id,
+  l.trades, l.buy_shares, l.sell_shares, l.fee_shares, l.buy_shares - l.sell_shares - l.fee_shares AS net_shares,
+  l.buy_usd AS buy_volume_usd, l.sell_usd AS sell_volume_usd, @buy_price AS avg_buy_price, @sell_price AS avg_sell_price, l.payout
+FROM (
+  SELECT market, outcome, min(token_id) AS token_id, count(*) AS trades, any_value(payout) AS payout,
+    SUM(CASE side WHEN 0 THEN shares ELSE 0 END)::BIGINT AS buy_shares, SUM(CASE side WHEN 1 THEN shares ELSE 0 END)::BIGINT AS sell_shares,
+    SUM(CASE side WHEN 0 THEN greatest(fee, 0) ELSE 0 END)::BIGINT AS fee_shares,
+    SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS sell_usd
+  FROM @frozen.trader_fill
+  WHERE market IS NOT NULL
+  GROUP BY market, outcome
+) AS l
+JOIN markets AS m ON m.market = l.market
+LEFT JOIN (
+  SELECT market, outcome, max(named.label) AS label FROM tokens WHERE market IN (SELECT market FROM @frozen.trader_fill) GROUP BY market, outcome
+) AS n ON n.market = l.market AND n.outcome = l.outcome
+
 -- name: trader_trades
 SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
   CASE WHEN f.log_index IS NULL THEN f.repeat ELSE 1 END::BIGINT AS ordinal, m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
