@@ -61,7 +61,7 @@ func serveSample(t *testing.T) venue {
 	}
 	data := filepath.Join(dir, "data")
 	do("sample", "--fills", "20000", "--out", filepath.Join(dir, "venue"))
-	do("import", "--data-dir", data, filepath.Join(dir, "venue"), writeHoles(t, dir))
+	do("import", "--data-dir", data, filepath.Join(dir, "venue"), writeFurther(t, dir))
 	issue := func(tier string) string {
 		var issued struct{ Key string }
 		if err := json.Unmarshal([]byte(do("keys", "issue", "--data-dir", data, "--tier", tier, "--label", "test", "--json")), &issued); err != nil {
@@ -309,7 +309,7 @@ func TestABrowserVisitsEveryPage(t *testing.T) {
 // explorerPages returns the pages of the explorer for a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
-		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/weather/traders", "/data",
+		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/market/" + several, "/market/" + several + "?shape=candles", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/weather/traders", "/data",
 		"/traders", "/traders?category=sports&sort=volume&min_resolved=20&period=30d", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/trader/" + v.few, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
@@ -321,7 +321,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 		name string
 		run  func(*testing.T, *tab, venue)
 	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"leaderboards without trades", leaderboardsWithoutTrades}, {"limits", limitsOfThePlan},
-		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"holes", theHoles}, {"names", theNames}, {"paper", thePaper}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
+		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"holes", theHoles}, {"names", theNames}, {"outcomes", theOutcomes}, {"paper", thePaper}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -22,12 +23,29 @@ const holes = "ts,address,username,token_id,side,shares,usd,role,transaction_has
 // holed is the wallet of those fills.
 var holed = fmt.Sprintf("0x%040d", 7)
 
-// writeHoles writes the file into dir.
-func writeHoles(t *testing.T, dir string) (path string) {
+// several is a market of seven outcomes; each is traded more than the one before.
+var several = fmt.Sprintf("0x%064d", 8)
+
+// writeFurther writes files with what the sample venue does not have into a new folder in dir: holes, and several.
+func writeFurther(t *testing.T, dir string) (path string) {
 	t.Helper()
-	path = filepath.Join(dir, "holes.csv")
-	if err := os.WriteFile(path, fmt.Appendf(nil, holes, holed, 7), 0o644); err != nil {
+	path = filepath.Join(dir, "further")
+	fills := "ts,address,token_id,side,shares,usd,role,transaction_hash\n"
+	var names, tokens []string
+	for o := range 7 {
+		names, tokens = append(names, fmt.Sprintf("%q", fmt.Sprintf("Candidate %c of a party with a long name", 'A'+o))), append(tokens, fmt.Sprintf("%q", fmt.Sprint(88880+o)))
+		for day := range 5 {
+			fills += fmt.Sprintf("2026-11-%dT0%d:00:00Z,%s,%d,BUY,%d,%d,taker,0x%064d\n", 12+day, o, holed, 88880+o, 20*(o+1), (o+1)*(1+day%2), 1000+10*o+day)
+		}
+	}
+	markets := fmt.Sprintf(`{"condition_id":%q,"question":"Who of seven wins?","outcomes":[%s],"token_ids":[%s]}`, several, strings.Join(names, ","), strings.Join(tokens, ","))
+	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"holes.csv": fmt.Sprintf(holes, holed, 7), "markets.ndjson": markets, "fills.csv": fills} {
+		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return path
 }
@@ -102,6 +120,26 @@ func theNames(t *testing.T, b *tab, v venue) {
 	b.until(t, "the search answers", `document.querySelectorAll("#found [role=option] a").length > 1`)
 	if texts := give(t, b, chromedp.Evaluate[string](mirrored)); texts != "" {
 		t.Errorf("the search mirrors %s", texts)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// A market with many outcomes shows as many lines as can be told apart, says which, and has candles and holders of each.
+func theOutcomes(t *testing.T, b *tab, _ venue) {
+	b.look(t, 1280, "light")
+	b.visit(t, "/market/"+several)
+	panel := `[...document.querySelectorAll(".panel")].find((n) => n.querySelector("h2").textContent === "Price")`
+	if got := give(t, b, chromedp.Evaluate[string](panel+`.querySelector(".lead").textContent + [...`+panel+`.querySelectorAll(".legend li")].map((n) => n.textContent.slice(0, 11)).join()`)); got != "the last price paid by a taker in each step; the 5 most traded of 7 outcomes, candles show eachCandidate C,Candidate D,Candidate E,Candidate F,Candidate G" {
+		t.Errorf("prices of %s", got)
+	}
+	b.visit(t, "/market/"+several+"?shape=candles&outcome=6&holders=6")
+	if got := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll(".opts select")].map((n) => n.options.length + n.selectedOptions[0].text.slice(0, 11)).join()`)); got != "7Candidate G,7Candidate G,4auto" {
+		t.Errorf("lists of outcomes are %s", got)
+	}
+	if got := give(t, b, chromedp.Evaluate[string](panel+`.querySelector(".readout").textContent`)); !strings.Contains(got, "Candidate G of a party with a long name 5.0¢") || !strings.Contains(got, "volume, USD 7") {
+		t.Errorf("the last candle is %s", got)
 	}
 	for _, bad := range b.errors() {
 		t.Error(bad)

@@ -10,6 +10,9 @@ title("Market");
 const url = () => address("/market/" + id + "/overview");
 const cents = (v) => Math.round(1000 * v) / 10 + "¢";
 const text = (t) => el("span", { "data-text": true }, t);
+const outcomes = (a) => a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]);
+const among = (name, names, now, change) => (names.length > 2 ? pick : choice)(name, names, now, change);
+const most = 5; // lines that can be told apart
 
 const now = panel({
   name: "Now", cls: "first", size: 120, url, lone: true,
@@ -42,14 +45,15 @@ const candles = panel({
     const { data: m } = await ask(url());
     const times = [...new Set(a.data.map((c) => c.ts))].sort(), by = new Map(a.data.map((c) => [c.outcome_index + " " + c.ts, c]));
     const of = (n, field) => times.map((t) => by.get(n + " " + t)?.[field] ?? null);
-    const names = a.outcomes.slice(0, 2).map((o) => [String(o.outcome_index), o.outcome || "an outcome"]);
+    const names = outcomes(a), traded = (n) => a.data.reduce((all, c) => all + (c.outcome_index == n ? Number(c.volume) : 0), 0);
+    const least = names.map(([n]) => traded(n)).sort((x, y) => y - x)[most - 1] ?? 0, lines = names.filter(([n]) => traded(n) >= least).slice(0, most);
     const name = Object.fromEntries(names)[outcome] || "an outcome";
-    put(ofOutcome, shape === "candles" ? choice("Outcome of the candles", names, outcome, (v) => { outcome = v; again(); }) : "");
-    put(lead, shape === "candles" ? ["of ", text(name), "; hollow: the price rose, filled: it fell; only taker fills"] : "the last price paid by a taker in each step");
+    put(ofOutcome, shape === "candles" ? among("Outcome", names, outcome, (v) => { outcome = v; again(); }) : "");
+    put(lead, shape === "candles" ? ["of ", text(name), "; hollow: the price rose, filled: it fell; only taker fills"] : ["the last price paid by a taker in each step", names.length > most ? el("span", { "data-fixed": true }, "; the " + most + " most traded of " + names.length + " outcomes, candles show each") : null]);
     const end = m.resolution && m.resolution.resolved_at;
     const price = shape === "candles"
       ? { height: 240, form: "cents", axis: cents, series: [{ name, kind: "candles", values: of(outcome, "close"), open: of(outcome, "open"), high: of(outcome, "high"), low: of(outcome, "low") }] }
-      : { height: 240, form: "cents", range: [0, 1], axis: cents, series: names.map(([n, called], i) => ({ name: called, ink: i, join: true, values: of(n, "close") })) };
+      : { height: 240, form: "cents", range: [0, 1], axis: cents, series: lines.map(([n, called], i) => ({ name: called, ink: i, join: true, values: of(n, "close") })) };
     return plot({ name: "Price of the outcomes", times, cut: a, partial: times.map((t) => a.data.some((c) => c.ts === t && c.is_partial)), marks: end ? [{ time: end, text: "resolved" + (m.resolution.winner ? ": " + m.resolution.winner : "") }] : [],
       panes: [price, { height: 80, form: "usd", zero: true, label: "volume, USD", series: [{ name: "volume, USD", kind: "columns", values: times.map((t) => sum(names.map(([n]) => by.get(n + " " + t)).filter(Boolean).map((c) => c.volume))) }] }],
       parts: (i) => (shape === "candles" ? ["open", "high", "low"].map((f) => el("span", {}, f, " ", num(of(outcome, f)[i], "cents", "no fill"))) : []),
@@ -63,7 +67,7 @@ const whose = el("span", {});
 const holders = panel({
   name: "Largest holders", size: 420, url: () => holdersUrl(), acts: whose,
   draw: (a, { lead }) => {
-    put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; shown(); holders.load(); }));
+    put(whose, among("Outcome", outcomes(a), held, (v) => { held = v; shown(); holders.load(); }));
     const o = a.outcomes.find((x) => x.outcome_index == held);
     put(lead, o ? [num(o.holders), o.holders == 1 ? " wallet holds " : " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
     if (!a.data.length) return state("empty", "According to the known fills, nobody holds this outcome.");
