@@ -73,11 +73,30 @@ func theStates(t *testing.T, b *tab, v venue) {
 		b.useKey(t, v.key)
 		b.errors() // the browser reports each 401
 	}
-	for _, path := range []string{"/trader/0x" + strings.Repeat("0", 39) + "1", "/market/0x" + strings.Repeat("0", 63) + "1", "/event/there-is-none", "/weather/atlantis"} {
+	for _, path := range []string{"/trader/0x" + strings.Repeat("0", 39) + "1", "/market/0x" + strings.Repeat("0", 63) + "1", "/event/there-is-none", "/weather/atlantis", "/market/xyz", "/trader/xyz"} {
 		b.visit(t, path)
 		b.until(t, path+" says that it does not exist", `document.querySelectorAll("main .state").length === 2 && document.querySelector('#explorer > .state[data-kind="empty"]')`)
 	}
-	b.errors() // and each 404
+	b.errors() // and each 404 and 400
+	for query, want := range map[string]string{"address=abc": "abc", "address=" + v.wallet + "&address=0x1": "0x1", elevenWallets(): fmt.Sprintf("0x%040x", 11), "address=" + v.wallet: ""} {
+		b.visit(t, "/compare?"+query)
+		if got := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("#explorer > .state code")].map((n) => n.textContent).join()`)); got != want {
+			t.Errorf("of /compare?%s left out are %q, want %q", query, got, want)
+		}
+		b.fits(t, "/compare?"+query, look{360, "dark"})
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// elevenWallets returns a query for one wallet more than can be compared.
+func elevenWallets() string {
+	var all []string
+	for i := range 11 {
+		all = append(all, fmt.Sprintf("address=0x%040x", i+1))
+	}
+	return strings.Join(all, "&")
 }
 
 // On a phone, filters are folded until one is set; on a desktop they are always visible, however

@@ -5,7 +5,9 @@ import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
 
 const shape = /^0x[0-9a-f]{40}$/;
-let who = [...new Set(here().getAll("address").map((a) => a.toLowerCase()))].filter((a) => shape.test(a)).slice(0, 10);
+const asked = [...new Set(here().getAll("address").map((a) => a.trim().toLowerCase()))];
+let who = asked.filter((a) => shape.test(a)).slice(0, 10);
+const dropped = asked.filter((a) => a && !who.includes(a));
 title("Compare wallets");
 const field = el("input", { id: "another", class: "id-field", placeholder: "0x…", spellcheck: "false", autocomplete: "off", "aria-label": "Address of another wallet" });
 const told = el("span", { class: "note", role: "status" });
@@ -56,5 +58,6 @@ function load() {
   lines.hidden = figures.hidden = who.length === 0;
   if (who.length) { lines.load(); figures.load(); }
 }
-explorer().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
+const left = dropped.length ? state("empty", "Left out: ", dropped.map((a) => [el("code", { "data-text": true }, a), " "]), "(an address is 0x and 40 hexadecimal digits, and at most ten are compared).") : "";
+explorer().replaceChildren(el("h1", {}, "Compare wallets"), form, left, none, lines, figures);
 load();

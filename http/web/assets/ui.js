@@ -25,9 +25,9 @@ export function failed(problem, again) {
   return box;
 }
 
-// known requests the subject of a page. If it does not exist, the page says so once, not in each part.
+// known requests the subject of a page. If it does not exist, or cannot, the page says so once, not in each part.
 export const known = (url) => ask(url).catch((problem) => {
-  if (problem.status === 404) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " Use the search above."));
+  if (problem.status === 404 || problem.status === 400) explorer().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " Use the search above."));
 });
 
 // limits says what the plan cut from a response; null if it cut nothing.
