@@ -68,6 +68,23 @@ func TestTwoStrayQuotesRejectTheirLines(t *testing.T) {
 	}
 }
 
+// TestARowOfFillsIsOneLine: a name with a line end in quotes is rejected with the reason, and one that is escaped is read.
+func TestARowOfFillsIsOneLine(t *testing.T) {
+	const header = "ts,address,token_id,side,shares,usd,username\n"
+	v := open(t)
+	r, err := v.load("fills.csv", header+"1767000000,"+addressA+",71,BUY,10,4,\"Ann\nLee\"\n1767000001,"+addressB+`,72,BUY,10,4,'\Ann\nLee`+"\n")
+	if err != nil || r.Inserted != 1 || r.RejectedRows() != 2 {
+		t.Fatalf("err = %v, r = %+v", err, r)
+	}
+	kept, err := os.ReadFile(r.RejectedFile)
+	if err != nil || !strings.Contains(string(kept), `"line":2,"reason":"bad_row","detail":"a quote opens a cell that does not end on its line: in a file of this feed, a row is one line"`) {
+		t.Errorf("err = %v, kept = %s", err, kept)
+	}
+	if names := v.facts()["wallet_names"]; len(names) != 1 || !strings.Contains(names[0], "Ann\nLee") {
+		t.Errorf("names: %q", names)
+	}
+}
+
 // TestAByteThatIsNotUTF8RejectsItsRow in CSV, NDJSON and Parquet, in a column of the fill or of its
 // market, and the raw row is stored.
 func TestAByteThatIsNotUTF8RejectsItsRow(t *testing.T) {

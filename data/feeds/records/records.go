@@ -19,10 +19,13 @@ const Limit = 2 << 20
 var (
 	// ErrTooLong is the error of a line of more than Limit bytes.
 	ErrTooLong = fmt.Errorf("the line is longer than %d MB", Limit>>20)
-	// ErrQuote is the error of a line with a quote that opens a cell and is not closed on that
-	// line. If cells may contain line ends, it is not closed within the limit, not with the
-	// header's number of cells, or only after other records.
+	// ErrQuote is the error of a line with a quote that opens a cell, if cells may contain line
+	// ends: it is not closed within the limit, not with the header's number of cells, or only after
+	// other records.
 	ErrQuote = errors.New("a quote opens a cell that does not end")
+	// ErrOneLine is ErrQuote if cells may not contain line ends: the quote is not closed on its
+	// line.
+	ErrOneLine = fmt.Errorf("%w on its line: in a file of this feed, a row is one line", ErrQuote)
 	// ErrCut is the error of the last line of a file if it has no line end: it may be the beginning
 	// of a longer line.
 	ErrCut = errors.New("the file ends inside this row: no line end follows it")
@@ -186,6 +189,8 @@ func (r *Reader) record(end int) (Record, error) {
 	line := r.buf[r.start : r.start+first]
 	rec := Record{Line: r.line + 1, Cells: r.texts()}
 	switch {
+	case length < 0 && !r.LineEnds:
+		rec.Err = ErrOneLine
 	case length < 0:
 		rec.Err = ErrQuote
 	case lines > 1 && (r.wrong() || r.swallows(rec.Cells, length)):
