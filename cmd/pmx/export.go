@@ -19,9 +19,9 @@ import (
 // ExportCmd writes datasets.
 type ExportCmd struct {
 	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals,lake"`
-	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out; parquet if it has none." enum:",parquet,csv,ndjson" default:""`
+	Format      choice `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out; parquet if it has none." enum:",parquet,csv,ndjson" default:"" placeholder:"FORMAT"`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
-	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
+	PartitionBy choice `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	Check       bool   `help:"With lake: read every existing file and compare its checksum; by default only sizes are compared."`
 	Shards      bool   `help:"With lake: also write the fills by wallet and by token, so that servers can read single fills from the lake."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
@@ -63,7 +63,7 @@ var endings = map[string]data.Format{".parquet": data.Parquet, ".csv": data.CSV,
 // the file's name.
 func (c *ExportCmd) Validate() error {
 	if ending := filepath.Ext(c.Out); c.PartitionBy == "" && c.Dataset != "lake" {
-		switch of := string(endings[strings.ToLower(ending)]); {
+		switch of := choice(endings[strings.ToLower(ending)]); {
 		case c.Format == "" && of == "" && ending != "" && !isDevice(c.Out):
 			return fmt.Errorf("--out %s: %s is the extension of none of the formats parquet, csv and ndjson: choose one with --format, or another file name", c.Out, ending)
 		case c.Format == "":
@@ -72,8 +72,8 @@ func (c *ExportCmd) Validate() error {
 			return fmt.Errorf("--format=%s and --out %s contradict each other: leave --format out, or choose another file name", c.Format, c.Out)
 		}
 	}
-	c.Format = cmp.Or(c.Format, string(data.Parquet))
-	if c.Format == string(data.NDJSON) && slices.Contains(export.Datasets(), c.Dataset) {
+	c.Format = cmp.Or(c.Format, choice(data.Parquet))
+	if c.Format == choice(data.NDJSON) && slices.Contains(export.Datasets(), c.Dataset) {
 		return fmt.Errorf("ndjson is for facts, such as fills: %s is written as parquet or csv", c.Dataset)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)
 	}
-	if c.Out == "-" && c.Format == string(data.Parquet) && isTerminal(std.out) {
+	if c.Out == "-" && c.Format == choice(data.Parquet) && isTerminal(std.out) {
 		return errors.New("parquet is not for a terminal: give a file with --out, or --format csv")
 	}
 	m := newProgressBar(std, c.JSON)

@@ -81,7 +81,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 
 // lake writes the lake into the folder Out, or adds what changed to it.
 func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
-	if c.Format != string(data.Parquet) || c.Out == "-" || c.PartitionBy != "" {
+	if c.Format != choice(data.Parquet) || c.Out == "-" || c.PartitionBy != "" {
 		return errors.New("a lake is a folder of parquet: pmx export lake --out FOLDER")
 	}
 	if err := std.makeFolder(c.Out); err != nil {

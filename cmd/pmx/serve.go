@@ -53,7 +53,7 @@ type ServeCmd struct {
 	ExportQuota   byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
 	ExportJobs    int           `help:"Number of export jobs that one key may have queued or running." default:"10" placeholder:"N"`
 	whaleThreshold
-	Sync       string      `help:"Follow this venue: polymarket. The flags that begin with --sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
+	Sync       choice      `help:"Follow this venue: polymarket. The flags that begin with --sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
 	Follow     followFlags `embed:"" prefix:"sync-"`
 	Historical bool        `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
 	Sample     bool        `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
