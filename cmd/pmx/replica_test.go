@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 
 	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
+	"pmx/engine/export"
 )
 
 // replicaTrader has one more fill with each import of replicaWriter.
@@ -432,4 +434,28 @@ func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	}
 	w.carry(nil)
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(3))
+}
+
+// A replica's database is read-only, and its exports are those of the writer nevertheless.
+func TestAReplicaExports(t *testing.T) {
+	w := newReplicaWriter(t)
+	w.trade()
+	w.carry(nil)
+	s := w.follow()
+	for _, dataset := range slices.Concat(export.Datasets(), export.Facts) {
+		var files [2][]byte
+		for i, dir := range []string{w.dir, s.dir} {
+			path := filepath.Join(t.TempDir(), dataset+".csv")
+			if status, _, errs := w.pmx(dir, "export", dataset, "--out", path); status != 0 {
+				t.Fatalf("pmx export %s: errs = %s", dataset, errs)
+			}
+			var err error
+			if files[i], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(files[0]) == 0 || !bytes.Equal(files[0], files[1]) {
+			t.Errorf("%s: the writer exports %q, and the replica %q", dataset, files[0], files[1])
+		}
+	}
 }

@@ -3,6 +3,8 @@ package backup
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -56,6 +58,34 @@ func TestALostBlockIsPublishedAgain(t *testing.T) {
 	name, blocks := addChanged(t, w, file, seen)
 	if files, err := extracted(repo, name); blocks != 1 || err != nil || !bytes.Equal(files["head.db"], file) {
 		t.Errorf("%d blocks were stored again, %v", blocks, err)
+	}
+}
+
+// A folder that disappears while it is written to does not become one that is refused from then on.
+func TestAFolderThatDisappearedIsCreatedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "repo")
+	repo, err := CreatePassing(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := repo.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.put([]byte("a block"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a block is stored where the folder was: %v", err)
+	}
+	if err := repo.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if repo, err = CreatePassing(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

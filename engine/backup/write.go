@@ -126,7 +126,8 @@ func (w *Writer) put(block []byte, fresh func(sum string) error) (sum string, er
 		}
 	}
 	if !made {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		// Create made the folder that it is in. If that is gone, it is not made again here: a folder with blocks alone is no repository.
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
 		w.mu.Lock()

@@ -4,7 +4,8 @@
 COPY (@rows) TO '@path' (@options)
 
 -- name: Attach
-ATTACH ':memory:' AS @name
+-- READ_WRITE, since a replica's instance is read-only and an attached database would be, too.
+ATTACH ':memory:' AS @name (READ_WRITE)
 
 -- name: Detach
 DETACH DATABASE IF EXISTS @name
