@@ -380,6 +380,7 @@ func TestAReplicaReportsThatItWaitsForAFirstBackup(t *testing.T) {
 	ready()
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
 	told("1 fill,", "status")
+	told("1, first seen 20", "status")
 }
 
 // An incomplete or damaged backup is not served: the previous one is, and the status says why.

@@ -119,8 +119,13 @@ func (c *ServeCmd) checkSync() error {
 	if c.Sync != "" {
 		return c.Follow.check("sync-")
 	}
-	if len(c.Follow.RPC) > 0 {
-		return wrong("sync-rpc", " names providers, but no venue is followed: also give --sync polymarket")
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"sync-rpc", len(c.Follow.RPC) > 0}, {"sync-at", c.Follow.At != ""}, {"sync-only", len(c.Follow.Only) > 0}, {"sync-from-block", c.Follow.FromBlock != 0}} {
+		if f.given {
+			return wrong(f.name, " is given, but no venue is followed: also give --sync polymarket")
+		}
 	}
 	return nil
 }

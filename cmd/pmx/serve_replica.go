@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -160,7 +161,7 @@ func refusedByReplica(dir engine.Dir, op string) error {
 		return nil
 	}
 	if !slices.Contains(replicaOperations, op) {
-		return follows.Refuse("pmx " + op)
+		return follows.Refuse("pmx " + strings.ReplaceAll(op, "-", " ")) // such as export lake
 	}
 	if !admin.Running(dir.AdminSocket()) {
 		return fmt.Errorf("%s follows the backups in %s, but is not being served: start pmx serve --follow %s first", dir, follows.Dir, follows.Dir)

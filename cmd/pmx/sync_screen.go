@@ -29,9 +29,9 @@ func newSyncScreen(std stdio) *syncScreen {
 // log returns the log: sentences on a terminal, otherwise one JSON object per line.
 func (s *syncScreen) log() zerolog.Logger {
 	if s.bar.on {
-		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).With().Timestamp().Logger()
+		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).Level(zerolog.InfoLevel).With().Timestamp().Logger()
 	}
-	return zerolog.New(s).With().Timestamp().Logger()
+	return zerolog.New(s).Level(zerolog.InfoLevel).With().Timestamp().Logger()
 }
 
 // Write writes log lines above the line of the terminal.

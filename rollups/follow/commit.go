@@ -275,7 +275,11 @@ func (c *Chain) checkStalled(now time.Time) {
 		return
 	}
 	c.warned = true
-	c.o.Log.Error().Int64("missing_blocks", c.plan.blocks()).Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has been committed for a long time")
+	e := c.o.Log.Error()
+	if missing := c.plan.blocks(); missing > 0 { // else it is not known: no node says which block is the newest
+		e.Int64("missing_blocks", missing)
+	}
+	e.Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has been committed for a long time")
 }
 
 // Status returns the lane's status.

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -147,6 +148,16 @@ func (c *Chain) isDue(now time.Time) (due, all bool) {
 	return due, all
 }
 
+// tooLate is the error of a node that gave nothing usable in time. What it gave instead is said, if anything: requests that fail are
+// repeated until the time is over.
+func tooLate(within time.Duration, err error) error {
+	late := fmt.Sprintf("no usable response within %s, so another node is asked", within)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New(late)
+	}
+	return fmt.Errorf("%s: %w", late, err)
+}
+
 // look asks for the newest final block if no range's response has it. If everything else is
 // committed, the logs up to it are requested in the same batch; they are the result, or nil.
 func (c *Chain) look(ctx context.Context) *result {
@@ -162,7 +173,7 @@ func (c *Chain) look(ctx context.Context) *result {
 		own, end := c.patiently(ctx, p, c.o.LookIn)
 		r, err := c.lookAt(own, p, all)
 		if err != nil && ctx.Err() == nil && own.Err() != nil {
-			err = fmt.Errorf("no response within %s: another node is asked", c.o.LookIn)
+			err = tooLate(c.o.LookIn, err)
 			c.pass(p)
 		}
 		end()

@@ -247,6 +247,8 @@ func (s *ChainStatus) Tell() serving.Source {
 		out.Problem = "Received blocks cannot be stored in the database: the server's log says why."
 	case len(s.Held) > 0:
 		out.Problem = fmt.Sprintf("%s of blocks held back, because nodes disagree or returned incomplete logs: pmx sync status lists them.", plural(len(s.Held), "range"))
+	case s.Error != "" && fail == 0:
+		out.Problem = "The last request failed: pmx sync status and the server's log say why."
 	case s.Error != "" && fail < len(s.Nodes):
 		out.Problem = fmt.Sprintf("%d of %s work: pmx sync status and the server's log say what is wrong with the others.", len(s.Nodes)-fail, plural(len(s.Nodes), "node"))
 	case s.Error != "":

@@ -172,6 +172,18 @@ func TestAFailingNodeIsReported(t *testing.T) {
 	}
 }
 
+// A request that failed, of a node that is not resting, does not make "the others" fail.
+func TestAFailedRequestOfAWorkingNodeIsSaidAsSuch(t *testing.T) {
+	state := follow.ChainStatus{Phase: follow.Idle, Error: "rpc 1: status 503", Nodes: []follow.NodeStatus{{Name: "rpc 1", State: follow.Idle}, {Name: "rpc 2", State: follow.Idle}}}
+	if s := state.Tell(); !strings.HasPrefix(s.Problem, "The last request failed: ") {
+		t.Errorf("%q", s.Problem)
+	}
+	state.Nodes[0].State, state.Nodes[1].State = follow.BackOff, follow.BackOff
+	if s := state.Tell(); !strings.HasPrefix(s.Problem, "No node works: ") {
+		t.Errorf("%q", s.Problem)
+	}
+}
+
 // An open connection of quotes counts as working; one that is being reopened does not.
 func TestConnectionsOfQuotesAreHosts(t *testing.T) {
 	state := follow.QuotesStatus{Phase: follow.Idle, Channels: []channel.Stats{{Name: "quotes 1", State: channel.Following, LastAt: time.Unix(7, 0)},

@@ -89,6 +89,9 @@ func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	f.at.Seconds = now.Sub(began).Seconds()
 	if f.at.Newest <= n {
 		f.at.Newest = n
+		if f.at.NewestSeen.IsZero() {
+			f.at.NewestSeen = now
+		}
 	}
 	if f.at.Newest == n && f.at.Problem == "" { // with a problem it is the earlier copy
 		f.at.Current = now
