@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 // its own. Beside testscript's own commands a script has:
 //
 //	serve [FLAG…]               start pmx serve on a free port; $BASE is its base URL once it is ready, $ADDR its address
-//	shutdown                    SIGTERM the server; it must end with status 0
+//	shutdown                    SIGTERM the server; it must end with status 0, and must have logged JSON alone
 //	get STATUS PATH [KEY]       GET $BASE/PATH; the body becomes stdout
 //	becomes WANT PATH [KEY]     GET $BASE/PATH until its body holds WANT
 //	send STATUS METHOD PATH KEY [BODY]   as get, with another method and a JSON body
@@ -162,9 +163,15 @@ func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case err := <-s.ended:
+		cmd := s.cmd
 		s.cmd = nil
 		if err != nil {
 			ts.Fatalf("the server ended with %v: s.errors = %s", err, s.errors.String())
+		}
+		for line := range strings.Lines(s.errors.String()) {
+			if !json.Valid([]byte(line)) && !slices.Contains(cmd.Args, "text") {
+				ts.Fatalf("standard error is no terminal, but has a line that is not JSON: %s", line)
+			}
 		}
 	case <-time.After(patience):
 		ts.Fatalf("the server did not end on SIGTERM")

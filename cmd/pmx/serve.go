@@ -134,7 +134,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
 	if c.Sample {
-		if err := firstSample(ctx, k, dir, std); err != nil {
+		if err := firstSample(ctx, k, dir, log, std); err != nil {
 			return unlessStopped(ctx, err)
 		}
 	}
@@ -202,7 +202,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if scraped != nil {
 		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
 	}
-	if err := announce(std, log, srv.URL(), k.Snapshot()); err != nil {
+	if err := c.announce(std, log, srv.URL(), k.Snapshot()); err != nil {
 		return err
 	}
 	lanes = append(lanes, sock.Serve, srv.Serve, notesStop(log))
@@ -333,7 +333,7 @@ func openLog(path string) (*os.File, error) {
 }
 
 // firstSample imports the bundled venue into a database without fills.
-func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, std stdio) error {
+func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, log zerolog.Logger, std stdio) error {
 	if s := k.Snapshot(); s != nil && s.Counts.Fills > 0 {
 		return nil
 	}
@@ -349,8 +349,7 @@ func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, std stdi
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(std.err, "importing the sample venue: %s, %s … %s\n", count(man.Fills, "fill"),
-		man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly))
+	log.Info().Int64("fills", man.Fills).Time("from", man.Start).Time("to", man.End).Msg("importing the sample venue")
 	m := newProgressBar(std, false)
 	defer m.clear()
 	res, err := k.Import(ctx, keeper.Request{Paths: []string{out}}, m.imported)

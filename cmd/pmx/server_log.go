@@ -18,9 +18,14 @@ type logFlags struct {
 	LogLevel  string `help:"The lowest level that is logged: ${enum}. Batches of followed sources are logged at debug." enum:"debug,info,warn,error" default:"info"`
 }
 
+// sentences reports whether w gets lines for people, and not one JSON object per line.
+func (f *logFlags) sentences(w io.Writer) bool {
+	return f.LogFormat == "text" || f.LogFormat != "json" && isTerminal(w)
+}
+
 // logger returns a log that is written to w.
 func (f *logFlags) logger(w io.Writer) zerolog.Logger {
-	if f.LogFormat == "text" || f.LogFormat != "json" && isTerminal(w) {
+	if f.sentences(w) {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !isTerminal(w), TimeFormat: time.DateTime, TimeLocation: time.UTC}
 	}
 	level, err := zerolog.ParseLevel(f.LogLevel)
@@ -31,8 +36,8 @@ func (f *logFlags) logger(w io.Writer) zerolog.Logger {
 }
 
 // announce reports on standard output for programs, in the log and to the service manager that
-// requests are answered.
-func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) error {
+// requests are answered, and tells people where the pages are.
+func (f *logFlags) announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) error {
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", url); err != nil {
 		return err
 	}
@@ -42,6 +47,9 @@ func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) er
 	}
 	e.Msg("serving")
 	notify(log, daemon.SdNotifyReady)
+	if !f.sentences(std.err) {
+		return nil
+	}
 	_, _ = fmt.Fprintf(std.err, "in a browser: %[1]s/, reference %[1]s/docs, status %[1]s/status\n", url)
 	return nil
 }
@@ -69,5 +77,5 @@ func logEnd(log zerolog.Logger, began time.Time, err error) {
 	if err != nil {
 		e = log.Error().Err(err)
 	}
-	e.Dur("up", time.Since(began)).Msg("stopped")
+	e.Float64("up_seconds", time.Since(began).Seconds()).Msg("stopped")
 }

@@ -190,7 +190,7 @@ func (m *Markets) repeat(ctx context.Context, i int) error {
 				wait = max(wait, shut.Until.Sub(m.o.Now()))
 			}
 			failures++
-			m.o.Log.Warn().Err(err).Str("task", t.name).Dur("wait", wait).Msg("markets could not be followed")
+			m.o.Log.Warn().Err(err).Str("task", t.name).Float64("wait_seconds", wait.Seconds()).Msg("markets could not be followed")
 		} else {
 			failures = 0
 		}

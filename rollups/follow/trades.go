@@ -115,7 +115,7 @@ func (t *Trades) Run(ctx context.Context) error {
 		if err := t.Once(ctx); err != nil && ctx.Err() == nil {
 			rest = min(rest, pause(failures+1))
 			failures++
-			t.o.Log.Warn().Err(err).Dur("wait", rest).Msg("trades could not be followed")
+			t.o.Log.Warn().Err(err).Float64("wait_seconds", rest.Seconds()).Msg("trades could not be followed")
 		} else {
 			failures = 0
 		}

@@ -57,7 +57,7 @@ func (k *Keeper) loadFirst(ctx context.Context) error {
 	began := time.Now()
 	size, err := k.loadImage(ctx)
 	if err == nil {
-		k.cfg.Log.Info().Int64("bytes", size).Dur("took", time.Since(began)).Msg("what the last server had in memory was read from its image")
+		k.cfg.Log.Info().Int64("bytes", size).Float64("seconds", time.Since(began).Seconds()).Msg("what the last server had in memory was read from its image")
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -69,7 +69,7 @@ func (k *Keeper) loadFirst(ctx context.Context) error {
 	began = time.Now()
 	err, reason := k.load(ctx), err
 	if err == nil {
-		k.cfg.Log.Info().AnErr("reason", reason).Dur("took", time.Since(began)).Msg("everything was read from the database, without an image")
+		k.cfg.Log.Info().AnErr("reason", reason).Float64("seconds", time.Since(began).Seconds()).Msg("everything was read from the database, without an image")
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (k *Keeper) leaveImage(ctx context.Context) {
 		k.cfg.Log.Warn().Err(err).Msg("no image was written: the next start reads everything from the database")
 		return
 	}
-	k.cfg.Log.Info().Int64("bytes", size).Dur("took", time.Since(began)).Msg("what is in memory was written to an image for the next start")
+	k.cfg.Log.Info().Int64("bytes", size).Float64("seconds", time.Since(began).Seconds()).Msg("what is in memory was written to an image for the next start")
 }
 
 func (k *Keeper) writeImage(ctx context.Context) (size int64, err error) {

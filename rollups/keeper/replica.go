@@ -71,7 +71,7 @@ func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, s
 	if err != nil {
 		return nil, err
 	}
-	k.cfg.Log.Debug().Bool("whole", whole).Dur("took", time.Since(began)).Msg("state read")
+	k.cfg.Log.Debug().Bool("whole", whole).Float64("seconds", time.Since(began).Seconds()).Msg("state read")
 	return func() {
 		show()
 		k.updateFreshness(func(f *serving.Freshness) {

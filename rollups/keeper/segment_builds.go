@@ -160,7 +160,7 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 	}
 	s, tokens, texts := r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats()
 	k.cfg.Log.Info().Int64("fills", s.Stored).Int("files", s.Files).Int64("bytes", s.Bytes).Int64("recent", s.Recent).Int64("token_bytes", tokens.Bytes).
-		Int64("market_bytes", texts.Bytes).Dur("took", r.buildTime).Msg("segments built")
+		Int64("market_bytes", texts.Bytes).Float64("seconds", r.buildTime.Seconds()).Msg("segments built")
 	return nil
 }
 

@@ -302,8 +302,8 @@ func (f *Follower) follow(ctx context.Context) error {
 		return err
 	}
 	f.noted(f.served, began)
-	f.log.Info().Int64("number", backup.Number(name)).Time("as_of", f.served.Manifest.AsOf).Dur("behind", f.cfg.Now().Sub(f.served.Manifest.At)).
-		Dur("took", f.cfg.Now().Sub(began)).Msg("backup_taken")
+	f.log.Info().Int64("number", backup.Number(name)).Time("as_of", f.served.Manifest.AsOf).Float64("behind_seconds", f.cfg.Now().Sub(f.served.Manifest.At).Seconds()).
+		Float64("seconds", f.cfg.Now().Sub(began).Seconds()).Msg("backup_taken")
 	return nil
 }
 
