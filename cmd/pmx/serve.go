@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -98,6 +99,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
+	_, absent := os.Stat(dir.Database())
 	if err := dir.Create(); err != nil {
 		return err
 	}
@@ -110,6 +112,9 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	log, began := c.logger(lines), time.Now()
 	log.Info().Str("version", version).Str("data_dir", string(dir)).Int("pid", os.Getpid()).Msg("starting")
 	defer func() { logEnd(log, began, err) }()
+	if errors.Is(absent, fs.ErrNotExist) && !c.Sample && c.FollowDir == "" {
+		log.Warn().Msg("the data directory is new and empty: check --data-dir if it should not be; give it data with pmx import, its inbox, --sync or --sample")
+	}
 	at, closeLog, err := c.listen(cli, log, std)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -80,7 +79,8 @@ func TestTheServiceManagerIsNotified(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- command.Run(&cli, stdio{out: &out, err: io.Discard}) }()
+	var errs bytes.Buffer
+	go func() { ended <- command.Run(&cli, stdio{out: &out, err: &errs}) }()
 	if m := next(); m != "READY=1" {
 		t.Errorf("the first message is %q", m)
 	}
@@ -90,5 +90,25 @@ func TestTheServiceManagerIsNotified(t *testing.T) {
 	}
 	if err := <-ended; err != nil || !strings.HasPrefix(out.String(), "ready http://") {
 		t.Errorf("the server printed %q and ended with %v", out.String(), err)
+	}
+	if n := strings.Count(errs.String(), `"level":"warn"`); n != 1 || !strings.Contains(errs.String(), "the data directory is new and empty: check --data-dir") {
+		t.Errorf("of its new directory the server logged %d warnings: %s", n, errs.String())
+	}
+}
+
+// Programs that read standard error get JSON alone; people are told where the pages are.
+func TestWhereThePagesAreIsForPeople(t *testing.T) {
+	for _, tc := range []struct {
+		format string
+		told   bool
+	}{{"auto", false}, {"json", false}, {"text", true}} {
+		var out, errs bytes.Buffer
+		flags := logFlags{tc.format, "info"}
+		if err := flags.announce(stdio{out: &out, err: &errs}, flags.logger(&errs), "http://127.0.0.1:1", nil); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != "ready http://127.0.0.1:1/api/v3\n" || strings.Contains(errs.String(), "in a browser: http://127.0.0.1:1/, ") != tc.told {
+			t.Errorf("%s: %q, %q", tc.format, out.String(), errs.String())
+		}
 	}
 }
