@@ -77,6 +77,7 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 // configResolver passes the values of the config file to kong.
 type configResolver struct {
 	file *configFile // nil: none
+	path string      // of the file that is or could not be read; "" if there is none
 }
 
 // read reads the file at path, or the default one, which may be missing.
@@ -85,10 +86,11 @@ func (r *configResolver) read(path string) error {
 	if path == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	r.path = cmp.Or(path, defaultConfig)
 	if err != nil {
 		return fmt.Errorf("config file: %w", err)
 	}
-	r.file, err = parseConfig(cmp.Or(path, defaultConfig), text)
+	r.file, err = parseConfig(r.path, text)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
@@ -83,6 +84,20 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 		return errSilent
 	}
 	return nil
+}
+
+// refusedBeforeCheck prints the error of a command line as the report of pmx config check --json, if
+// that is what was asked for: the settings are unknown then.
+func refusedBeforeCheck(ctx *kong.Context, r *configResolver, err error, std stdio) {
+	asked := slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "json" })
+	if command := ctx.Selected(); !asked || command == nil || command.Path() != "config check" {
+		return
+	}
+	report := configReport{Settings: []setting{}, Problems: []settingProblem{{Reason: err.Error()}}, Warnings: []string{}}
+	if r.path != "" {
+		report.File = &r.path
+	}
+	_ = report.print(true, std) // the error is printed in any case
 }
 
 // memoryShares describes how memory is divided.

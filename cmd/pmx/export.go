@@ -142,10 +142,10 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return c.lake(ctx, cli, std)
 	}
 	if c.Check {
-		return errors.New("--check is for lake: pmx export lake --out FOLDER --check")
+		return wrong("check", " is for lake: pmx export lake --out FOLDER --check")
 	}
 	if c.Shards {
-		return errors.New("--shards is for lake: pmx export lake --out FOLDER --shards")
+		return wrong("shards", " is for lake: pmx export lake --out FOLDER --shards")
 	}
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)

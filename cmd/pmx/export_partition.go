@@ -154,7 +154,7 @@ func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest
 // partition writes all facts into the folder Out, or updates it.
 func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Dataset != "fills" || c.Format != "parquet" || c.Out == "-" {
-		return errors.New("--partition-by day is for fills, as parquet, into a folder: pmx export fills --partition-by day --out FOLDER")
+		return wrong("partition-by", " day is for fills, as parquet, into a folder: pmx export fills --partition-by day --out FOLDER")
 	}
 	if err := std.makeFolder(c.Out); err != nil {
 		return err

@@ -71,6 +71,11 @@ func (c *ImportCmd) elsewhere(cli *CLI) (other *CLI, remove func(), err error) {
 
 // Run imports.
 func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	if c.As != "" {
+		if _, err := feeds.ByName(c.As); err != nil {
+			return wrong("as", ": %w", err)
+		}
+	}
 	cli, remove, err := c.elsewhere(cli)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -108,20 +107,11 @@ func lifetime(text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// days parses a duration, which may be in days.
-func days(text string) (time.Duration, error) {
-	if number, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(number, 10, 16)
-		return time.Duration(n) * 24 * time.Hour, err
-	}
-	return time.ParseDuration(text)
-}
-
 // Run issues.
 func (c *KeysIssueCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	until, err := lifetime(c.Until, time.Now())
 	if err != nil {
-		return fmt.Errorf("--expires: %w", err)
+		return wrong("expires", ": %w", err)
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)
@@ -220,7 +210,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Rate != "tier" {
 		var err error
 		if rate, err = strconv.ParseInt(c.Rate, 10, 64); err != nil || rate < 1 {
-			return fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for the limit of its tier", c.Rate, control.MaxRate)
+			return &settingError{err: fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for the limit of its tier", c.Rate, control.MaxRate)}
 		}
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -298,7 +288,7 @@ func (c *KeysExpireCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			err = errors.New("give a time, or never")
 		}
 		if err != nil {
-			return err
+			return &settingError{err: err}
 		}
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -327,11 +317,11 @@ func (KeysRotateCmd) Help() string {
 func (c *KeysRotateCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	until, err := lifetime(c.Until, time.Now())
 	if err != nil {
-		return fmt.Errorf("--expires: %w", err)
+		return wrong("expires", ": %w", err)
 	}
 	overlap, err := days(c.Overlap)
 	if err != nil || overlap < 0 {
-		return fmt.Errorf("--overlap: %q is not a duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
+		return wrong("overlap", ": %q is not a duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)

@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -101,7 +103,8 @@ func run(args []string, std stdio) int {
 	defer stop()
 	var cli CLI
 	exit := -1
-	parser, err := newParser(&cli, std, func(code int) { exit = code }, kong.BindTo(ctx, (*context.Context)(nil)))
+	file := &configResolver{}
+	parser, err := newParser(&cli, std, file, func(code int) { exit = code }, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "pmx:", err)
 		return 2
@@ -113,6 +116,7 @@ func run(args []string, std stdio) int {
 	if err != nil {
 		var parse *kong.ParseError
 		if errors.As(err, &parse) {
+			refusedBeforeCheck(parse.Context, file, err, std)
 			_, _ = fmt.Fprintf(std.err, "pmx: %s\nTry: pmx %s--help\n", err, commandOf(parse))
 		} else {
 			_, _ = fmt.Fprintln(std.err, "pmx:", err)
@@ -129,16 +133,16 @@ func run(args []string, std stdio) int {
 	return status(ctx, kctx.Run(&cli, std), std)
 }
 
-// newParser returns the parser of the command line, with flags from the environment and a config
-// file. exit is called after help.
-func newParser(cli *CLI, std stdio, exit func(int), options ...kong.Option) (*kong.Kong, error) {
-	file := &configResolver{}
+// newParser returns the parser of the command line, with flags from the environment and file. exit is
+// called after help.
+func newParser(cli *CLI, std stdio, file *configResolver, exit func(int), options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(cli, append([]kong.Option{
 		kong.Name("pmx"),
 		kong.Description(description),
 		kong.UsageOnError(),
 		kong.DefaultEnvars("PMX"),
 		kong.Resolvers(file),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration)),
 		kong.Bind(file),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Vars{"acme": acme.LetsEncrypt, "version": "pmx " + version},
@@ -172,6 +176,9 @@ func status(ctx context.Context, err error, std stdio) int {
 		return 130
 	}
 	_, _ = fmt.Fprintln(std.err, "pmx:", visible(err.Error()+engine.RoomAdvice(err), ""))
+	if misused(err) {
+		return 2
+	}
 	return 1
 }
 

@@ -102,7 +102,7 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	var checks []rollups.Check
 	var err error
 	if c.Lake != "" && c.Against == "" {
-		return errors.New("--lake needs --against, the folder of the rollups computed from it")
+		return &settingError{"against", errors.New("--lake needs --against, the folder of the rollups computed from it")}
 	}
 	if c.Lake != "" {
 		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.memory.DuckDBLimit(), Step: stages(m.stage)}

@@ -295,7 +295,7 @@ func followingServer(t *testing.T) string {
 	}
 	defer ready.Close()
 	std := stdio{out: ready, err: io.Discard}
-	parser, err := newParser(&cli, std, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
+	parser, err := newParser(&cli, std, &configResolver{}, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,9 @@ Faults, each with its source (without one: all sources) and the number that it t
 
 // Run serves until it is interrupted.
 func (c *ReplayCmd) Run(ctx context.Context, std stdio) error {
+	if c.Fills == 0 { // which would mean the default
+		return wrong("fills", " 0: at least 2 make a match")
+	}
 	now := time.Now().UTC()
 	if c.End.IsZero() {
 		c.End = now.Add(25 * time.Hour).Truncate(time.Hour)
@@ -113,7 +116,7 @@ func faultsBySource(names []string, rate float64) (map[string]replay.Faults, err
 		by[source] = f
 	}
 	if rate <= 0 || rate > 1 {
-		return nil, fmt.Errorf("--fault-rate %g: must be above 0 and at most 1; for no faults use --faults none", rate)
+		return nil, wrong("fault-rate", " %g: must be above 0 and at most 1; for no faults use --faults none", rate)
 	}
 	return by, nil
 }

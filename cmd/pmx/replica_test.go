@@ -144,7 +144,7 @@ func startHere(t *testing.T, dir string, args ...string) (s *replicaServer, read
 	var cli CLI
 	reads, writes := io.Pipe()
 	std := stdio{out: writes, err: io.Discard}
-	parser, err := newParser(&cli, std, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
+	parser, err := newParser(&cli, std, &configResolver{}, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,9 @@ states the totals that an import must reach. The defaults give the bundled venue
 
 // Run writes the venue.
 func (c *SampleCmd) Run(ctx context.Context, std stdio) error {
+	if c.Fills == 0 { // which would mean the default
+		return wrong("fills", " 0: at least 2 make a match")
+	}
 	m := newProgressBar(std, c.JSON)
 	began := time.Now()
 	man, err := sample.Write(ctx, sample.Config{Fills: c.Fills, Seed: c.Seed, End: c.End, Days: c.Days, Chain: c.Chain}, c.Out, func(done int64) {

@@ -50,7 +50,7 @@ type ServeCmd struct {
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	logFlags
 	MetricsListen string        `help:"Address on which Prometheus gets /metrics, HOST:PORT; empty: only on the admin socket. It needs no key and does not use TLS: choose an address that only Prometheus can reach." default:"" placeholder:"HOST:PORT"`
-	ExportKeep    time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
+	ExportKeep    time.Duration `help:"How long finished exports are kept, such as 12h or 7d." default:"24h" placeholder:"TIME"`
 	ExportQuota   byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
 	ExportJobs    int           `help:"Number of export jobs that one key may have queued or running." default:"10" placeholder:"N"`
 	whaleThreshold
@@ -110,11 +110,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	}
 	defer closeLines()
 	log, began := c.logger(lines), time.Now()
-	log.Info().Str("version", version).Str("data_dir", string(dir)).Int("pid", os.Getpid()).Msg("starting")
+	c.logStart(log, dir, errors.Is(absent, fs.ErrNotExist))
 	defer func() { logEnd(log, began, err) }()
-	if errors.Is(absent, fs.ErrNotExist) && !c.Sample && c.FollowDir == "" {
-		log.Warn().Msg("the data directory is new and empty: check --data-dir if it should not be; give it data with pmx import, its inbox, --sync or --sample")
-	}
 	at, closeLog, err := c.listen(cli, log, std)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 
 // settingError says what is wrong with the value of a flag; its text names the flag.
 type settingError struct {
-	flag string // without dashes
+	flag string // without dashes; "" for an argument
 	err  error
 }
 
@@ -74,7 +74,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 		add("", wrong("export-jobs", " %d: give how many jobs a key may have, 1 or more", c.ExportJobs))
 	}
 	add("metrics-listen", checkAddress(c.MetricsListen))
-	if c.MetricsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") { // then the system chooses
+	if c.MetricsListen != "" && c.MetricsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") { // then the system chooses
 		add("", wrong("metrics-listen", " %s is the address of --listen: give another one", c.MetricsListen))
 	}
 	add("", c.checkSync())

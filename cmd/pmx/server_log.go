@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/rs/zerolog"
 
+	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -68,6 +70,15 @@ func notesStop(log zerolog.Logger) func(context.Context) error {
 		<-ctx.Done()
 		notify(log, daemon.SdNotifyStopping)
 		return nil
+	}
+}
+
+// logStart logs that the server starts. A data directory that is new has a warning, unless something
+// is about to fill it: its name may be a mistake.
+func (c *ServeCmd) logStart(log zerolog.Logger, dir engine.Dir, isNew bool) {
+	log.Info().Str("version", version).Str("data_dir", string(dir)).Int("pid", os.Getpid()).Msg("starting")
+	if isNew && !c.Sample && c.FollowDir == "" {
+		log.Warn().Msg("the data directory is new and empty: check --data-dir if it should not be; give it data with pmx import, its inbox, --sync or --sample")
 	}
 }
 

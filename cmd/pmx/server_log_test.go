@@ -70,7 +70,7 @@ func TestTheServiceManagerIsNotified(t *testing.T) {
 	defer stop()
 	var cli CLI
 	var out bytes.Buffer
-	parser, err := newParser(&cli, stdio{}, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
+	parser, err := newParser(&cli, stdio{}, &configResolver{}, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestSettingsTableIsThatOfTheFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser, err := newParser(&CLI{}, stdio{}, func(int) {})
+	parser, err := newParser(&CLI{}, stdio{}, &configResolver{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +72,27 @@ func TestSizesAreShownAsFlagsTakeThem(t *testing.T) {
 		var s byteSize
 		if err := s.UnmarshalText([]byte(want)); err != nil || s.String() != want {
 			t.Errorf("%s: s = %s, err = %v", want, s, err)
+		}
+	}
+}
+
+// The example of the document has the message that the program prints.
+func TestTheExampleOfSettingsHasTheProgramsMessage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cli CLI
+	parser, err := newParser(&cli, stdio{}, &configResolver{}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"serve", "--listen", "0.0.0.0:80"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range cli.Serve.check(&cli) {
+		if line := "\npmx: pmx.json:3: " + err.Error() + "\n"; !strings.Contains(string(text), line) {
+			t.Errorf("docs/settings.md lacks %q", line)
 		}
 	}
 }

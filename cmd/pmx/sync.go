@@ -55,7 +55,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 		return err
 	}
 	if slices.Contains(c.Only, newestLane) {
-		return errors.New("--only newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
+		return wrong("only", " newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
 	}
 	dir, err := cli.ownDir()
 	if err != nil {

@@ -42,14 +42,17 @@ func Names() []string {
 	return out
 }
 
-// ByName returns the feed of that name; the error lists the most similar names.
+// ByName returns the feed of that name; the error lists similar names, if there are any.
 func ByName(name string) (data.Feed, error) {
 	for _, f := range All() {
 		if f.Name == name {
 			return f, nil
 		}
 	}
-	return data.Feed{}, fmt.Errorf("no feed is named %q; the most similar are %s, and pmx import --help lists all", name, strings.Join(nearestNames(name), ", "))
+	if near := nearestNames(name); len(near) > 0 {
+		return data.Feed{}, fmt.Errorf("no feed is named %q; the most similar are %s, and pmx import --help lists all", name, strings.Join(near, ", "))
+	}
+	return data.Feed{}, fmt.Errorf("no feed is named %q: pmx import --help lists all", name)
 }
 
 // Detect returns the feed that h belongs to. The error is a *ForeignError for a file that is known

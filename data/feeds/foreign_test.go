@@ -107,3 +107,18 @@ func TestManifestsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// A name that no feed has is answered with similar ones, and not with any three.
+func TestOnlySimilarNamesAreSuggested(t *testing.T) {
+	for name, want := range map[string]string{
+		"pmx-fils":        "the most similar are pmx-fills",
+		"trades":          "polymarket-trades",
+		"nonsense":        `no feed is named "nonsense": pmx import --help lists all`,
+		"something-else!": `no feed is named "something-else!": pmx import --help lists all`,
+	} {
+		_, err := feeds.ByName(name)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: err = %v, want %s", name, err, want)
+		}
+	}
+}

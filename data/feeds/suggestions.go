@@ -11,11 +11,18 @@ import (
 // nearest is the number of feeds that an error suggests.
 const nearest = 3
 
-// nearestNames returns the names of the feeds with the most similar names.
+// nearestNames returns the most similar names of feeds: those that contain name or have at least half
+// of it in common. It returns none if none is similar.
 func nearestNames(name string) []string {
-	names := Names()
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
-	return names[:nearest]
+	score := func(feed string) int {
+		if len(name) >= 3 && strings.Contains(feed, name) {
+			return 0
+		}
+		return distance(name, feed)
+	}
+	names := slices.DeleteFunc(Names(), func(feed string) bool { return 2*score(feed) > max(len(name), len(feed)) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score(a), score(b)) })
+	return names[:min(nearest, len(names))]
 }
 
 // distance is the number of letters that must be added, removed or changed to turn a into b.
