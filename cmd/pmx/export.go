@@ -153,6 +153,9 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Out == "-" && c.Format == choice(data.Parquet) && isTerminal(std.out) {
 		return errors.New("parquet is not for a terminal: give a file with --out, or --format csv")
 	}
+	if err := checkFolderOf(c.Out); err != nil {
+		return err
+	}
 	m := newProgressBar(std, c.JSON)
 	res, err := perform(ctx, cli, exporting, exportRequest{c.Dataset, data.Format(c.Format)},
 		func(s share) { m.show("exporting "+c.Dataset, s.Done, s.written()) })

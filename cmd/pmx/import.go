@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pmx/data/feeds"
+	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
@@ -69,13 +70,28 @@ func (c *ImportCmd) elsewhere(cli *CLI) (other *CLI, remove func(), err error) {
 	return &dry, func() { _ = os.RemoveAll(temp) }, nil
 }
 
-// Run imports.
-func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	if c.As != "" {
-		if _, err := feeds.ByName(c.As); err != nil {
-			return wrong("as", ": %w", err)
+// check returns an error if no feed has the name of --as, or if a path stands for nothing, before a
+// data directory is made for the import. If there is one, the import itself says that of a path.
+func (c *ImportCmd) check(dir engine.Dir) error {
+	if _, err := feeds.ByName(c.As); c.As != "" && err != nil {
+		return wrong("as", ": %w", err)
+	}
+	if _, err := os.Stat(dir.Database()); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, path := range c.Paths {
+		if _, err := os.Stat(path); path == "-" || !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if found, err := filepath.Glob(path); err == nil && len(found) == 0 {
+			return fmt.Errorf("%s: no such file or folder", path)
 		}
 	}
+	return nil
+}
+
+// Run imports.
+func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	cli, remove, err := c.elsewhere(cli)
 	if err != nil {
 		return err
@@ -83,6 +99,9 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	defer remove()
 	dir, err := cli.ownDir()
 	if err != nil {
+		return err
+	}
+	if err := c.check(dir); err != nil {
 		return err
 	}
 	paths, in, err := c.sources(ctx, dir, std.in)

@@ -40,6 +40,18 @@ func (s stdio) moveInto(ctx context.Context, target, from string) error {
 	return errors.Join(data.SyncFolder(filepath.Dir(target)), s.share(target))
 }
 
+// checkFolderOf returns an error if the folder of a requested file does not exist, which is known
+// before the file is made.
+func checkFolderOf(target string) error {
+	switch info, err := os.Stat(filepath.Dir(target)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the folder %s does not exist: create it, or give another file", target, filepath.Dir(target))
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s: %s is not a folder: give another file", target, filepath.Dir(target))
+	}
+	return nil // what else is wrong is found when the file is written
+}
+
 // within runs f until ctx ends; f is then abandoned.
 func within(ctx context.Context, f func() error) error {
 	done := guard.Start(f)
@@ -64,6 +76,9 @@ func copyFile(w io.Writer, path string) error {
 // never has the target's name.
 func copyAside(target, from string) error {
 	part, err := os.CreateTemp(filepath.Dir(target), ".pmx-*.part") // not derived from the target's name, which may already have the maximum length
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: this user may not write into %s: give another file, or run pmx as the user that may", target, filepath.Dir(target))
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package feeds
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,6 +86,12 @@ type UnknownError struct{ Head data.Head }
 
 // Error describes the file and names the most similar feeds.
 func (e *UnknownError) Error() string {
+	switch {
+	case e.Head.Format != data.Parquet && len(bytes.TrimSpace(e.Head.Bytes)) == 0:
+		return "this is an empty file: there is nothing to import"
+	case isProse(e.Head):
+		return fmt.Sprintf("not recognised: this is text without columns, which begins with %q: only CSV, NDJSON, JSON and Parquet can be imported", clipped(strings.TrimSpace(e.Head.Columns[0])))
+	}
 	near := nearestFeeds(e.Head)
 	if len(near) == 0 {
 		return fmt.Sprintf("not recognised: %s; to import it anyway, name its feed with --as: pmx import --help lists them", describe(e.Head))
@@ -101,15 +108,22 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("could be any of %s: name one with --as", strings.Join(e.Names, ", "))
 }
 
+// isProse reports whether a file that no feed recognises has text instead of a table: its first line
+// is a heading of Markdown, or one cell of several words.
+func isProse(h data.Head) bool {
+	if h.Format != data.CSV || len(h.Columns) == 0 {
+		return false
+	}
+	first := strings.TrimSpace(h.Columns[0])
+	return strings.HasPrefix(strings.TrimLeft(first, "#"), " ") || len(h.Columns) == 1 && strings.Contains(first, " ")
+}
+
 func describe(h data.Head) string {
 	kind, seen := "columns", h.Columns
 	if h.Format == data.JSON || h.Format == data.NDJSON {
 		kind, seen = "keys", h.Keys
 	}
-	switch {
-	case len(h.Bytes) == 0 && h.Format != data.Parquet:
-		return "an empty file"
-	case len(seen) == 0:
+	if len(seen) == 0 {
 		return fmt.Sprintf("a %s file without records", h.Format)
 	}
 	shown := make([]string, 0, mostNames+1)

@@ -27,6 +27,8 @@ var strangers = []struct {
 	what, why string
 }{
 	{isKalshi, "a Kalshi file", otherVenue},
+	{begins("<!doctype html", "<html", "<head", "<body"), "a web page (HTML)", "save the data that it shows or links to, not the page"},
+	{begins("<?xml", "<!--"), "a file of XML or HTML", "only CSV, NDJSON, JSON and Parquet can be imported"},
 	{keyed("fill_id", "condition_id", "side", "notional_value"), "a list of fills without wallets",
 		"a fill belongs to a wallet, and this file names none; import the trades that it was made from"},
 	{keyed("tx_hash", "asset_id", "fee_rate_bps", "condition_id_norm", "side"), "a list of fills without wallets",
@@ -63,6 +65,16 @@ var strangers = []struct {
 
 func keyed(names ...string) func(data.Head) bool {
 	return func(h data.Head) bool { return shape.Has(h, names...) }
+}
+
+// begins recognises text by how it begins, in any case.
+func begins(with ...string) func(data.Head) bool {
+	return func(h data.Head) bool {
+		text := bytes.TrimLeft(h.Bytes, " \t\r\n")
+		return slices.ContainsFunc(with, func(start string) bool {
+			return len(text) >= len(start) && strings.EqualFold(string(text[:len(start)]), start)
+		})
+	}
 }
 
 // foreign returns a *ForeignError for a head that is known to be something else.

@@ -20,8 +20,11 @@ func TestRefusesWhatItKnowsToBeForeign(t *testing.T) {
 		"trade_id,ticker,count,yes_price,no_price,taker_side,created_time\n":       "Kalshi",
 		`[{"fill_id":"1","condition_id":"0x","side":"BUY","notional_value":1}]`:    "without wallets",
 		"tx_hash,log_index,token_id,from_address,to_address,value\n":               "transfers",
-		`{"history":[{"t":1,"p":0.5}]}`:                                            "price history",
-		"block_number,fpmm_address,trader,amount,outcome_tokens,is_buy\n":          "pool",
+		"\n<!DOCTYPE html>\n<html><head><title>a, b</title>\n":                     "web page",
+		"<HTML>\n<body>":                                                  "web page",
+		"<?xml version=\"1.0\"?>\n<rows/>\n":                              "XML",
+		`{"history":[{"t":1,"p":0.5}]}`:                                   "price history",
+		"block_number,fpmm_address,trader,amount,outcome_tokens,is_buy\n": "pool",
 	} {
 		h, err := feeds.HeadOf(strings.NewReader(in))
 		if err != nil {
@@ -119,6 +122,27 @@ func TestOnlySimilarNamesAreSuggested(t *testing.T) {
 		_, err := feeds.ByName(name)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: err = %v, want %s", name, err, want)
+		}
+	}
+}
+
+// Text without a table, and a file without anything, are called so: naming a feed would not help.
+func TestTextIsNotCalledATable(t *testing.T) {
+	for in, want := range map[string]string{
+		"# Trades\n\nSome text, with commas.\n": `text without columns, which begins with "# Trades"`,
+		"## Buy, sell\n":                        `text without columns, which begins with "## Buy"`,
+		"Dear all\nthis is a note\n":            `text without columns, which begins with "Dear all"`,
+		"":                                      "empty file",
+		" \n\n":                                 "empty file",
+	} {
+		h, err := feeds.HeadOf(strings.NewReader(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = feeds.Detect(h)
+		var unknown *feeds.UnknownError
+		if !errors.As(err, &unknown) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--as") {
+			t.Errorf("%q: err = %v, want %s", in, err, want)
 		}
 	}
 }

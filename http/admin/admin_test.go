@@ -107,7 +107,7 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 	} {
 		_, err := admin.Call(t.Context(), sock, name, "text", nil)
 		var got *admin.Error
-		if !errors.As(err, &got) || *got != want {
+		if !errors.As(err, &got) || *got != want || err.Error() != want.Message { // as without a server
 			t.Errorf("%s: got %v, want %v", name, err, want)
 		}
 	}

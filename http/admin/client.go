@@ -84,7 +84,11 @@ func Call(ctx context.Context, path, name string, req any, onEvent func(json.Raw
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", err, ctx.Err())
 	}
-	if err != nil {
+	var said *Error
+	switch {
+	case errors.As(err, &said):
+		return nil, err // the operation's own message
+	case err != nil:
 		return nil, fmt.Errorf("call %s: %w", name, err)
 	}
 	return result, nil

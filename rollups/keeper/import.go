@@ -158,6 +158,14 @@ func (r Request) nameOf(path string) string {
 	return path
 }
 
+// named is an error about a file, with what the user calls it.
+func (r Request) named(err error) error {
+	if r.Stdin == "" {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), r.Stdin, r.nameOf(r.Stdin)))
+}
+
 // once keeps only the first mention of a path in an error whose layers each mention it.
 func once(path, text string) string {
 	for _, again := range []string{"import " + path + ": ", "open " + path + ": ", "stat " + path + ": ", "read " + path + ": ", path + ": "} {
@@ -226,7 +234,7 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})
 			default:
-				res.fail(emit, req.nameOf(file.path), err)
+				res.fail(emit, req.nameOf(file.path), req.named(err))
 			}
 		}
 	}

@@ -317,17 +317,15 @@ func (rd Reading) eachJSON(r io.Reader, fn Record) error {
 			if errors.As(err, &sink) {
 				return sink.err
 			}
-			return fmt.Errorf("record %d: %w", w.n+1, noEOF(err))
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return fmt.Errorf("record %d: %w", w.n+1, errCutOff)
+			}
+			return fmt.Errorf("record %d: %w", w.n+1, err)
 		}
 	}
 }
 
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
+var errCutOff = errors.New("the file is cut off there: copy or download it again")
 
 // fnError marks an error of the callback, so that it is not taken for one of the decoder.
 type fnError struct{ err error }
