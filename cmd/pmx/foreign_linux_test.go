@@ -36,7 +36,7 @@ func asNobody(t *testing.T, words ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// Who runs pmx as another user is told that, and nothing else: not that keys or the database are
+// Messages to another user than the owner say that, and nothing else: not that keys or the database are
 // damaged, that no server is running, or that a file cannot be opened.
 func TestAnotherUsersDataDirectoryIsNotJudged(t *testing.T) {
 	if os.Geteuid() != 0 {

@@ -80,11 +80,11 @@ func (c *ImportCmd) check(dir engine.Dir) error {
 		return nil
 	}
 	for _, path := range c.Paths {
-		if _, err := os.Stat(path); path == "-" || !errors.Is(err, fs.ErrNotExist) {
+		if path == "-" {
 			continue
 		}
-		if found, err := filepath.Glob(path); err == nil && len(found) == 0 {
-			return fmt.Errorf("%s: no such file or folder", path)
+		if _, err := keeper.Named(path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -48,41 +48,39 @@ func printTotal(w io.Writer, res keeper.Result, took time.Duration) {
 	if len(res.Receipts)+len(res.Failed) < 2 {
 		return
 	}
-	var t ingest.Receipt
-	var rejected int64
-	for _, r := range res.Receipts {
-		t.DryRun = r.DryRun
-		t.Read += r.Read
-		t.Inserted += r.Inserted
-		t.AlreadyThere += r.AlreadyThere
-		t.Identical += r.Identical
-		t.MarketsNew += r.MarketsNew
-		t.MarketsChanged += r.MarketsChanged
-		t.Resolutions += r.Resolutions
-		t.Conflicts += r.Conflicts
-		t.Forecasts += r.Forecasts
-		t.Actuals += r.Actuals
-		t.Observations += r.Observations
-		t.Normals += r.Normals
-		for _, n := range r.Rejected {
-			rejected += n
+	sum := func(of func(ingest.Receipt) int64) (n int64) {
+		for _, r := range res.Receipts {
+			n += of(r)
 		}
+		return n
 	}
-	_, _ = fmt.Fprintf(w, "%s in all%s\n", count(int64(len(res.Receipts)), "file"), dryNote(t))
+	dry := ""
+	if n := len(res.Receipts); n > 0 {
+		dry = dryNote(res.Receipts[n-1])
+	}
+	_, _ = fmt.Fprintf(w, "%s in all%s\n", count(int64(len(res.Receipts)), "file"), dry)
 	row := rowsOf(w)
-	row("read", t.Read, rateNote(t.Read, took.Seconds()))
-	row("inserted", t.Inserted, "")
-	row("already there", t.AlreadyThere, "")
-	row("identical", t.Identical, "")
-	row("rejected", rejected, "")
-	row("markets new", t.MarketsNew, "")
-	row("markets changed", t.MarketsChanged, "")
-	row("resolutions", t.Resolutions, "")
-	row("conflicts", t.Conflicts, "")
-	row("forecasts", t.Forecasts, "")
-	row("actuals", t.Actuals, "")
-	row("observations", t.Observations, "")
-	row("normals", t.Normals, "")
+	read := sum(func(r ingest.Receipt) int64 { return r.Read })
+	row("read", read, rateNote(read, took.Seconds()))
+	for _, t := range []struct {
+		label string
+		of    func(ingest.Receipt) int64
+	}{
+		{"inserted", func(r ingest.Receipt) int64 { return r.Inserted }},
+		{"already there", func(r ingest.Receipt) int64 { return r.AlreadyThere }},
+		{"identical", func(r ingest.Receipt) int64 { return r.Identical }},
+		{"rejected", func(r ingest.Receipt) int64 { return r.RejectedRows() }},
+		{"markets new", func(r ingest.Receipt) int64 { return r.MarketsNew }},
+		{"markets changed", func(r ingest.Receipt) int64 { return r.MarketsChanged }},
+		{"resolutions", func(r ingest.Receipt) int64 { return r.Resolutions }},
+		{"conflicts", func(r ingest.Receipt) int64 { return r.Conflicts }},
+		{"forecasts", func(r ingest.Receipt) int64 { return r.Forecasts }},
+		{"actuals", func(r ingest.Receipt) int64 { return r.Actuals }},
+		{"observations", func(r ingest.Receipt) int64 { return r.Observations }},
+		{"normals", func(r ingest.Receipt) int64 { return r.Normals }},
+	} {
+		row(t.label, sum(t.of), "")
+	}
 	row("files failed", int64(len(res.Failed)), "nothing of them is imported; the reasons are above")
 }
 

@@ -96,7 +96,7 @@ func TestTheServiceManagerIsNotified(t *testing.T) {
 	}
 }
 
-// Programs that read standard error get JSON alone; people are told where the pages are.
+// Programs that read standard error get JSON alone; people get the address of the pages, too.
 func TestWhereThePagesAreIsForPeople(t *testing.T) {
 	for _, tc := range []struct {
 		format string

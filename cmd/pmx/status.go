@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -271,8 +272,7 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 		line("server", "not running")
 	}
 	line("disk", "%s free of %s; %s", bytesOf(r.Disk.Free), bytesOf(r.Disk.Size), counted(r.Disk.Used, func(n int64) string { return bytesOf(n) }))
-	plain := func(n int) string { return fmt.Sprint(n) }
-	line("keys", "%s", counted(r.Keys, plain))
+	line("keys", "%s", counted(r.Keys, strconv.Itoa))
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -340,6 +340,6 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	if !s.Waiting.IsZero() {
 		waiting = "; the oldest has been queued since " + ago(s.Waiting, now)
 	}
-	line("exports", "%s%s", counted(s.Jobs, func(n int) string { return fmt.Sprint(n) }), waiting)
+	line("exports", "%s%s", counted(s.Jobs, strconv.Itoa), waiting)
 	line("faults", "%d of the database, %s not imported", s.Tally.Reopened+s.Tally.Lost, count(s.Tally.FilesFailed, "file"))
 }

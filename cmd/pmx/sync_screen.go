@@ -28,10 +28,11 @@ func newSyncScreen(std stdio) *syncScreen {
 
 // log returns the log: sentences on a terminal, otherwise one JSON object per line.
 func (s *syncScreen) log() zerolog.Logger {
+	var w io.Writer = s
 	if s.bar.on {
-		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).Level(zerolog.InfoLevel).With().Timestamp().Logger()
+		w = zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}
 	}
-	return zerolog.New(s).Level(zerolog.InfoLevel).With().Timestamp().Logger()
+	return zerolog.New(w).Level(zerolog.InfoLevel).With().Timestamp().Logger()
 }
 
 // Write writes log lines above the line of the terminal.

@@ -207,7 +207,7 @@ func TestExportJobFromRequestToFile(t *testing.T) {
 	}
 }
 
-// A reader of CSV takes names such as 007 and NA for numbers and nulls, unless it is told which columns are text.
+// A reader of CSV takes names such as 007 and NA for numbers and nulls, unless it knows which columns are text.
 func TestUsageOfCSVKeepsNames(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	for _, d := range exact[wire.Catalogue](t, v.get(access.Alpha, "/research/datasets").Body()).Data {

@@ -14,17 +14,28 @@ type foundFile struct {
 	err      error // a folder that cannot be read, although the one that has it can
 }
 
+// Named returns the files and folders that a path names: itself, or what a glob matches. It is an
+// error if there is none.
+func Named(path string) ([]string, error) {
+	if _, err := os.Stat(path); err == nil {
+		return []string{path}, nil
+	}
+	named, err := filepath.Glob(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(named) == 0 {
+		return nil, fmt.Errorf("%s: no such file or folder", path)
+	}
+	return named, nil
+}
+
 // expandPath returns the files a path stands for, in name order: itself, what is in a folder and
 // below, or what a glob matches. Hidden files of a folder are left out.
 func expandPath(path string) ([]foundFile, error) {
-	named := []string{path}
-	if _, err := os.Stat(path); err != nil {
-		if named, err = filepath.Glob(path); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if len(named) == 0 {
-			return nil, fmt.Errorf("%s: no such file or folder", path)
-		}
+	named, err := Named(path)
+	if err != nil {
+		return nil, err
 	}
 	var files []foundFile
 	for _, name := range named {

@@ -36,17 +36,17 @@ func (k *Keeper) stale(ctx context.Context) (stale bool, err error) {
 	return stale, err
 }
 
-// ErrStale is the error of work that needs figures which are not computed yet.
-var ErrStale = errors.New("the figures are not computed yet for all that is stored: run pmx refresh, which does that, and then this again")
+// errStale is the error of work that needs figures which are not computed yet.
+var errStale = errors.New("the figures are not computed yet for all that is stored: run pmx refresh, which does that, and then this again")
 
-// Computed returns ErrStale if the rollups lack facts. A server always has a complete state, which it serves, and computes the next one.
+// Computed returns errStale if the rollups lack facts. A server always has a complete state, which it serves, and computes the next one.
 func (k *Keeper) Computed(ctx context.Context) error {
 	if k.live != nil {
 		return nil
 	}
 	stale, err := k.stale(ctx)
 	if err == nil && stale {
-		err = ErrStale
+		err = errStale
 	}
 	return err
 }
