@@ -86,6 +86,7 @@ type Query struct {
 type PlainRows struct {
 	Wallets string                                 // each text of a wallet once, as PlainWallet
 	Tokens  string                                 // each triple of token, condition and outcome once, as PlainToken
+	Mixed   string                                 // a row: whether some rows have a log index and others none
 	Select  string                                 // one PlainRow for each record of the file, in order
 	Fill    func(row *PlainRow, f *PlainFill) bool // reports whether a row is plain, and sets every field of f that Wallets and Tokens do not have
 }

@@ -190,6 +190,18 @@ func (db *DB) AloneBeside(atMost time.Duration) (release func()) {
 	return db.holdOff(func(*helpers) time.Duration { return atMost })
 }
 
+// AloneBesideOne is AloneBeside if there is one helper: then two threads that work for themselves, and wait for
+// statements of theirs, take two processors. More helpers work for whoever reads meanwhile.
+func (db *DB) AloneBesideOne(atMost time.Duration) (release func()) {
+	if db.gate.TryRLock() {
+		defer db.gate.RUnlock()
+		if db.pools != nil && db.pools.helpers.count > 1 {
+			return func() {}
+		}
+	}
+	return db.AloneBeside(atMost)
+}
+
 func (db *DB) holdOff(atMost func(*helpers) time.Duration) (release func()) {
 	// A caller within Write holds the gate already. If somebody is waiting to close or replace the
 	// pools, taking it a second time would deadlock.

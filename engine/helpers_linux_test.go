@@ -176,6 +176,27 @@ func TestHelpersAreHeldOffForTheGivenTime(t *testing.T) {
 	}
 }
 
+func TestOneHelperIsHeldOffBesideOtherWork(t *testing.T) {
+	for threads, want := range map[int]bool{1: true, 2: true, 3: false} {
+		db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: threads, MemoryLimit: "1GB"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := db.AloneBesideOne(time.Hour)
+		h := &db.pools.helpers
+		h.mu.Lock()
+		held := h.holds == 1
+		h.mu.Unlock()
+		if held != want {
+			t.Errorf("with %d threads, helpers are held off: %v", threads, held)
+		}
+		release()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // However often they are held off and released while queries run, results are the same and all end.
 func TestHelpersComeAndGo(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 4})

@@ -112,6 +112,9 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 		// scan of tens of milliseconds.
 		"disabled_optimizers = 'late_materialization'",
 		"checkpoint_threshold = '256MB'",
+		// A transaction that adds many rows compresses and writes each row group as soon as it is full. By default it
+		// does so with five at once, so who appends the rows is busy for so long that who reads them has to wait.
+		"write_buffer_row_group_count = 1",
 		"allowed_directories = [" + allowed + "]",
 		"enable_external_access = false",
 		"allowed_configs = ['memory_limit']", // for ReleaseBlocks, BoundMemory and LimitMemory

@@ -19,7 +19,7 @@ func TestBootSettingsHoldOnEveryConnection(t *testing.T) {
 	for name, want := range map[string]string{
 		"TimeZone": "UTC", "threads": "2", "lock_configuration": "true", "enable_external_access": "false",
 		"autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
-		"disabled_optimizers": "late_materialization", "temp_directory": filepath.Join(dir, "tmp", "spill"),
+		"disabled_optimizers": "late_materialization", "write_buffer_row_group_count": "1", "temp_directory": filepath.Join(dir, "tmp", "spill"),
 	} {
 		for pool, use := range map[string]func(context.Context, func(*sql.Conn) error) error{"reader": db.Read, "writer": db.Write} {
 			var got string

@@ -106,7 +106,7 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 	switch {
 	case err != nil:
 		return err
-	case !plain, p.indexed > 0 && p.indexed < p.rows, p.rows == 0, !j.isWhole(p):
+	case !plain, p.rows == 0, !j.isWhole(p):
 		return errStage
 	}
 	if t.newest > 0 && p.minTS/dayLength == t.newest/dayLength {

@@ -143,6 +143,35 @@ func TestAppendedFillsAreAsStagedFills(t *testing.T) {
 	}
 }
 
+func TestAFileWithSomeLogIndexesIsStagedAtOnce(t *testing.T) {
+	read := false
+	v := openWith(t, func(o *engine.Options) {
+		o.OnStatement = func(text string) { read = read || strings.Contains(text, " AS odd\n") }
+	})
+	v.im.PlainBytes, v.im.BulkRows = 1, 1
+	for i, c := range []struct {
+		logs [2]string
+		read bool
+	}{{[2]string{"1", "2"}, true}, {[2]string{"NULL", "2"}, false}, {[2]string{"1", "NULL"}, false}, {[2]string{"NULL", "NULL"}, true}} {
+		r := rand.New(rand.NewPCG(uint64(i), 101))
+		var rows []parquetRow
+		for n, log := range c.logs {
+			row := drawRow(r, 2*i+1, n)
+			row.tx, row.log, row.name = fmt.Sprintf("'0x%08d%056d'", 10*i+n, 0), log, "NULL"
+			rows = append(rows, row)
+		}
+		slices.SortStableFunc(rows, func(a, b parquetRow) int { return cmp.Compare(a.ts, b.ts) })
+		read = false
+		receipt, said, _ := v.outcome(v.parquet(fmt.Sprintf("f%d.parquet", i), rows), "", ingest.Options{Remaining: ingest.Remaining{Files: 1, Fills: 1000}})
+		if receipt.Inserted != 2 || said != "" {
+			t.Fatalf("logs %v: %+v %s", c.logs, receipt, said)
+		}
+		if read != c.read {
+			t.Errorf("logs %v: rows are read while they are appended: %v", c.logs, read)
+		}
+	}
+}
+
 // TestFilesAppendedTogetherAreAsIfOneByOne imports random files by day one by one, with their fills staged, and together, with
 // their fills appended: receipts, the import log and facts are equal, or the files have to be imported one by one.
 func TestFilesAppendedTogetherAreAsIfOneByOne(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
@@ -31,10 +32,20 @@ type tokenOfHash struct {
 
 const noID = -1
 
+// plainAtMost is how long helper threads are held off while a file is read. Longer work only takes more processor time.
+const plainAtMost = time.Hour
+
 // readHashes reads what the hashes stand for. It fails with errNotPlain for a text that is not plain, if two have the
-// same hash, and if they are too many to keep in memory.
+// same hash, if they are too many to keep in memory, and for a file that add would refuse at a later row.
 func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainHashes, err error) {
 	h = plainHashes{wallets: map[int64]walletOfHash{}, tokens: map[int64]*tokenOfHash{}}
+	var mixed bool
+	if err := conn.QueryRowContext(p.ctx, rows.Mixed).Scan(&mixed); err != nil {
+		return h, fmt.Errorf("log indexes: %w", err)
+	}
+	if mixed && p.ascending {
+		return h, errNotPlain
+	}
 	err = engine.StreamRows(p.ctx, conn, rows.Wallets, func(row *data.PlainWallet) error {
 		w := walletOfHash{id: noID}
 		_, twice := h.wallets[row.Hash]
@@ -108,6 +119,7 @@ func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool
 			if err != nil {
 				return err
 			}
+			defer j.im.DB.AloneBesideOne(plainAtMost)() // not before: all threads list texts
 			var fill data.PlainFill
 			return engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
 				if !rows.Fill(row, &fill) {

@@ -43,13 +43,22 @@ func TestHashesStandForOneTextEach(t *testing.T) {
 	} {
 		p := newReader(ctx)
 		p.left = c.room
-		rows := &data.PlainRows{Wallets: "SELECT text, hash::BIGINT AS hash FROM (VALUES " + strings.Join(c.wallets, ", ") + ") AS v (text, hash)",
+		rows := &data.PlainRows{Mixed: "SELECT true AS mixed", Wallets: "SELECT text, hash::BIGINT AS hash FROM (VALUES " + strings.Join(c.wallets, ", ") + ") AS v (text, hash)",
 			Tokens: "SELECT token, condition, outcome, hash::BIGINT AS hash FROM (VALUES " + strings.Join(c.tokens, ", ") + ") AS v (token, condition, outcome, hash)"}
 		var hashes plainHashes
 		err := db.Read(ctx, func(conn *sql.Conn) (err error) {
 			hashes, err = p.readHashes(conn, rows)
 			return err
 		})
+		p.ascending = true
+		mixed := db.Read(ctx, func(conn *sql.Conn) (err error) {
+			_, err = p.readHashes(conn, rows)
+			return err
+		})
+		if !errors.Is(mixed, errNotPlain) {
+			t.Errorf("%s: a file of which some rows have a log index can be appended: %v", name, mixed)
+		}
+		p.ascending = false
 		if c.plain && err != nil || !c.plain && !errors.Is(err, errNotPlain) {
 			t.Errorf("%s: %v", name, err)
 		}

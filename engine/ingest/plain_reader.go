@@ -42,7 +42,7 @@ type plainReader struct {
 	latest    int64           // no fill is after this, unix µs
 	from      int64           // no fill is before this
 	several   bool            // several files are read as one: none may say the market of a new token
-	ascending bool            // a file that is not in order of time is refused
+	ascending bool            // a file that is not in order of time is refused, and one of which only some rows have a log index
 
 	group        []plainRow // rows of the same time, so far
 	groups       repeats
@@ -174,7 +174,7 @@ func (p *plainReader) addRow(f *data.PlainFill, wallet, token int32) error {
 		p.unordered = true
 	}
 	member, ordered := p.count(f)
-	if !ordered {
+	if !ordered || p.ascending && p.indexed > 0 && p.indexed < p.rows {
 		return errNotPlain
 	}
 	row := plainRow{row: p.rows, tx: f.Tx, ts: f.TS, shares: int64(f.Shares), usd: int64(f.USD), fee: int64(f.Fee), block: f.Block,

@@ -71,6 +71,7 @@ func (j *fileImport) plainText(src data.Source, p *plainReader, read func(r io.R
 			return false, err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
+		defer j.im.DB.AloneBesideOne(plainAtMost)()
 		return p.readText(guard.Reader(p.ctx, file), read)
 	}
 }

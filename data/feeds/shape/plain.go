@@ -64,7 +64,8 @@ func (q FillSQL) PlainRows(tx, wallet, token, condition, outcome string) *data.P
 	q.hashes = true
 	q.Tx, q.Wallet, q.Token = tx, fmt.Sprintf(walletHash, wallet), fmt.Sprintf(tokenHash, token, condition, outcome)
 	q.Condition, q.Outcome, q.Given.Tx, q.Given.Condition, q.Given.Outcome = "", "", "", "", ""
-	return &data.PlainRows{Wallets: wallets, Tokens: tokens, Fill: plainFill,
+	mixed := fmt.Sprintf("SELECT count(log) BETWEEN 1 AND count(*) - 1 AS mixed\nFROM (SELECT %s AS log\n  FROM %s)", orElse(q.LogIndex, "NULL"), q.From)
+	return &data.PlainRows{Wallets: wallets, Tokens: tokens, Mixed: mixed, Fill: plainFill,
 		Select: fmt.Sprintf("SELECT coalesce(row, 0) AS row, coalesce(tx, '') AS tx, coalesce(log_index, %[1]d) AS log_index, coalesce(block, %[1]d) AS block, "+
 			"coalesce(ts, 0) AS ts, wallet, role, token, coalesce(side, %[1]d)::TINYINT AS side, coalesce(shares, %[1]d) AS shares, coalesce(usd, %[1]d) AS usd, "+
 			"coalesce(fee, 0) AS fee, reject IS NOT NULL OR coalesce(name, '') <> '' AS odd\nFROM (%[2]s)", data.NoIndex, q.String())}
