@@ -29,19 +29,19 @@ type KeysCmd struct {
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
-// withControl opens control.db for a change, with or without a running server.
-func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error {
+// withControl opens control.db for what a command does, with or without a running server.
+func (c *CLI) withControl(ctx context.Context, command string, f func(*control.DB) error) error {
 	dir, err := c.ownDir()
 	if err != nil {
 		return err
 	}
 	if follows, ok := replica.Of(dir); ok {
-		return follows.Refuse("a change of keys")
+		return follows.Refuse(command)
 	}
 	return c.lookControl(ctx, f)
 }
 
-// lookControl is withControl for reading.
+// lookControl is withControl for what a replica has too.
 func (c *CLI) lookControl(ctx context.Context, f func(*control.DB) error) error {
 	dir, err := c.ownDir()
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *KeysIssueCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return wrong("expires", ": %w", err)
 	}
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys issue", func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			return &settingError{err: fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for the limit of its tier", c.Rate, control.MaxRate)}
 		}
 	}
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys limit", func(db *control.DB) error {
 		k, err := db.LimitKey(ctx, c.ID, rate)
 		if err == nil && !c.JSON {
 			_, err = fmt.Fprintf(std.out, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), limitOfKey(&k))
@@ -259,7 +259,7 @@ func (KeysSetTierCmd) Help() string {
 
 // Run changes the tier.
 func (c *KeysSetTierCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys set-tier", func(db *control.DB) error {
 		k, err := db.SetTier(ctx, c.ID, c.Tier)
 		return printKey(std.out, k, err, c.JSON)
 	})
@@ -291,7 +291,7 @@ func (c *KeysExpireCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			return &settingError{err: err}
 		}
 	}
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys expire", func(db *control.DB) error {
 		k, err := db.ExpireKey(ctx, c.ID, until)
 		return printKey(std.out, k, err, c.JSON)
 	})
@@ -323,7 +323,7 @@ func (c *KeysRotateCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil || overlap < 0 {
 		return wrong("overlap", ": %q is not a duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
 	}
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys rotate", func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)
 		if err != nil {
 			return err
@@ -357,7 +357,7 @@ func (KeysRevokeCmd) Help() string {
 
 // Run revokes.
 func (c *KeysRevokeCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx keys revoke", func(db *control.DB) error {
 		k, err := db.RevokeKey(ctx, c.ID)
 		return printKey(std.out, k, err, c.JSON)
 	})

@@ -82,7 +82,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 // openVenue is openKeeper with further settings in cfg.
 func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) (*keeper.Keeper, error) {
 	if follows, ok := replica.Of(dir); ok {
-		return nil, follows.Refuse("to open its database for writing")
+		return nil, follows.Refuse("opening its database for writing")
 	}
 	venue, err := venueWallets(dir)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"pmx/http/admin"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
 )
 
 // SyncCmd follows the venue without serving.
@@ -51,15 +52,18 @@ can be stopped at any time. Files may be imported meanwhile. A server follows by
 
 // Run follows.
 func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
+	dir, err := cli.ownDir()
+	if err != nil {
+		return err
+	}
+	if follows, ok := replica.Of(dir); ok { // whatever the flags say
+		return fmt.Errorf("pmx sync is refused: %s; follow the venue there, with pmx serve --sync polymarket", follows)
+	}
 	if err := c.check(""); err != nil {
 		return err
 	}
 	if slices.Contains(c.Only, newestLane) {
 		return wrong("only", " newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
-	}
-	dir, err := cli.ownDir()
-	if err != nil {
-		return err
 	}
 	if admin.Running(dir.AdminSocket()) {
 		return fmt.Errorf("a server, or another pmx sync, is running on %s: start the server with --sync polymarket to follow from there, or stop what is running first", dir)
@@ -196,6 +200,9 @@ func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 // followStatus returns the status from the process that follows, or from the database if there is
 // none.
 func (c *CLI) followStatus(ctx context.Context, dir engine.Dir) (s followStatus, err error) {
+	if follows, ok := replica.Of(dir); ok {
+		return s, fmt.Errorf("%s, and no venue: run pmx sync status there; pmx status shows how far this replica is", follows)
+	}
 	if admin.Running(dir.AdminSocket()) {
 		raw, err := admin.Call(ctx, dir.AdminSocket(), opSync, none{}, func(json.RawMessage) {})
 		if err != nil {

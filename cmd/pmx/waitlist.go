@@ -35,7 +35,7 @@ func (WaitlistAddCmd) Help() string {
 
 // Run adds.
 func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx waitlist add", func(db *control.DB) error {
 		r, err := db.AddRequest(ctx, c.Contact, c.UseCase)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (WaitlistListCmd) Help() string {
 
 // Run lists.
 func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.lookControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx waitlist list", func(db *control.DB) error {
 		state := c.State
 		if state == "all" {
 			state = ""
@@ -113,7 +113,7 @@ func (WaitlistApproveCmd) Help() string {
 
 // Run approves and issues the key.
 func (c *WaitlistApproveCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx waitlist approve", func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (WaitlistDeclineCmd) Help() string {
 
 // Run declines.
 func (c *WaitlistDeclineCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.withControl(ctx, "pmx waitlist decline", func(db *control.DB) error {
 		r, err := db.Decline(ctx, c.ID)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,13 +99,14 @@ func Of(dir engine.Dir) (Follows, bool) {
 	return f, err == nil && json.Unmarshal(text, &f) == nil
 }
 
+// String says in words that the data directory follows, and what.
+func (f Follows) String() string {
+	return fmt.Sprintf("this data directory follows the backups in %s, which %s writes", f.Dir, cmp.Or(f.Writer, "another server"))
+}
+
 // Refuse is the error for work that has to be done on the server that makes the backups.
 func (f Follows) Refuse(what string) error {
-	writer := "another server"
-	if f.Writer != "" {
-		writer = f.Writer
-	}
-	return fmt.Errorf("%s is refused: this data directory follows the backups in %s, which %s writes; do it there", what, f.Dir, writer)
+	return fmt.Errorf("%s is refused: %s; do it there", what, f)
 }
 
 // New claims the data directory, and serves nothing yet.
