@@ -20,6 +20,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/http/admin"
+	"pmx/rollups/replica"
 )
 
 // severity is how bad a finding is.
@@ -284,7 +285,10 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 		return append(all, finding{"lock", fails, fmt.Sprintf("%s is in use by process %d%s, which does not answer on %s", dir.Database(), pid, exe, dir.AdminSocket()),
 			"if it is a command of pmx, wait for it; if it hangs, stop it"}), nil
 	}
-	all = append(all, finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"})
+	all = append(all, notRunning(dir))
+	if _, follows := replica.Of(dir); follows {
+		return all, nil // each start checks the copies, and there is no database besides them
+	}
 	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return append(all, finding{"database", warns, "there is none yet", "import something, or start pmx serve --sample"}), nil
 	}
@@ -292,6 +296,14 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 		return append(all, closed...), nil
 	}
 	return append(all, checkDatabase(ctx, dir)), nil
+}
+
+// notRunning is the finding that no server is running on a data directory.
+func notRunning(dir engine.Dir) finding {
+	if follows, ok := replica.Of(dir); ok {
+		return finding{"server", warns, "no server is running on this data directory of a replica", "start it with pmx serve --follow " + visible(follows.Dir, "")}
+	}
+	return finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"}
 }
 
 // checkDatabase compares a database that nobody has open with this program.
@@ -325,6 +337,15 @@ func checkOpenFiles(limit uint64, whose string) finding {
 		return finding{"open files", warns, fmt.Sprintf("%s may open %d files, but needs one for each connection", whose, limit), "raise ulimit -n, or LimitNOFILE of the service, to 65536"}
 	}
 	return finding{"open files", fine, fmt.Sprintf("%s may open %d", whose, limit), ""}
+}
+
+// sourcesAdvice says what to do without any fill, and if the newest one is old: on a replica it is done elsewhere.
+func (s *serverStatus) sourcesAdvice() (first, newer string) {
+	if s.Replica == nil {
+		return "import some: pmx import, or the inbox", "check the sources, or what writes to the inbox"
+	}
+	writer := visible(cmp.Or(s.Replica.Writer, "the server that makes the backups"), "")
+	return "import some at the writer, " + writer, "check at the writer, " + writer + ", its sources and what writes to its inbox"
 }
 
 // checkServer checks the status of a running server; nil gives no findings.
@@ -368,12 +389,13 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	}
 	add(now.Sub(verified) > verifyEvery && s.Replica == nil, warns, "verify", "nothing was verified for "+roughly(now.Sub(verified).Seconds()), "check --verify-cron, or run pmx verify")
 	add(s.AsOf.Sub(now) > clockAhead, fails, "clock", "the newest fill is of "+s.AsOf.UTC().Format(time.RFC3339)+", which is ahead of the clock", "set the clock; check where the fill comes from")
-	add(!s.Historical && s.AsOf.IsZero(), warns, "data", "there are no fills yet", "import some: pmx import, or the inbox")
+	first, newer := s.sourcesAdvice()
+	add(!s.Historical && s.AsOf.IsZero(), warns, "data", "there are no fills yet", first)
 	add(!s.Historical && !s.AsOf.IsZero() && now.Sub(s.AsOf) > staleAfter, fails, "data", "the newest fill is of "+ago(s.AsOf, now),
-		"check the sources, or what writes to the inbox; for a venue that has ended, start the server with --historical")
+		newer+"; for a venue that has ended, start the server with --historical")
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		add(src.Problem != "", warns, "source "+src.Name, src.Problem, "see pmx sync status")
+		add(src.Problem != "" && s.Replica == nil, warns, "source "+src.Name, src.Problem, "see pmx sync status")
 	}
 	for _, b := range s.Background {
 		add(b.Failing, fails, "background", b.Name+" does not work: "+b.Text, "the log has the panic with its stack: report it, and restart the server")

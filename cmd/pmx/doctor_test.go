@@ -15,6 +15,7 @@ import (
 	"pmx/engine/control"
 	"pmx/engine/guard"
 	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
 	"pmx/rollups/serving"
 )
 
@@ -108,6 +109,19 @@ func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 	if found := troubles(checkServer(&old, now)); len(found) != 0 {
 		t.Errorf("a historical venue: %+v", found)
 	}
+	copied := healthy
+	copied.Replica = &replica.Status{Takes: 1, Writer: "vm:/srv/pmx"}
+	for _, at := range []time.Time{{}, now.AddDate(0, 0, -1)} {
+		copied.AsOf = at
+		if found := troubles(checkServer(&copied, now)); len(found) != 1 || !strings.Contains(found[0].Do, "at the writer, vm:/srv/pmx") {
+			t.Errorf("a replica with the newest fill of %v: %+v", at, found)
+		}
+	}
+	copied.AsOf, copied.Replica.Problem = now, "block 7 is damaged"
+	copied.Sources = []serving.Source{{Name: replica.Source, Problem: copied.Replica.Problem}}
+	if found := troubles(checkServer(&copied, now)); len(found) != 1 || !strings.Contains(found[0].Do, "docs/replicas.md") {
+		t.Errorf("a replica that is behind: %+v", found)
+	}
 	if checkServer(nil, now) != nil {
 		t.Error("there are findings for a server that does not answer")
 	}
@@ -146,5 +160,19 @@ func TestDoctorKnowsWhatAStartRestores(t *testing.T) {
 	}
 	if f := checkDatabase(ctx, killed); f.Level != fails {
 		t.Errorf("without the journal: %+v", f)
+	}
+}
+
+// A stopped replica is to be started as one, and nothing is to be imported into it.
+func TestAStoppedReplicaIsStartedAsOne(t *testing.T) {
+	keepUmask(t)
+	dir := stoppedReplica(t)
+	for _, command := range []string{"status", "doctor"} {
+		var out, errs bytes.Buffer
+		status := run([]string{command, "--data-dir", dir}, stdio{in: strings.NewReader(""), out: &out, err: &errs})
+		text := out.String()
+		if status != 0 || !strings.Contains(text, "no server is running on this data directory of a replica\n") || !strings.Contains(text, "→ start it with pmx serve --follow /srv/states\n") || strings.Contains(text, "import") {
+			t.Errorf("pmx %s: status = %d, text = %s, errs = %s", command, status, text, errs.String())
+		}
 	}
 }

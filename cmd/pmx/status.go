@@ -222,7 +222,7 @@ func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return err
 	}
 	if !r.Running {
-		r.Findings = append(r.Findings, finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"})
+		r.Findings = append(r.Findings, notRunning(dir))
 	}
 	r.Findings = append(r.Findings, troubles(append(checkDisk(dir), checkServer(r.Server, now)...))...)
 	if c.JSON {

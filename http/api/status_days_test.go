@@ -213,4 +213,8 @@ func TestAReplicaShowsTheHistoryOfItsWriter(t *testing.T) {
 	if len(store.kept) != 6 || len(store.days.Events) != 5 {
 		t.Errorf("%d samples and %d events are kept", len(store.kept), len(store.days.Events))
 	}
+	v.clock.Add(48 * time.Hour)
+	if detail := v.api.StatusNow().Trades.Detail; detail == nil || !strings.Contains(*detail, "the writer") {
+		t.Errorf("the newest trade is old, and the advice is %+v", detail)
+	}
 }

@@ -37,3 +37,27 @@ func TestBackgroundFailuresAreShown(t *testing.T) {
 		t.Errorf("after it went well: %q", text)
 	}
 }
+
+// On a replica nothing can be imported or refreshed: whatever is late or missing, the advice names the writer or the backups.
+func TestAReplicaAdvisesToLookAtItsWriter(t *testing.T) {
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	old := now.Add(-100 * time.Hour)
+	for name, fresh := range map[string]serving.Freshness{
+		"nothing": {}, "old": {LastCycle: old, LastMarkets: old}, "failed": {LastCycle: now, FailureText: "a block is damaged", LastMarkets: old},
+	} {
+		for _, historical := range []bool{false, true} {
+			all := gradeAll(fresh, "", fresh.LastCycle, now, historical)
+			for i := range all {
+				text := all[i].detail()
+				if all[i].copied = true; text == "" {
+					continue
+				}
+				copied := all[i].detail()
+				if !strings.Contains(copied, "writer") && !strings.Contains(copied, "backup") || strings.Contains(copied, ": import") || strings.Contains(copied, "refresh") ||
+					strings.Contains(text, "--historical") != strings.Contains(copied, "--historical") {
+					t.Errorf("%s, %s, historical %v: %q instead of %q", name, all[i].rule.name, historical, copied, text)
+				}
+			}
+		}
+	}
+}

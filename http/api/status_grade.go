@@ -21,6 +21,8 @@ type gradeRule struct {
 	none   string // text if there is no as_of
 	late   string // text if the lag costs the best grade; %s is as_of
 
+	copiedNone, copiedLate string // texts instead of none and late on a server that serves copies of another's data
+
 	sources []string // sources, any of which delivers what is graded if it is followed
 	waiting string   // text instead of late if one of these is followed; %s is as_of
 }
@@ -34,29 +36,38 @@ var (
 		bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 		none:   "No refresh has finished yet: wait for the first one.",
 		late:   "The last refresh finished at %s: check that the server's refresh schedule is enabled, and check its log.",
+
+		copiedNone: "This replica has not found the newest backup since it started: its source \"backup\" tells why.",
+		copiedLate: "This replica served the newest backup last at %s: its source \"backup\" tells why it does not now.",
 	}
 	tradesRule = gradeRule{
 		name: "trades", asOf: "the newest trade",
-		bounds:  [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
-		none:    "There are no fills yet: import some, or wait for the sources that are followed.",
-		late:    "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
-		sources: []string{"chain", "trades"},
-		waiting: "The newest fill is from %s, and fills are followed: either there was none since, or their source is late, which its own grade tells.",
+		bounds:     [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+		none:       "There are no fills yet: import some, or wait for the sources that are followed.",
+		late:       "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
+		sources:    []string{"chain", "trades"},
+		copiedNone: "The backups that this replica serves have no fills yet: they have to be imported at the writer, the server that makes the backups.",
+		copiedLate: "The newest fill is from %s: newer data has to come from the writer, the server whose backups this replica serves: look at its status; if the venue is historical on purpose, serve it with --historical.",
+		waiting:    "The newest fill is from %s, and fills are followed: either there was none since, or their source is late, which its own grade tells.",
 	}
 	marketsRule = gradeRule{
 		name: "markets", asOf: "the last import that added or changed markets",
-		bounds:  [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
-		none:    "There are no descriptions of markets yet: import markets, or wait for the sources that are followed.",
-		late:    "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
-		sources: []string{"markets"},
-		waiting: "Descriptions of markets changed last at %s, and markets are followed: either nothing changed since, or their source is late, which its own grade tells.",
+		bounds:     [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
+		none:       "There are no descriptions of markets yet: import markets, or wait for the sources that are followed.",
+		late:       "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
+		sources:    []string{"markets"},
+		copiedNone: "The backups that this replica serves have no descriptions of markets yet: they have to be imported at the writer, the server that makes the backups.",
+		copiedLate: "Markets were last imported at %s: newer ones have to come from the writer, the server whose backups this replica serves: look at its status; if the venue is historical on purpose, serve it with --historical.",
+		waiting:    "Descriptions of markets changed last at %s, and markets are followed: either nothing changed since, or their source is late, which its own grade tells.",
 	}
 )
 
 // historical is the rule for a venue that is historical on purpose, whose as_of counts as now.
 func (r gradeRule) historical() *gradeRule {
 	r.still = true
-	r.late = strings.Replace(r.late, "; if the venue is historical on purpose, serve it with --historical", "", 1)
+	for _, late := range []*string{&r.late, &r.copiedLate} {
+		*late = strings.Replace(*late, "; if the venue is historical on purpose, serve it with --historical", "", 1)
+	}
 	return &r
 }
 
@@ -93,6 +104,7 @@ type subsystem struct {
 	asOf, updated   time.Time
 	pending, failed bool
 	followed        bool   // a source that delivers it is followed
+	copied          bool   // the data is a copy of another server's
 	trouble         string // the reason for failed, in words; "": the last cycle failed
 	lag             int64  // seconds
 	grade           int    // place in grades
@@ -141,19 +153,24 @@ func (s *subsystem) computeGrade(now time.Time) {
 // detail says in plain words what keeps the subsystem from the best grade and what to do about it,
 // "" if it has it.
 func (s *subsystem) detail() string {
+	none, late := s.rule.none, s.rule.late
+	if s.copied {
+		none, late = s.rule.copiedNone, s.rule.copiedLate
+	}
 	switch {
 	case s.grade == 0:
 		return ""
 	case s.rule.cycle && s.trouble != "":
 		return s.trouble
 	case s.asOf.IsZero():
-		return s.rule.none
+		return none
+	case s.rule.cycle && s.failed && s.copied:
+		return "The newest backup cannot be served, and responses show an earlier one: the source \"backup\" tells why."
 	case s.rule.cycle && s.failed:
 		return "The last refresh failed, and responses show the data from before it: the server's log says why."
 	case s.lag <= int64(s.rule.bounds[0]/time.Second):
 		return "Imported data is waiting for the next refresh: no action is needed."
 	}
-	late := s.rule.late
 	if s.followed {
 		late = s.rule.waiting
 	}

@@ -95,6 +95,9 @@ func (a *API) grade(now time.Time) [3]subsystem {
 	}
 	fresh := a.source.Freshness()
 	subsystems := gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
+	for i := range subsystems {
+		subsystems[i].copied = a.copies
+	}
 	for _, s := range a.Sources() {
 		for i := range subsystems {
 			subsystems[i].followed = subsystems[i].followed || slices.Contains(subsystems[i].rule.sources, s.Name)
