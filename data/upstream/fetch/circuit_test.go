@@ -338,3 +338,17 @@ func TestPauseHoldsThoseThatWait(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The error of a request that is not sent says in plain words until when, and why.
+func TestAPauseIsExplained(t *testing.T) {
+	until := time.Date(2026, 11, 28, 14, 0, 0, 0, time.FixedZone("", 3600))
+	for state, want := range map[fetch.Condition]string{
+		fetch.Open:      "requests are paused until 2026-11-28T13:00:00Z: too many requests in a row failed",
+		fetch.Throttled: "requests are paused until 2026-11-28T13:00:00Z: the host asked for this pause",
+		fetch.Blocked:   "requests are paused until 2026-11-28T13:00:00Z: a proxy in front of the host refuses this program",
+	} {
+		if err := (&fetch.ClosedError{State: state, Until: until}); err.Error() != want {
+			t.Errorf("%s: %q", state, err)
+		}
+	}
+}

@@ -20,9 +20,16 @@ type ClosedError struct {
 	Until time.Time
 }
 
-// Error says when requests may be sent again.
+// Error says until when requests are paused, and why.
 func (e *ClosedError) Error() string {
-	return fmt.Sprintf("no request before %s: %s", e.Until.UTC().Format(time.RFC3339), e.State)
+	why := "too many requests in a row failed"
+	switch e.State {
+	case Throttled:
+		why = "the host asked for this pause"
+	case Blocked:
+		why = "a proxy in front of the host refuses this program"
+	}
+	return fmt.Sprintf("requests are paused until %s: %s", e.Until.UTC().Format(time.RFC3339), why)
 }
 
 // Is reports whether target is ErrCircuitOpen.
