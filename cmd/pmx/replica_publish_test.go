@@ -43,7 +43,7 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 	becomes(t, s.base, replicaStats, leaves, 401, "revoked")
 	for _, backups := range []string{published, filepath.Dir(published), filepath.Join(published, "backups")} {
 		status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", backups)
-		if status != 1 || !strings.Contains(errs, "only the newest states are kept in it") {
+		if status != 1 || !strings.Contains(errs, "--publish-dir: this is the folder of --backup-dir, or one of the two is within the other: ") {
 			t.Errorf("backups in %s: status = %d, errs = %s", backups, status, errs)
 		}
 	}

@@ -62,7 +62,7 @@ func (c *ServeCmd) checkPublish(cli *CLI) error {
 		return nil
 	}
 	if c.BackupDir != "" && backup.Apart(c.BackupDir, c.PublishDir) != nil {
-		return errors.New("is the folder of --backup-dir, or one of the two is within the other: give a separate folder, because only the newest states are kept in it")
+		return errors.New("this is the folder of --backup-dir, or one of the two is within the other: give a separate folder, because only the newest states are kept in it")
 	}
 	dir, err := cli.dir()
 	if err != nil {
