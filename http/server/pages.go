@@ -30,13 +30,16 @@ func newPages(open bool) *pages {
 // mountPages registers the pages before the routes of the API.
 func (s *Server) mountPages(app *fiber.App) {
 	for _, path := range web.Paths() {
-		app.Get(path, s.page) // HEAD too
+		app.All(path, s.page)
 	}
 	app.Get(web.AnswersPath, s.answers)
 }
 
-// page answers with the page at the path of c.
+// page answers with the page at the path of c. A page can only be read.
 func (s *Server) page(c *fiber.Ctx) error {
+	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
+		return s.notRead(c)
+	}
 	if c.Path() == "/status" {
 		page, err := s.statusPage()
 		if err != nil {
@@ -50,6 +53,18 @@ func (s *Server) page(c *fiber.Ctx) error {
 	}
 	if done, err := site.Serve(c); done || err != nil {
 		return err
+	}
+	return fiber.ErrNotFound
+}
+
+// notRead refuses a request outside the API that is to do something else than read: 405 for a page, else 404.
+func (s *Server) notRead(c *fiber.Ctx) error {
+	site, err := s.pages.site()
+	if err != nil {
+		return fmt.Errorf("make pages: %w", err)
+	}
+	if site.Has(c.Path()) {
+		return fiber.ErrMethodNotAllowed
 	}
 	return fiber.ErrNotFound
 }

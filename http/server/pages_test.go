@@ -28,3 +28,22 @@ func TestABrowserGetsAPageForAnUnknownAddress(t *testing.T) {
 		t.Error("a POST gets a page")
 	}
 }
+
+// Pages can be read; with another method, known to HTTP or not, there is nothing at a path without a page, and a page says
+// what is allowed.
+func TestPagesCanOnlyBeRead(t *testing.T) {
+	r := serve(t, nil, nil)
+	for _, method := range []string{"PUT", "POST", "DELETE", "OPTIONS", "PROPFIND"} {
+		for _, at := range []string{"/nothing", "/docs/nothing", "/assets/nothing.js", "/statuses", "/api/nothing", "/answers"} {
+			if res, body := ask(t, http.DefaultClient, method, r.URL()+at); res.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) {
+				t.Errorf("%s %s: status = %d, body = %s", method, at, res.StatusCode, body)
+			}
+		}
+		for _, at := range []string{"/", "/api", "/status", "/status/", "/docs", "/docs/", "/openapi.json", "/whales", "/trader/0x00000000000000000000000000000000000000aa"} {
+			res, body := ask(t, http.DefaultClient, method, r.URL()+at)
+			if res.StatusCode != 405 || !strings.Contains(body, `"code":"method_not_allowed"`) || res.Header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: status = %d, Allow %q, body = %s", method, at, res.StatusCode, res.Header.Get("Allow"), body)
+			}
+		}
+	}
+}

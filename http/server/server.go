@@ -237,12 +237,12 @@ func (s *Server) answerUnknownMethods(app *fiber.App, next fasthttp.RequestHandl
 	}
 }
 
-// unknownMethod refuses a request whose method no path has.
+// unknownMethod refuses a request whose method no path has: 404 if there is nothing at its path, else 405.
 func (s *Server) unknownMethod(c *fiber.Ctx) error {
 	if strings.HasPrefix(c.Path(), wire.Base+"/") {
 		return s.api.Unrouted(c)
 	}
-	return fiber.ErrMethodNotAllowed // pages can be read
+	return s.notRead(c)
 }
 
 // Handler returns the whole app as a fasthttp handler, for tests and benchmarks without a socket.

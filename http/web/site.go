@@ -356,11 +356,28 @@ func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 		p = s.explorerAt(at)
 	}
 	if p == nil {
-		plain := strings.TrimRight(at, "/")
-		if plain != at && (plain == "/status" || s.pages[plain] != nil) {
+		if plain := s.withoutSlash(at); plain != "" {
 			return true, c.Redirect(plain, fiber.StatusPermanentRedirect)
 		}
 		return false, nil
 	}
 	return true, p.Send(c)
+}
+
+// withoutSlash returns the path of a page of which at differs by slashes at its end; "" if there is none.
+func (s *Site) withoutSlash(at string) string {
+	plain := strings.TrimRight(at, "/")
+	if plain != at && (plain == "/status" || s.pages[plain] != nil) {
+		return plain
+	}
+	return ""
+}
+
+// Has reports whether there is a page at a path, or at the path that it redirects to.
+func (s *Site) Has(at string) bool {
+	switch at {
+	case "/", "/api", "/api/", wire.Base, wire.Base + "/", "/status":
+		return true
+	}
+	return s.pages[at] != nil || s.explorerAt(at) != nil || s.withoutSlash(at) != ""
 }
