@@ -226,9 +226,7 @@ func (a *API) Unrouted(c *fiber.Ctx) error {
 	if methods == "" {
 		return fiber.ErrNotFound
 	}
-	p := *transportProblem(fiber.ErrMethodNotAllowed)
-	p.allow = methods
-	return &p
+	return MethodNotAllowed(methods)
 }
 
 // current returns the published snapshot, or the problem that there is none.

@@ -53,6 +53,13 @@ func HTTPSRequired() error {
 	}
 }
 
+// MethodNotAllowed is the problem of a request to a path that has only the methods in allow, such as "GET, HEAD".
+func MethodNotAllowed(allow string) error {
+	p := transportProblem(fiber.ErrMethodNotAllowed)
+	p.allow = allow
+	return p
+}
+
 // OriginNotAllowed is the problem of a request by a page of an origin that is not allowed; ""
 // stands for an invalid origin.
 func OriginNotAllowed(origin string) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/http/api"
 	"pmx/http/web"
 )
 
@@ -17,6 +18,7 @@ const statusFresh = 5 * time.Second
 // for one: a server that is used only for its API does not need them.
 type pages struct {
 	site func() (*web.Site, error)
+	form bool // there is a form for requests of keys
 
 	mu     sync.Mutex
 	status *web.Page
@@ -59,6 +61,9 @@ func (s *Server) page(c *fiber.Ctx) error {
 
 // notRead refuses a request outside the API that is to do something else than read: 405 for a page, else 404.
 func (s *Server) notRead(c *fiber.Ctx) error {
+	if s.pages.form && c.Path() == web.RequestKeyPath {
+		return api.MethodNotAllowed("GET, HEAD, POST")
+	}
 	site, err := s.pages.site()
 	if err != nil {
 		return fmt.Errorf("make pages: %w", err)

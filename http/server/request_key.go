@@ -46,6 +46,8 @@ func (s *Server) mountKeyForm(app *fiber.App, list Waitlist) {
 	f := &keyForm{list: list, asked: access.NewKeyRequests(), site: s.pages.site}
 	app.Get(web.RequestKeyPath, func(c *fiber.Ctx) error { return f.show(c, web.NotAsked) })
 	app.Post(web.RequestKeyPath, f.take)
+	app.All(web.RequestKeyPath, s.notRead)
+	s.pages.form = true
 }
 
 // take handles a submitted form. Pages of other sites may not submit it for their visitors.

@@ -53,6 +53,11 @@ func TestAnybodyMayRequestAKeyIfThereIsAForm(t *testing.T) {
 		!strings.Contains(res.Header.Get("Content-Security-Policy"), "form-action 'self'") {
 		t.Errorf("%d %v: page = %s", res.StatusCode, res.Header, page)
 	}
+	for _, method := range []string{"PUT", "PROPFIND"} {
+		if res, _ := ask(t, http.DefaultClient, method, r.URL()+"/request-key"); res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, POST" {
+			t.Errorf("%s: status = %d, Allow %q", method, res.StatusCode, res.Header.Get("Allow"))
+		}
+	}
 	if code, _ := askForKey(t, r, "eve@example.org", "x", "Sec-Fetch-Site: cross-site"); code != 400 || len(got) != 0 {
 		t.Errorf("for a page of another site: %d, %q", code, got)
 	}
