@@ -26,7 +26,7 @@ import (
 // only wording changes, the middle one when something is added, and the first one when clients
 // could break. Names of schemas may change without a new first number: only generated code uses
 // them. A test fails if the document changes and the version does not.
-const DocVersion = "3.60.0"
+const DocVersion = "3.60.1"
 
 // overview is the introduction of the document, in Markdown.
 //

@@ -38,7 +38,7 @@ func newSourceMetrics() *sourceMetrics {
 		state:     desc("source_state", "1 for the state that the source is in, 0 for the others.", "state"),
 		quiet:     desc("quiet", "1 while less than a fifth of the usual amount for this hour comes in."),
 		progress:  desc("catch_up_progress", "Share of the history that was fetched, 0 to 1; 1 when there is nothing to catch up on."),
-		missing:   desc("gap_blocks", "Blocks that are final but not stored yet."),
+		missing:   desc("gap_blocks", "Blocks that are known to be final but not stored yet."),
 		rows:      desc("rows_total", "New rows since the start."),
 		requests:  desc("requests_total", "Requests since the start."),
 		retries:   desc("retries_total", "Requests repeated since the start."),

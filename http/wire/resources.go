@@ -127,7 +127,7 @@ type FollowedSource struct {
 	CatchingUp       bool               `json:"catching_up"`                                                  // whether history is still being fetched
 	Progress         *float64           `json:"progress"`                                                     // share of the history fetched so far, 0 to 1; null unless catching_up
 	RemainingSeconds *int64             `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
-	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are final but not stored yet; 0 for other sources
+	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are known to be final and are not stored yet; while state is waiting or stalled there may be more, because the newest final block may be unknown. 0 for other sources
 	Rows             int64              `json:"rows"`                                                         // new rows since the server started
 	Requests         int64              `json:"requests"`                                                     // requests since the server started
 	Retries          int64              `json:"retries"`                                                      // requests that were repeated since the server started
