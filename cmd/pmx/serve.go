@@ -90,11 +90,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(append(c.check(cli), cli.limitMemory())...); err != nil {
+	if err := errors.Join(append(c.check(cli), c.refuseReplica(dir), cli.limitMemory())...); err != nil {
 		return err
-	}
-	if follows, ok := replica.Of(dir); ok && c.FollowDir == "" {
-		return fmt.Errorf("pmx serve without --follow is refused: %s; start it with pmx serve --follow %s", follows, follows.Dir)
 	}
 	c.memory = cli.memory
 	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}

@@ -56,6 +56,14 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	return nil
 }
 
+// refuseReplica returns an error if a data directory is a replica's and is to be served as a server's own.
+func (c *ServeCmd) refuseReplica(dir engine.Dir) error {
+	if follows, ok := replica.Of(dir); ok && c.FollowDir == "" {
+		return fmt.Errorf("pmx serve without --follow is refused: %s; start it with pmx serve --follow %s", follows, follows.Dir)
+	}
+	return nil
+}
+
 // checkPublish returns an error if states cannot be published as configured.
 func (c *ServeCmd) checkPublish(cli *CLI) error {
 	if c.PublishDir == "" {

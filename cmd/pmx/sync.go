@@ -52,21 +52,9 @@ can be stopped at any time. Files may be imported meanwhile. A server follows by
 
 // Run follows.
 func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
-	dir, err := cli.ownDir()
+	dir, err := c.ownDir(cli)
 	if err != nil {
 		return err
-	}
-	if follows, ok := replica.Of(dir); ok { // whatever the flags say
-		return fmt.Errorf("pmx sync is refused: %s; follow the venue there, with pmx serve --sync polymarket", follows)
-	}
-	if err := c.check(""); err != nil {
-		return err
-	}
-	if slices.Contains(c.Only, newestLane) {
-		return wrong("only", " newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
-	}
-	if admin.Running(dir.AdminSocket()) {
-		return fmt.Errorf("a server, or another pmx sync, is running on %s: start the server with --sync polymarket to follow from there, or stop what is running first", dir)
 	}
 	if err := dir.Create(); err != nil {
 		return err
@@ -113,6 +101,27 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 		return interruption("what was imported is kept, and the next start continues from there")
 	}
 	return err
+}
+
+// ownDir returns the data directory, or an error if a venue cannot be followed there or as the flags say.
+func (c *SyncFollowCmd) ownDir(cli *CLI) (engine.Dir, error) {
+	dir, err := cli.ownDir()
+	if err != nil {
+		return "", err
+	}
+	if follows, ok := replica.Of(dir); ok { // whatever the flags say
+		return "", fmt.Errorf("pmx sync is refused: %s; follow the venue there, with pmx serve --sync polymarket", follows)
+	}
+	if err := c.check(""); err != nil {
+		return "", err
+	}
+	if slices.Contains(c.Only, newestLane) {
+		return "", wrong("only", " newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
+	}
+	if admin.Running(dir.AdminSocket()) {
+		return "", fmt.Errorf("a server, or another pmx sync, is running on %s: start the server with --sync polymarket to follow from there, or stop what is running first", dir)
+	}
+	return dir, nil
 }
 
 // syncCycle is when files of the inbox are imported and deltas are compacted.
