@@ -15,19 +15,14 @@ import (
 // plainHashes is what the hashes in the rows of a file stand for. Ids are given in the order of rows, so a hash has none
 // before its first row.
 type plainHashes struct {
-	wallets map[int64]walletOfHash
-	tokens  map[int64]*tokenOfHash
+	wallets, tokens hashIDs
+	addresses       []data.Address // in the order of wallets
+	mappings        []tokenMapping // in the order of tokens
 }
 
-type walletOfHash struct {
-	address data.Address
-	id      int32 // noID: no row had it yet
-}
-
-type tokenOfHash struct {
+type tokenMapping struct {
 	token string
 	plainMapping
-	id int32 // noID: no row had it yet
 }
 
 const noID = -1
@@ -37,8 +32,8 @@ const plainAtMost = time.Hour
 
 // readHashes reads what the hashes stand for. It fails with errNotPlain for a text that is not plain, if two have the
 // same hash, if they are too many to keep in memory, and for a file that add would refuse at a later row.
-func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainHashes, err error) {
-	h = plainHashes{wallets: map[int64]walletOfHash{}, tokens: map[int64]*tokenOfHash{}}
+func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h *plainHashes, err error) {
+	h = &plainHashes{}
 	var mixed bool
 	if err := conn.QueryRowContext(p.ctx, rows.Mixed).Scan(&mixed); err != nil {
 		return h, fmt.Errorf("log indexes: %w", err)
@@ -47,25 +42,23 @@ func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainH
 		return h, errNotPlain
 	}
 	err = engine.StreamRows(p.ctx, conn, rows.Wallets, func(row *data.PlainWallet) error {
-		w := walletOfHash{id: noID}
-		_, twice := h.wallets[row.Hash]
-		if p.left -= hashedWallet; twice || p.left < 0 || !shape.PlainHex(w.address[:], []byte(row.Text)) {
+		var address data.Address
+		if p.left -= hashedWallet; !h.wallets.add(row.Hash) || p.left < 0 || !shape.PlainHex(address[:], []byte(row.Text)) {
 			return errNotPlain
 		}
-		h.wallets[row.Hash] = w
+		h.addresses = append(h.addresses, address)
 		return nil
 	})
 	if err != nil {
 		return h, fmt.Errorf("wallets: %w", err)
 	}
 	err = engine.StreamRows(p.ctx, conn, rows.Tokens, func(row *data.PlainToken) error {
-		t := &tokenOfHash{token: strings.Clone(row.Token), plainMapping: plainMapping{text: strings.Clone(row.Condition), outcome: row.Outcome}, id: noID}
-		_, twice := h.tokens[row.Hash]
-		if p.left -= hashedToken; twice || p.left < 0 || t.outcome < data.NoIndex || !shape.PlainToken([]byte(t.token)) ||
+		t := tokenMapping{token: strings.Clone(row.Token), plainMapping: plainMapping{text: strings.Clone(row.Condition), outcome: row.Outcome}}
+		if p.left -= hashedToken; !h.tokens.add(row.Hash) || p.left < 0 || t.outcome < data.NoIndex || !shape.PlainToken([]byte(t.token)) ||
 			t.text != "" && !shape.PlainHex(t.condition[:], []byte(t.text)) {
 			return errNotPlain
 		}
-		h.tokens[row.Hash] = t
+		h.mappings = append(h.mappings, t)
 		return nil
 	})
 	if err != nil {
@@ -75,39 +68,38 @@ func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h plainH
 }
 
 // addHashed adds a row with the hashes of its texts.
-func (p *plainReader) addHashed(h plainHashes, f *data.PlainFill, wallet, token int64) error {
-	w, read := h.wallets[wallet]
-	t := h.tokens[token]
-	if !read || t == nil { // the file is another one now
+func (p *plainReader) addHashed(h *plainHashes, f *data.PlainFill, wallet, token int64) error {
+	w, t := h.wallets.find(wallet), h.tokens.find(token)
+	if w == nil || t == nil { // the file is another one now
 		return errNotPlain
 	}
 	if w.id == noID {
-		w.id = p.walletOf(w.address)
-		h.wallets[wallet] = w
+		w.id = p.walletOf(h.addresses[w.nth-1])
 	}
 	if t.id == noID {
-		t.id = p.tokenOf([]byte(t.token))
-		if p.several && t.text != "" && t.id >= p.token {
+		said := &h.mappings[t.nth-1]
+		t.id = p.tokenOf([]byte(said.token))
+		if p.several && said.text != "" && t.id >= p.token {
 			return errAlone
 		}
-		if !p.say(t) {
+		if !p.say(t.id, &said.plainMapping) {
 			return errNotPlain
 		}
 	}
 	return p.addRow(f, w.id, t.id)
 }
 
-// say notes what rows say about the market of their token. A token of which rows say different things is left to the
+// say notes what rows say about the market of their token, by its id. A token of which rows say different things is left to the
 // statements.
-func (p *plainReader) say(t *tokenOfHash) bool {
-	for int(t.id) >= len(p.said) {
+func (p *plainReader) say(token int32, said *plainMapping) bool {
+	for int(token) >= len(p.said) {
 		p.said = append(p.said, nil)
 	}
-	if m := p.said[t.id]; m != nil {
-		return m.text == t.text && (m.outcome == t.outcome || m.text == "")
+	if m := p.said[token]; m != nil {
+		return m.text == said.text && (m.outcome == said.outcome || m.text == "")
 	}
-	p.said[t.id] = &t.plainMapping
-	p.conditions = p.conditions || t.text != ""
+	p.said[token] = said
+	p.conditions = p.conditions || said.text != ""
 	return true
 }
 

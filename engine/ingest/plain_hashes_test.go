@@ -45,7 +45,7 @@ func TestHashesStandForOneTextEach(t *testing.T) {
 		p.left = c.room
 		rows := &data.PlainRows{Mixed: "SELECT true AS mixed", Wallets: "SELECT text, hash::BIGINT AS hash FROM (VALUES " + strings.Join(c.wallets, ", ") + ") AS v (text, hash)",
 			Tokens: "SELECT token, condition, outcome, hash::BIGINT AS hash FROM (VALUES " + strings.Join(c.tokens, ", ") + ") AS v (token, condition, outcome, hash)"}
-		var hashes plainHashes
+		var hashes *plainHashes
 		err := db.Read(ctx, func(conn *sql.Conn) (err error) {
 			hashes, err = p.readHashes(conn, rows)
 			return err

@@ -20,7 +20,7 @@ const (
 	// How many bytes a wallet, a token, and what has the hash of a wallet or of a token and its market take at most while a file is read, and
 	// what share of the memory that Go does not use all of them may take.
 	plainWallet, plainToken   = 70, 250
-	hashedWallet, hashedToken = 80, 480
+	hashedWallet, hashedToken = 120, 480
 	plainDivisor              = 2
 )
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,6 +108,31 @@ func TestAWholeNumberIsTheSameInSQL(t *testing.T) {
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil || read != len(texts) {
 			t.Fatal(err, read)
 		}
+	}
+}
+
+// TestAnExportedAmountIsTheSameInSQL: amounts of the type that exports have become the same millionths as any others.
+func TestAnExportedAmountIsTheSameInSQL(t *testing.T) {
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	amount := func(kind string) string {
+		return shape.ParquetTable(data.Source{}, data.Head{Format: data.Parquet, Columns: []string{"usd"}, Types: []string{kind}}).Amount("usd")
+	}
+	exported, other := amount("DECIMAL(18,6)"), amount("DECIMAL(17,6)")
+	if exported == other {
+		t.Fatal("both are converted in the same way")
+	}
+	var rows, same, sum int64
+	err = db.QueryRow("SELECT count(*), count(*) FILTER (a = m AND b IS NOT DISTINCT FROM a), sum(a % 7) FROM (SELECT "+exported+" AS a, "+other+" AS b, m FROM ("+
+		"SELECT m::BIGINT AS m, (m::DECIMAL(18,0) * 0.000001::DECIMAL(6,6))::DECIMAL(18,6) AS usd FROM ("+
+		"SELECT unnest([0, 1, -1, 500000, 999999999999999999, -999999999999999999, 999999999999999, 1000000000000000, 999999000000, 999999000001, -999999999999, 1000000000000, 999999999999999999 - 1]) AS m "+
+		"UNION ALL SELECT (hash(range) % (10 ** (1 + range % 18))::HUGEINT)::HUGEINT * CASE range % 3 WHEN 0 THEN -1 ELSE 1 END FROM range("+
+		strconv.Itoa(testfiles.Cases(20_000, 500_000))+"))))").Scan(&rows, &same, &sum)
+	if err != nil || rows < 20_000 || same != rows || sum == 0 {
+		t.Errorf("%d of %d amounts are the same, %v", same, rows, err)
 	}
 }
 

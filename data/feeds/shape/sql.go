@@ -167,6 +167,9 @@ func (t Table) IsText(names ...string) bool {
 
 // Amount returns the named column of whole units as a BIGINT of millionths.
 func (t Table) Amount(name string) string {
+	if t.types[name] == "DECIMAL(18,6)" { // as pmx exports it; a product of 19 digits or more would be an error
+		return fmt.Sprintf("CASE WHEN %[1]s BETWEEN -999999 AND 999999 THEN (%[1]s * 1000000::DECIMAL(7,0))::BIGINT ELSE %[2]s END", Ident(name), Decimal(Ident(name)))
+	}
 	if c, ok := t.Native(name, "DECIMAL", "INT", "DOUBLE", "FLOAT"); ok {
 		return Decimal(c)
 	}
