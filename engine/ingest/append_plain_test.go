@@ -106,7 +106,7 @@ func TestAppendedFillsAreAsStagedFills(t *testing.T) {
 	}), open(t)
 	appending.im.PlainBytes, staging.im.PlainBytes = 1, math.MaxInt64
 	now, files, equal := time.Now(), 0, 0
-	for seed := range uint64(testfiles.Cases(10, 18)) {
+	for seed := range uint64(testfiles.Cases(10, 14)) {
 		r := rand.New(rand.NewPCG(seed, 97))
 		for _, v := range []*intake{appending, staging} {
 			v.empty()
@@ -182,7 +182,7 @@ func TestFilesAppendedTogetherAreAsIfOneByOne(t *testing.T) {
 		}
 	})
 	v.im.BulkRows = 1
-	for seed := range uint64(testfiles.Cases(10, 18)) {
+	for seed := range uint64(testfiles.Cases(10, 14)) {
 		r := rand.New(rand.NewPCG(seed, 98))
 		known := []parquetRow{drawRow(r, 1, 1)}
 		known[0].condition, known[0].name = "'0x"+strings.Repeat("7", 64)+"'", "NULL"

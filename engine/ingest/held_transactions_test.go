@@ -48,7 +48,7 @@ func TestHeldTransactionsLeaveTheFactsAsTheyAre(t *testing.T) {
 		for _, v := range []*intake{held, fresh} {
 			v.im.Now = func() time.Time { return now }
 		}
-		for n := range testfiles.Cases(18, 40) {
+		for n := range testfiles.Cases(18, 30) {
 			fills, before := drawLogged(rng, now), asked
 			got := held.append(rowsOf(fills, n%9 == 8)) // with a bad row the statements are run
 			want := fresh.append(rowsOf(fills, true))

@@ -94,7 +94,7 @@ func mergedBy(t *testing.T, j *fileImport, merge func() (*marketChanges, error))
 // known markets.
 func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	r, rng := openRecords(t), rand.New(rand.NewPCG(31, 12))
-	rounds, changed := testfiles.Cases(3, 20), 0
+	rounds, changed := testfiles.Cases(3, 16), 0
 	ctx := context.Background()
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		for round := range rounds {
@@ -189,7 +189,7 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
 	testfiles.InLong(t, "TestAConflictOfPayoutsIsNamedAndSettled finds a conflict")
 	r, rng := openRecords(t), rand.New(rand.NewPCG(41, 12))
-	rounds, ctx, calm, disputed := testfiles.Cases(30, 100), context.Background(), 0, 0
+	rounds, ctx, calm, disputed := testfiles.Cases(30, 80), context.Background(), 0, 0
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		for round := range rounds {
 			j := &fileImport{im: r.im, ctx: ctx, conn: conn, hasPayouts: true}

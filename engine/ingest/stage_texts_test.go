@@ -71,7 +71,7 @@ func TestFillsStagedByTextsAreAsFillsStagedByRows(t *testing.T) {
 	texts, rows := openWith(t, count), open(t)
 	now := texts.im.Now()
 	files, names := 0, 0
-	for seed := range uint64(testfiles.Cases(4, 24)) {
+	for seed := range uint64(testfiles.Cases(4, 18)) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		texts.empty()
 		rows.empty()

@@ -132,7 +132,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
 	done, left, known, better, labelled, enough := 0, 0, 0, 0, 0, testfiles.Cases(1, 3)
-	for seed := range uint64(testfiles.Cases(10, 18)) {
+	for seed := range uint64(testfiles.Cases(10, 14)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		before, files := togetherCase(r)
 		first := v.parquet("before.parquet", before)

@@ -108,7 +108,7 @@ func TestAKilledFollowerLosesAndDoublesNothing(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			for kills := newKillings(t, testfiles.Cases(3, 30)); kills.more(); {
+			for kills := newKillings(t, testfiles.Cases(3, 24)); kills.more(); {
 				dir := t.TempDir()
 				if err := openVenue(t, dir, unserved).Close(); err != nil {
 					t.Fatal(err)
@@ -166,7 +166,7 @@ func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 	want := h.factsAndMarkets(t, imported)
 	end := h.venue.Manifest.End.Add(50 * time.Minute)
 	var quotes []string
-	for kills := newKillings(t, testfiles.Cases(2, 30)); kills.more(); {
+	for kills := newKillings(t, testfiles.Cases(2, 24)); kills.more(); {
 		start := h.venue.Manifest.Start.Add(12 * time.Hour)
 		clock := pastime{From: end, Until: end}
 		var mu sync.Mutex
