@@ -10,7 +10,7 @@ import (
 // TestMain sets the number of venues for each property. Each is a database that is filled, rebuilt
 // and compared.
 func TestMain(m *testing.M) {
-	if err := testfiles.SetChecks(1, 7); err != nil {
+	if err := testfiles.SetChecks(1, 9); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
