@@ -190,18 +190,18 @@ func (db *DB) AloneBeside(atMost time.Duration) (release func()) {
 	return db.holdOff(func(*helpers) time.Duration { return atMost })
 }
 
-// AloneBesideOne is AloneBeside if there is one helper: then two threads that work for themselves, and wait for
-// statements of theirs, take two processors. More helpers work for whoever reads meanwhile.
+// AloneBesideOne is AloneBeside unless there are several helpers: two threads that work for themselves, and wait for
+// statements of theirs, need two processors. Several helpers have time for the statements of others.
 func (db *DB) AloneBesideOne(atMost time.Duration) (release func()) {
-	if db.gate.TryRLock() {
-		defer db.gate.RUnlock()
-		if db.pools != nil && db.pools.helpers.count > 1 {
-			return func() {}
+	return db.holdOff(func(h *helpers) time.Duration {
+		if h.count > 1 {
+			return 0
 		}
-	}
-	return db.AloneBeside(atMost)
+		return atMost
+	})
 }
 
+// holdOff holds the helpers off for as long as atMost says, if that is not 0.
 func (db *DB) holdOff(atMost func(*helpers) time.Duration) (release func()) {
 	// A caller within Write holds the gate already. If somebody is waiting to close or replace the
 	// pools, taking it a second time would deadlock.
@@ -213,5 +213,8 @@ func (db *DB) holdOff(atMost func(*helpers) time.Duration) (release func()) {
 		return func() {}
 	}
 	h := &db.pools.helpers
-	return h.hold(atMost(h))
+	if most := atMost(h); most > 0 {
+		return h.hold(most)
+	}
+	return func() {}
 }

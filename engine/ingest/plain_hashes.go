@@ -74,10 +74,10 @@ func (p *plainReader) addHashed(h *plainHashes, f *data.PlainFill, wallet, token
 		return errNotPlain
 	}
 	if w.id == noID {
-		w.id = p.walletOf(h.addresses[w.nth-1])
+		w.id = p.walletOf(h.addresses[w.mark-1])
 	}
 	if t.id == noID {
-		said := &h.mappings[t.nth-1]
+		said := &h.mappings[t.mark-1]
 		t.id = p.tokenOf([]byte(said.token))
 		if p.several && said.text != "" && t.id >= p.token {
 			return errAlone

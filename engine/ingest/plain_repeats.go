@@ -125,48 +125,14 @@ func compareRows(a, b *plainRow) int {
 		cmp.Compare(a.row, b.row))
 }
 
-// keySet has keys, each with the round in which it was added.
-type keySet struct {
-	slots []keySlot
-	n     int
-}
-
-type keySlot struct {
-	key   uint64
-	round uint32 // 0: nothing is here
-}
-
-const firstSlots = 1 << 12
+// keySet has keys, each with the round in which it was added, which is its mark.
+type keySet struct{ hashTable }
 
 // add adds a key, and reports whether it is new or was added in the same round.
 func (s *keySet) add(key uint64, round uint32) bool {
-	if 4*s.n >= 3*len(s.slots) {
-		s.grow()
+	slot := s.hashTable.add(data.Mix(key)) // a bijection
+	if slot.mark == 0 {
+		slot.mark = round
 	}
-	slot := s.find(key)
-	if slot.round == 0 {
-		*slot = keySlot{key, round}
-		s.n++
-	}
-	return slot.round == round
-}
-
-// find returns where a key is or belongs.
-func (s *keySet) find(key uint64) *keySlot {
-	mask := uint64(len(s.slots) - 1)
-	for at := data.Mix(key) & mask; ; at = (at + 1) & mask {
-		if slot := &s.slots[at]; slot.round == 0 || slot.key == key {
-			return slot
-		}
-	}
-}
-
-func (s *keySet) grow() {
-	old := s.slots
-	s.slots = make([]keySlot, max(2*len(old), firstSlots))
-	for _, slot := range old {
-		if slot.round > 0 {
-			*s.find(slot.key) = slot
-		}
-	}
+	return slot.mark == round
 }

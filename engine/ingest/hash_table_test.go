@@ -27,7 +27,7 @@ func TestHashesAreFoundAgain(t *testing.T) {
 		for hash := range int64(4000) {
 			found := h.find(hash * step)
 			nth, added := want[hash*step]
-			if added != (found != nil) || added && (found.nth != nth || found.id != -nth) {
+			if added != (found != nil) || added && (found.mark != uint32(nth) || found.id != -nth) {
 				t.Fatalf("step %d: %d is %+v; want the %dth", step, hash*step, found, nth)
 			}
 		}
