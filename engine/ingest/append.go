@@ -61,9 +61,6 @@ func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receip
 
 // stageMemory stages rows that do not come from a file.
 func (j *fileImport) stageMemory() error {
-	if err := j.rawEmpty(); err != nil {
-		return err
-	}
 	err := j.withAppenders(func(s *sink) error {
 		s.bytes = func() float64 { return -1 }
 		return j.src.read(j.ctx, s)

@@ -106,6 +106,7 @@ func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64)
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("LateBlocks")).Scan(late)
 	if *late > 0 {
 		j.staged = nil // the times of fills may change
+		err = errors.Join(err, j.stageHeld())
 	}
 	return err
 }
@@ -128,7 +129,7 @@ func (j *fileImport) intern() error {
 	done, err := j.texts != nil, error(nil)
 	if done {
 		err = j.internTexts()
-	} else {
+	} else if done, err = j.internHeld(); !done && err == nil {
 		done, err = j.internFromMemory()
 	}
 	if err != nil {
@@ -157,7 +158,7 @@ func (j *fileImport) dropRepeats() error {
 		return err
 	}
 	switch s := j.staged; {
-	case s != nil && !s.equal:
+	case s != nil && (!s.equal || j.held.numbered):
 		return nil
 	case s != nil && s.byLog != nil:
 		return j.numberLogged(s.byLog.repeats)

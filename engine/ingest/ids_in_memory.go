@@ -23,16 +23,12 @@ const memoryRows = 200_000
 // internFromMemory sets the ids of the staged rows by the Directory; false if there is none, it is
 // not up to date, or the file is so large that a join is faster.
 func (j *fileImport) internFromMemory() (bool, error) {
-	if j.im.Directory == nil {
-		return false, nil
-	}
-	var wallets, tokens, rows int
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DimensionCounts")).Scan(&wallets, &tokens, &rows); err != nil {
+	wallets, tokens, current, err := j.inDirectory()
+	if err != nil || !current {
 		return false, err
 	}
-	knownWallets, knownTokens := j.im.Directory.Known()
-	if rows > memoryRows || knownWallets != wallets || knownTokens != tokens {
-		return false, nil
+	if rows, err := j.count("s_raw"); err != nil || rows > memoryRows {
+		return false, err
 	}
 	if err := j.execAll("MemoryEmpty", "MemoryTokensEmpty"); err != nil {
 		return false, err

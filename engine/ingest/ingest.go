@@ -192,6 +192,7 @@ type fileImport struct {
 	described  describedRows
 	staged     *stagedFills // nil: staged fills are only in the database
 	came       *stagedFills // staged before equal ones were merged; nil: times of fills may have changed
+	held       heldFills    // the staged fills, as long as they are few
 	texts      *textsStaged // nil: fills were not staged by texts
 	onlyFills  bool         // the feed gave nothing but fills
 	committed  bool
@@ -453,21 +454,6 @@ func (j *fileImport) applyMarkets(batch string) error {
 		return err
 	}
 	return j.exec("LogPayouts", "@batch", batch)
-}
-
-// insertOrder returns the ORDER BY that facts need: none if the file is already in time order.
-func (j *fileImport) insertOrder() (string, error) {
-	if !j.src.hasFills() {
-		return "", nil
-	}
-	var back int64
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("Unsorted")).Scan(&back); err != nil {
-		return "", err
-	}
-	if back == 0 && j.receipt.Replaced == 0 {
-		return "", nil
-	}
-	return " ORDER BY ts, row", nil
 }
 
 func (j *fileImport) exec(name string, replace ...string) error {

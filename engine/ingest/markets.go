@@ -88,7 +88,7 @@ func (j *fileImport) prepareMarkets() error {
 // are only named by a fill or a mapping.
 func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if j.conditions {
-		if err := j.exec("MapFromFills", "@from", j.said()); err != nil {
+		if err := j.execSaid("MapFromFills"); err != nil {
 			return stubs, err
 		}
 	}
@@ -234,13 +234,22 @@ func (j *fileImport) mapTokens(rows int64) (fresh int64, err error) {
 	return j.changed("MapNewTokens", nil)
 }
 
+// execSaid runs a statement that reads what the rows of the file say about tokens.
+func (j *fileImport) execSaid(name string) error {
+	from, err := j.said()
+	if err != nil {
+		return err
+	}
+	return j.exec(name, "@from", from)
+}
+
 // nameTokens fills n_label, the labels of tokens, and adds tokens to n_token whose outcome follows
 // from the label. any is set if the file can change either.
 func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.empty("NoLabels")
 	}
-	if err := j.exec("Labels", "@from", j.said()); err != nil {
+	if err := j.execSaid("Labels"); err != nil {
 		return err
 	}
 	if err := j.execAll("KeepNewLabels", "MapByLabel"); err != nil {

@@ -92,3 +92,20 @@ func (j *fileImport) numberUnread() error {
 	}
 	return j.exec("NumberUnread")
 }
+
+// insertOrder returns the ORDER BY that facts need: none if the file is already in time order.
+func (j *fileImport) insertOrder() (string, error) {
+	if !j.src.hasFills() {
+		return "", nil
+	}
+	back := j.held.backwards
+	if !j.held.numbered {
+		if err := j.conn.QueryRowContext(j.ctx, statements.Get("Unsorted")).Scan(&back); err != nil {
+			return "", err
+		}
+	}
+	if !back && j.receipt.Replaced == 0 {
+		return "", nil
+	}
+	return " ORDER BY ts, row", nil
+}

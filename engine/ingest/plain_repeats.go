@@ -90,13 +90,13 @@ func hashOfLog(row *plainRow) uint64 {
 	return data.Mix(binary.LittleEndian.Uint64(row.tx[8:]) ^ uint64(row.log)<<1)
 }
 
-// numberEqual is the statement NumberRepeats for rows of one time. It returns false if a number does not fit.
+// numberEqual is the statement NumberRepeats. It returns false if a number does not fit.
 func numberEqual(group []plainRow) bool {
 	order := make([]int32, len(group))
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return compareRows(&group[a], &group[b]) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(compareRows(&group[a], &group[b]), cmp.Compare(a, b)) })
 	for i := 1; i < len(order); i++ {
 		if row, last := &group[order[i]], &group[order[i-1]]; row.sameFill(last) {
 			if last.repeat == math.MaxInt16 {
@@ -119,7 +119,7 @@ func compareRows(a, b *plainRow) int {
 	}
 	role := func(r *plainRow) int { return [...]int{1, 0, 2}[r.role] }
 	negative := func(r *plainRow) int { return -int(uint64(r.fee) >> 63) }
-	return cmp.Or(slices.Compare(a.tx[:], b.tx[:]), cmp.Compare(a.wallet, b.wallet), cmp.Compare(a.token, b.token), cmp.Compare(a.side, b.side),
+	return cmp.Or(slices.Compare(a.tx[:], b.tx[:]), cmp.Compare(a.ts, b.ts), cmp.Compare(a.wallet, b.wallet), cmp.Compare(a.token, b.token), cmp.Compare(a.side, b.side),
 		cmp.Compare(a.shares, b.shares), cmp.Compare(a.usd, b.usd),
 		cmp.Compare(last(a), last(b)), cmp.Compare(role(a), role(b)), cmp.Compare(negative(a), negative(b)), -cmp.Compare(max(a.fee, -a.fee), max(b.fee, -b.fee)),
 		cmp.Compare(a.row, b.row))

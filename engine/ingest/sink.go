@@ -19,7 +19,8 @@ import (
 // sink stages the rows of a feed that is read in Go.
 type sink struct {
 	j       *fileImport
-	fills   *engine.ChunkAppender
+	own     driver.ExecerContext  // the driver's connection
+	fills   *engine.ChunkAppender // to s_raw; nil: that does not exist, and the fills are held
 	tokens  *appender
 	blocks  *appender
 	markets *markets
@@ -51,19 +52,19 @@ const (
 var _ data.Sink = (*sink)(nil)
 
 // rawEmpty creates the table of fills.
-func (j *fileImport) rawEmpty() error {
+func (j *fileImport) rawEmpty() error { return j.exec("RawEmpty", "@columns", rawColumns()) }
+
+// rawColumns are its columns.
+func rawColumns() string {
 	cols := make([]string, len(data.FillColumns))
 	for i, c := range data.FillColumns {
 		cols[i] = c[0] + " " + c[1]
 	}
-	return j.exec("RawEmpty", "@columns", strings.Join(cols, ", "))
+	return strings.Join(cols, ", ")
 }
 
 // stageRows stages a file that the feed reads in Go.
 func (j *fileImport) stageRows() error {
-	if err := j.rawEmpty(); err != nil {
-		return err
-	}
 	f, err := os.Open(j.src.plain.Path)
 	if err != nil {
 		return err
@@ -119,7 +120,11 @@ func (c *countReader) lines() int64 {
 // it appended.
 func (j *fileImport) withAppenders(f func(*sink) error) error {
 	return j.conn.Raw(func(dc any) error {
-		s := &sink{j: j, markets: newMarkets(j.src.dir, j.im.Memory)}
+		own, ok := dc.(driver.ExecerContext)
+		if !ok {
+			return fmt.Errorf("driver %T cannot run commands", dc)
+		}
+		s := &sink{j: j, own: own, markets: newMarkets(j.src.dir, j.im.Memory)}
 		var open []*appender
 		to := func(table string) *appender {
 			a, err := engine.TempAppender(dc, table)
@@ -134,8 +139,8 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		want := 3
 		var err error
 		if j.src.feed.Query == nil {
-			s.fills, err = engine.TempChunkAppender(dc, "s_raw")
-			latest := j.started.Add(clockSlack).UnixMicro()
+			j.held = heldFills{only: true}
+			latest := j.latest()
 			if j.staged = newStagedFills(latest); j.src.read != nil && j.opts.Remaining.Fills > 0 { // a catch-up has many
 				j.staged = newManyStagedFills(latest)
 			}
@@ -152,6 +157,9 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		default:
 			err = errors.New("cannot append to the staging tables")
 		}
+		if err == nil && s.fills == nil && j.staged != nil && j.staged.byLog != nil { // of the many there was none
+			err = s.openRaw()
+		}
 		if err == nil {
 			err = j.stageMarkets(s, marketRows, func() *appender { return to("s_spare") })
 		}
@@ -162,7 +170,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		for _, a := range open {
 			err = errors.Join(err, a.Close())
 		}
-		j.onlyFills = j.src.hasFills() && s.fills != nil && !s.other
+		j.onlyFills = j.src.hasFills() && j.src.feed.Query == nil && !s.other
 		return err
 	})
 }
@@ -249,36 +257,38 @@ func (s *sink) countRow() {
 // Fill stages a fill.
 func (s *sink) Fill(line int64, f data.Fill) error {
 	s.countRow()
-	s.j.staged = s.j.staged.add(line, &f)
-	to := s.fills
-	to.Int64(rowAt, line)
-	if !f.Tx.IsZero() {
-		to.Bytes(txAt, f.Tx[:])
+	j := s.j
+	j.staged = j.staged.add(line, &f)
+	if j.staged.holding() {
+		j.held.rows = append(j.held.rows, heldFill{line, f})
+		return nil
 	}
-	if f.LogIndex != data.NoIndex {
-		to.Int32(logIndexAt, f.LogIndex)
+	if s.fills == nil {
+		if err := s.openRaw(); err != nil {
+			return err
+		}
 	}
-	if f.Block > 0 {
-		to.Int64(blockAt, f.Block)
+	putRaw(s.fills, line, &f)
+	return s.fills.EndRow()
+}
+
+// openRaw creates s_raw, and moves the held fills there: they are too many, or not all usable.
+func (s *sink) openRaw() (err error) {
+	j := s.j
+	if _, err := s.own.ExecContext(j.ctx, j.text("RawEmpty", "@columns", rawColumns()), nil); err != nil {
+		return fmt.Errorf("RawEmpty: %w", err)
 	}
-	if f.TS != 0 || f.Block <= 0 {
-		to.Int64(tsAt, f.TS)
+	if s.fills, err = engine.TempChunkAppender(s.own, "s_raw"); err != nil {
+		return err
 	}
-	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
-		to.Bytes(conditionAt, f.Condition[:])
-		to.Int8(outcomeAt, int8(f.Outcome))
+	for i := range j.held.rows {
+		putRaw(s.fills, j.held.rows[i].row, &j.held.rows[i].Fill)
+		if err := s.fills.EndRow(); err != nil {
+			return err
+		}
 	}
-	to.Bytes(walletAt, f.Wallet[:])
-	to.Int8(roleAt, int8(f.Role))
-	to.Text(tokenAt, f.TokenID)
-	to.Int8(sideAt, int8(f.Side))
-	to.Int64(sharesAt, int64(f.Shares))
-	to.Int64(usdAt, int64(f.USD))
-	to.Int64(feeAt, int64(f.Fee))
-	if f.Name != "" {
-		to.Text(nameAt, f.Name)
-	}
-	return to.EndRow()
+	j.held = heldFills{}
+	return nil
 }
 
 // Market stages a market.

@@ -127,8 +127,13 @@ func (j *fileImport) appendTo(appender newAppender, table string, f func(to *eng
 
 // stageRow sets the columns of s_fill.
 func stageRow(to *engine.ChunkAppender, row *plainRow) {
-	to.Int64(0, row.row)
+	stageColumns(to, row)
 	to.Bytes(1, row.tx[:])
+}
+
+// stageColumns sets all columns of s_fill except for the transaction.
+func stageColumns(to *engine.ChunkAppender, row *plainRow) {
+	to.Int64(0, row.row)
 	if row.log != data.NoIndex {
 		to.Int32(2, row.log)
 	}

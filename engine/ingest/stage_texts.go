@@ -65,11 +65,16 @@ func (j *fileImport) internTexts() error {
 }
 
 // said returns the table with tokens, conditions and outcomes as in the rows of the file.
-func (j *fileImport) said() string {
-	if j.texts != nil {
-		return "s_said"
+func (j *fileImport) said() (string, error) {
+	if j.held.only && !j.made["s_said"] {
+		if err := j.saidOfHeld(); err != nil {
+			return "", err
+		}
 	}
-	return "s_raw"
+	if j.texts != nil || j.held.only {
+		return "s_said", nil
+	}
+	return "s_raw", nil
 }
 
 // named returns the replacements of a statement that reads the names of users.

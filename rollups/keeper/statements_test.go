@@ -26,7 +26,7 @@ import (
 
 // mostStatements is how many statements a batch of new fills of open markets may run, from its rows
 // until it is served. Small batches are fast because they run few.
-const mostStatements = 39
+const mostStatements = 32
 
 // mostHolding is how many more it may run if holders of resolved markets are revalued: they are
 // valued in memory, but their markets, positions and volumes are read.

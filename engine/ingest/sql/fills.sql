@@ -116,7 +116,7 @@ LEFT JOIN @wallets AS w ON w.address = r.wallet
 LEFT JOIN @tokens AS t ON t.token_id = r.token
 
 -- name: DimensionCounts
-SELECT (SELECT count(*) FROM wallets), (SELECT count(*) FROM tokens), (SELECT count(*) FROM s_raw)
+SELECT (SELECT count(*) FROM wallets), (SELECT count(*) FROM tokens)
 
 -- name: StagedWallets
 SELECT wallet FROM s_raw GROUP BY wallet ORDER BY min(coalesce(row, rowid + 1)), wallet
@@ -351,7 +351,7 @@ SELECT 0::BIGINT AS row, 1::TINYINT AS sign, ts, wallet, token, side, role, shar
 FROM fills WHERE false
 
 -- name: Unsorted
-SELECT count(*) FROM (SELECT ts < lag(ts) OVER () AS back FROM s_fill) AS k WHERE back
+SELECT count(*) > 0 FROM (SELECT ts < lag(ts) OVER () AS back FROM s_fill) AS k WHERE back
 
 -- name: RemoveReplaced
 DELETE FROM fills WHERE rowid IN (SELECT rid FROM n_fill WHERE sign < 0)
