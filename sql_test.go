@@ -346,6 +346,8 @@ var placeholders = map[string]string{
 	"engine/ingest NamesInTexts @query":      "FROM s_raw",
 	"engine/ingest StubsLikeFirst @given":    ", f.field_versions",
 	"engine/ingest MapFromFills @from":       "s_raw",
+	"engine/ingest FirstToSay @from":         "s_raw",
+	"engine/ingest FirstToSay @row":          "row",
 	"engine/ingest Labels @from":             "s_raw",
 	"engine/ingest @named":                   "s_raw",
 	"engine/ingest Names @key":               "address",

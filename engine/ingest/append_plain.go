@@ -95,7 +95,7 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 	if err != nil || p == nil {
 		return errors.Join(err, errStage)
 	}
-	p.ascending, p.several, p.from = true, j.together(), t.newest/dayLength*dayLength
+	p.ascending, p.from = true, t.newest/dayLength*dayLength
 	read := p.readRows(j, query.PlainRows)
 	if query.PlainRows == nil {
 		read = j.plainText(j.src.plain, p, query.Plain)

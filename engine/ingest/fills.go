@@ -431,7 +431,11 @@ func (j *fileImport) recordImport() error {
 	if j.src.hasFills() {
 		var member int
 		var unmapped int64
-		err := j.byMember("UnmappedInBatch", func() error {
+		count := "UnmappedInBatch"
+		if j.made["n_first"] {
+			count = "UnmappedOfFiles"
+		}
+		err := j.byMember(count, func() error {
 			j.receiptOf(member).Unmapped = unmapped
 			return nil
 		}, &member, &unmapped)

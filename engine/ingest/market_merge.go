@@ -77,6 +77,9 @@ func (j *fileImport) mergeStubs() (*marketChanges, error) {
 		return nil, err
 	}
 	if spare > 0 {
+		if err := j.aloneIf(true); err != nil {
+			return nil, err
+		}
 		return j.mergeMarkets(stubs)
 	}
 	n := &marketWord{cells: make(marketCells, len(marketColumns)), stub: true, base: -1}

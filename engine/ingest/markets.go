@@ -87,12 +87,12 @@ func (j *fileImport) prepareMarkets() error {
 // nextMarkets computes the changes of markets and tokens; stubs is the number of new markets that
 // are only named by a fill or a mapping.
 func (j *fileImport) nextMarkets() (stubs int64, err error) {
+	var named, said, mapped, called int64
 	if j.conditions {
-		if err := j.execSaid("MapFromFills"); err != nil {
+		if named, err = j.execSaid("MapFromFills"); err != nil {
 			return stubs, err
 		}
 	}
-	var said, mapped, called int64
 	if !j.onlyFills || j.conditions {
 		if err := j.conn.QueryRowContext(j.ctx, statements.Get("SaidCounts")).Scan(&said, &mapped, &called); err != nil {
 			return stubs, err
@@ -101,8 +101,8 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if said+mapped == 0 {
 		return stubs, j.empty("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
-	if err := j.aloneIf(true); err != nil {
-		return stubs, err
+	if j.together() {
+		return j.nextOfFiles(named, said+mapped)
 	}
 	if mapped > 0 {
 		if stubs, err = j.changed("StubsFromMap", nil); err != nil {
@@ -234,13 +234,13 @@ func (j *fileImport) mapTokens(rows int64) (fresh int64, err error) {
 	return j.changed("MapNewTokens", nil)
 }
 
-// execSaid runs a statement that reads what the rows of the file say about tokens.
-func (j *fileImport) execSaid(name string) error {
+// execSaid runs a statement that reads what the rows of the file say about tokens, and returns how many rows it changed.
+func (j *fileImport) execSaid(name string, replace ...string) (int64, error) {
 	from, err := j.said()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return j.exec(name, "@from", from)
+	return j.changed(name, nil, append(replace, "@from", from)...)
 }
 
 // nameTokens fills n_label, the labels of tokens, and adds tokens to n_token whose outcome follows
@@ -249,7 +249,7 @@ func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.empty("NoLabels")
 	}
-	if err := j.execSaid("Labels"); err != nil {
+	if _, err := j.execSaid("Labels"); err != nil {
 		return err
 	}
 	if err := j.execAll("KeepNewLabels", "MapByLabel"); err != nil {

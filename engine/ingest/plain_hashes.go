@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -79,9 +78,7 @@ func (p *plainReader) addHashed(h *plainHashes, f *data.PlainFill, wallet, token
 	if t.id == noID {
 		said := &h.mappings[t.mark-1]
 		t.id = p.tokenOf([]byte(said.token))
-		if p.several && said.text != "" && t.id >= p.token {
-			return errAlone
-		}
+		said.row = f.Row
 		if !p.say(t.id, &said.plainMapping) {
 			return errNotPlain
 		}
@@ -126,8 +123,6 @@ func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool
 		switch {
 		case p.ctx.Err() != nil:
 			return false, p.ctx.Err()
-		case errors.Is(err, errAlone):
-			return false, err
 		case err != nil: // staging says what is wrong with the file
 			return false, nil
 		}

@@ -41,7 +41,6 @@ type plainReader struct {
 	left      int64           // bytes that more of them may take
 	latest    int64           // no fill is after this, unix µs
 	from      int64           // no fill is before this
-	several   bool            // several files are read as one: none may say the market of a new token
 	ascending bool            // a file that is not in order of time is refused, and one of which only some rows have a log index
 
 	group        []plainRow // rows of the same time, so far
@@ -66,6 +65,7 @@ type plainMapping struct {
 	text      string // of the condition; "": the file does not say
 	condition data.Hash
 	outcome   int8
+	row       int64 // the first one that says it
 }
 
 // plainBatch has rows of a plain file.

@@ -187,6 +187,7 @@ func (j *fileImport) plainNames(p *plainReader) error {
 		if m.outcome != data.NoIndex {
 			to.Int8(2, m.outcome)
 		}
+		to.Int64(3, m.row)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 // staging are the temporary tables of an import.
 var staging = []string{"s_raw", "s_late", "s_late_tx", "s_moved", "s_block_of", "s_lost", "s_spare", "s_fit", "s_best", "s_wallet", "s_token", "s_said", "s_fill", "s_suspect", "s_repeat", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
+	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_first", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // emptyingStatements each create an empty table for something that most batches do not have.
 var emptyingStatements = map[string]string{

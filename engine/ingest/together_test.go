@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pmx/data/testfiles"
@@ -19,7 +20,11 @@ import (
 )
 
 // parquetRow is a row of a canonical file of fills, as SQL.
-type parquetRow struct{ ts, block, wallet, token, side, shares, usd, fee, role, tx, log, condition, name, label string }
+type parquetRow struct {
+	ts, block, wallet, token, side, shares, usd, fee, role, tx, log, condition, name, label string
+
+	outcome string // "": 0
+}
 
 // parquet writes rows to a canonical file.
 func (v *intake) parquet(name string, rows []parquetRow) string {
@@ -35,7 +40,7 @@ func (v *intake) parquet(name string, rows []parquetRow) string {
 	for _, r := range rows {
 		decimal := func(text string) string { return text + "::DECIMAL(18, 6)" }
 		selects = append(selects, "SELECT "+strings.Join([]string{r.ts, r.block, r.wallet, r.token, r.side, decimal(r.shares), decimal(r.usd), decimal(r.fee), r.role, r.tx,
-			r.log, r.condition, "0::TINYINT", r.name, r.label}, ", "))
+			r.log, r.condition, cmp.Or(r.outcome, "0") + "::TINYINT", r.name, r.label}, ", "))
 	}
 	path := filepath.Join(v.at, name)
 	if _, err := writer.Exec("SET TimeZone = 'UTC'; COPY (" + strings.Join(selects, " UNION ALL ") + ") TO '" + path + "' (FORMAT parquet)"); err != nil {
@@ -168,7 +173,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 		start()
 		untouched := v.inBatches()
 		dry, dryErr := v.im.ImportTogether(ctx, plans, ingest.Options{DryRun: true})
-		if diff := cmp.Diff(untouched, v.inBatches()); diff != "" {
+		if diff := gocmp.Diff(untouched, v.inBatches()); diff != "" {
 			t.Fatalf("seed %d: a dry run changed:\n%s", seed, diff)
 		}
 		all, err := v.im.ImportTogether(ctx, plans, ingest.Options{})
@@ -177,7 +182,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 		}
 		if err != nil {
 			left++
-			if diff := cmp.Diff(untouched, v.inBatches()); diff != "" {
+			if diff := gocmp.Diff(untouched, v.inBatches()); diff != "" {
 				t.Fatalf("seed %d: files that are left (%v) changed:\n%s", seed, err, diff)
 			}
 			continue
@@ -193,17 +198,17 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 			}
 			dry[i].DryRun = false
 		}
-		inner := []cmp.Option{cmpopts.IgnoreFields(ingest.Receipt{}, "Seconds"), cmpopts.IgnoreUnexported(ingest.Receipt{})}
-		if diff := cmp.Diff(one, all, inner...); diff != "" {
+		inner := []gocmp.Option{cmpopts.IgnoreFields(ingest.Receipt{}, "Seconds"), cmpopts.IgnoreUnexported(ingest.Receipt{})}
+		if diff := gocmp.Diff(one, all, inner...); diff != "" {
 			t.Fatalf("seed %d: receipts, one by one and together:\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(all, dry, inner...); diff != "" {
+		if diff := gocmp.Diff(all, dry, inner...); diff != "" {
 			t.Fatalf("seed %d: receipts, together and of a dry run:\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(wantFacts, v.facts()); diff != "" {
+		if diff := gocmp.Diff(wantFacts, v.facts()); diff != "" {
 			t.Fatalf("seed %d: facts:\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(wantBatches, v.inBatches()); diff != "" {
+		if diff := gocmp.Diff(wantBatches, v.inBatches()); diff != "" {
 			t.Fatalf("seed %d: batches:\n%s", seed, diff)
 		}
 		if done >= enough && left >= enough && known > 0 && better > 0 && labelled > 0 && !testfiles.Long() {
@@ -230,6 +235,9 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 		return r
 	}
 	ofLog := func(r *parquetRow) { r.tx, r.log = "'0x"+strings.Repeat("9", 64)+"'", "3" }
+	ofMarket := func(digit string) func(*parquetRow) {
+		return func(r *parquetRow) { r.tx, r.token, r.condition = "NULL", "'71'", "'0x"+strings.Repeat(digit, 64)+"'" }
+	}
 	for name, c := range map[string]struct {
 		rows []parquetRow
 		with []parquetRow // after the first file's row
@@ -239,7 +247,9 @@ func TestWhatKeepsFilesFromBeingImportedTogether(t *testing.T) {
 		"an equal fill":           {[]parquetRow{row(1, nil)}, nil, false},
 		"a row of the same log":   {[]parquetRow{row(2, ofLog)}, []parquetRow{row(1, ofLog)}, false},
 		"a row to reject":         {[]parquetRow{row(2, func(r *parquetRow) { r.side = "'HOLD'" })}, nil, false},
-		"a market":                {[]parquetRow{row(2, func(r *parquetRow) { r.condition = "'0x" + strings.Repeat("c", 64) + "'" })}, nil, false},
+		"a market":                {[]parquetRow{row(2, ofMarket("c"))}, nil, true},
+		"another market":          {[]parquetRow{row(2, ofMarket("c"))}, []parquetRow{row(1, ofMarket("d"))}, false},
+		"a label":                 {[]parquetRow{row(2, func(r *parquetRow) { r.label = "'Yes'" })}, nil, false},
 		"a time only a block has": {[]parquetRow{row(2, func(r *parquetRow) { r.ts, r.block = "NULL", "7" })}, nil, false},
 		"no row":                  {nil, nil, true},
 	} {

@@ -12,6 +12,9 @@ func (j *fileImport) tokenConflicts() error {
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DisputedTokens")).Scan(&disputed); err != nil || disputed == 0 {
 		return err
 	}
+	if err := j.aloneIf(true); err != nil {
+		return err
+	}
 	var (
 		line, outcome          int64
 		token                  string

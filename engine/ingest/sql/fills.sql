@@ -371,6 +371,11 @@ FROM n_fill AS f@group
 -- name: UnmappedInBatch
 SELECT @member AS member, count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL@group
 
+-- name: UnmappedOfFiles
+-- UnmappedInBatch for files of which a later one may say the market.
+SELECT @member AS member, count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token LEFT JOIN n_first AS n ON n.token = f.token AND n.unmapped
+WHERE f.sign > 0 AND (t.market IS NULL OR (@member) < n.member)@group
+
 -- name: RecordsByMember
 SELECT @member AS member, max(row & ((1::BIGINT << @shift) - 1)) FROM @staged GROUP BY ALL
 

@@ -37,8 +37,34 @@ SELECT DISTINCT condition, true AS stub FROM n_map
 WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
   AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
 
+-- name: FirstToSay
+-- The first of several files that says the market of a token in n_map, and whether no market was known
+-- before.
+CREATE OR REPLACE TEMP TABLE n_first AS
+SELECT t.token, n.condition, n.outcome, t.market IS NULL AS unmapped, min(s.@row >> @shift)::INTEGER AS member
+FROM n_map AS n JOIN tokens AS t ON t.token_id = n.token_id
+JOIN @from AS s ON s.token = n.token_id AND s.condition = n.condition AND s.outcome = n.outcome
+GROUP BY ALL
+
+-- name: FilesDiffer
+-- Whether files say different things about the market of a token, or fills may wait for a market.
+SELECT (SELECT count(*) <> count(DISTINCT token) FROM n_first) OR EXISTS (FROM waiting_fills)
+
+-- name: StubsOfFiles
+-- StubsFromMap for several files: line is the index of the first one that names the market.
+INSERT INTO m_raw BY NAME
+SELECT condition, true AS stub, min(member)::BIGINT AS line FROM n_first
+WHERE condition NOT IN (SELECT condition FROM markets)
+GROUP BY condition
+
+-- name: MarketsByMember
+SELECT line, count(*) FROM m_raw GROUP BY line
+
+-- name: TokensByMember
+SELECT f.member, count(*) FROM n_token AS n JOIN n_first AS f ON f.token = n.token GROUP BY f.member
+
 -- name: FirstMarket
-SELECT min(condition) FROM m_raw
+SELECT condition FROM m_raw ORDER BY line, condition LIMIT 1
 
 -- name: SaidCounts
 SELECT (SELECT count(*) FROM m_raw), count(*), count(label) FROM n_map
@@ -243,9 +269,9 @@ WHERE by_payouts OR by_time
 
 -- name: StubsLikeFirst
 -- n_market has the first of the markets in m_raw, in which only the id, the condition and @given are
--- not NULL.
+-- not NULL. Their ids have the order of their files.
 INSERT INTO n_market BY NAME
-SELECT (f.market + row_number() OVER (ORDER BY m.condition))::INTEGER AS market, m.condition AS condition@given
+SELECT (f.market + row_number() OVER (ORDER BY m.line, m.condition))::INTEGER AS market, m.condition AS condition@given
 FROM n_market AS f CROSS JOIN m_raw AS m WHERE m.condition <> f.condition
 
 -- name: MarketFigures

@@ -58,7 +58,7 @@ CREATE OR REPLACE TEMP TABLE s_fill (row BIGINT, tx BLOB, log_index INTEGER, ts 
   shares BIGINT, usd BIGINT, fee BIGINT, repeat SMALLINT, block BIGINT, lost BOOLEAN, said BIGINT)
 
 -- name: PlainSaid
-CREATE OR REPLACE TEMP TABLE s_said (token VARCHAR, condition BLOB, outcome TINYINT)
+CREATE OR REPLACE TEMP TABLE s_said (token VARCHAR, condition BLOB, outcome TINYINT, first_row BIGINT)
 
 -- name: PlainTail
 -- The number of facts, the time of the newest, what forbids appending, and whether rollups are rebuilt anyway.
