@@ -162,6 +162,33 @@ func TestFewStatementsWriteFacts(t *testing.T) {
 	}
 }
 
+// TestRangesOfFactsCompareSeconds: the time of a fact is computed from two columns, of which zone maps know the seconds.
+// A statement that only compares ts with a bound reads all facts.
+func TestRangesOfFactsCompareSeconds(t *testing.T) {
+	comment := regexp.MustCompile(`(?m)^--.*$`)
+	facts := regexp.MustCompile(`\b(FROM|JOIN)\s+(served\.)?fills\b`)
+	bound := regexp.MustCompile(`\bts\s*(<|>|=|BETWEEN)\s*'?[@?(]|(min|max)\(ts\)(, \d+\))? FROM fills`)
+	ranges := 0
+	for _, dir := range sqlDirs {
+		all, err := statement.Load(os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range all {
+			text = comment.ReplaceAllString(text, "")
+			if !facts.MatchString(text) || !bound.MatchString(text) || name == "RebuildTokenPrice" { // which reads all of them
+				continue
+			}
+			if ranges++; !strings.Contains(text, "seconds") {
+				t.Errorf("%s %s: a range of facts by ts alone: compare seconds as well", dir, name)
+			}
+		}
+	}
+	if ranges < 15 {
+		t.Errorf("%d ranges of facts were found", ranges)
+	}
+}
+
 // composed are statements and parts of them that Go puts together from its tables of
 // columns or that name a file, and that every import of a market and every export of
 // fills runs; and those about a database that a replica serves, which has to be attached, or that make the
@@ -237,7 +264,7 @@ var placeholders = map[string]string{
 	"rollups @positions":                "position",
 	"rollups DeskWalletOf @positions":   "{PositionsNow}",
 	"rollups DeskWalletOf @which":       "{DeskTokensNow}",
-	"rollups DeskWalletOf @span":        "true",
+	"rollups DeskWalletOf @span":        "{FillsBetween}",
 	"rollups DeskWalletOf @held":        "{HeldContribution @held=held_after @sign=1}",
 	"rollups PositionsOf @which":        "{TouchedTokens}",
 	"rollups TradedTokens @rows":        "{Traded}",

@@ -37,15 +37,14 @@ func (r keyRange) of(key string) string {
 	return key + " BETWEEN " + lo + " AND " + hi
 }
 
-// times is a condition that is true for every time that, divided by unit, is in the range; it may
-// be true for others.
+// times is the condition that the second of a fill, divided by unit, is in the range. Zone maps know seconds.
 func (r keyRange) times(unit int64) string {
 	var parts []string
 	if r.lo != math.MinInt64 {
-		parts = append(parts, "ts > "+strconv.FormatInt((r.lo-1)*unit, 10))
+		parts = append(parts, "seconds >= "+strconv.FormatInt(r.lo*unit, 10))
 	}
 	if r.hi != math.MaxInt64 {
-		parts = append(parts, "ts < "+strconv.FormatInt((r.hi+1)*unit, 10))
+		parts = append(parts, "seconds < "+strconv.FormatInt((r.hi+1)*unit, 10))
 	}
 	if parts == nil {
 		return "true"
@@ -54,28 +53,28 @@ func (r keyRange) times(unit int64) string {
 }
 
 // inHours is the condition that the hour of a fill is in the range.
-func (r keyRange) inHours() string { return r.times(hourMicros) + " AND " + r.of(hourOfFill) }
+func (r keyRange) inHours() string { return r.times(hourSeconds) }
 
 // keySource says how many rows a rollup's definition groups under each value of its first key.
 type keySource struct {
 	table  string // whose rows are counted; @suffix is that of the rollups built before
 	key    string // of a row there
 	weight int64  // memory for grouping a row, in rows of ordinary width; 0: 1
-	unit   int64  // of the key in time, if only facts of that time are read
+	unit   int64  // of the key in seconds, if only facts of that time are read
 }
 
 // mostWeight is the largest weight, that of a wallet's totals: seventeen sums of three sources.
 const mostWeight = 12
 
 const (
-	dayMicros  = 86_400_000_000
-	hourMicros = 3_600_000_000
-	hourOfFill = "ts // 3600000000"
+	daySeconds  = 86_400
+	hourSeconds = 3_600
+	hourOfFill  = "seconds // 3600"
 )
 
 var (
 	byTokenFills   = keySource{table: "fills", key: "token"}
-	byDayFills     = keySource{table: "fills", key: "ts // 86400000000", unit: dayMicros}
+	byDayFills     = keySource{table: "fills", key: "seconds // 86400", unit: daySeconds}
 	eachToken      = keySource{table: "tokens", key: "token"}
 	eachWindow     = keySource{table: "tokens", key: "token", weight: 3}
 	eachMarket     = keySource{table: "markets", key: "market"}

@@ -85,8 +85,8 @@ func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 		"rebuilt_wallet_day":    {"INSERT INTO wallet_day_delta VALUES (1, 1, 1, 1, 0, 0)"},
 		"rebuilt_wallet_total":  {"UPDATE wallet_total SET markets = markets + 1 WHERE wallet = 0"},
 		"rebuilt_event_wallets": {"UPDATE event_wallets SET wallets = wallets + 1 WHERE market = (SELECT max(market) FROM event_wallets)"},
-		"unique_fills": {"INSERT INTO fills FROM fills WHERE log_index = 7", "INSERT INTO fills FROM fills WHERE log_index IS NULL AND ts IN (SELECT min(ts) FROM fills)",
-			"INSERT INTO fills FROM fills WHERE log_index IS NULL AND ts IN (SELECT max(ts) FROM fills WHERE log_index IS NULL)"},
+		"unique_fills": {"INSERT INTO fills SELECT * EXCLUDE (ts) FROM fills WHERE log_index = 7", "INSERT INTO fills SELECT * EXCLUDE (ts) FROM fills WHERE log_index IS NULL AND ts IN (SELECT min(ts) FROM fills)",
+			"INSERT INTO fills SELECT * EXCLUDE (ts) FROM fills WHERE log_index IS NULL AND ts IN (SELECT max(ts) FROM fills WHERE log_index IS NULL)"},
 	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error { // what is computed from positions is computed from right ones
 		if _, err := conn.ExecContext(ctx, "UPDATE position SET buy_shares = buy_shares + 1, fills = fills + 1"); err != nil {

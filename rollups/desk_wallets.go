@@ -142,6 +142,6 @@ func (m *merge) deskGained(moves deskMoves) (string, error) {
 		return "", err
 	}
 	positions := statements.Get("PositionsNow")
-	span := "ts BETWEEN " + strconv.FormatInt(moves.first, 10) + " AND " + strconv.FormatInt(moves.last, 10)
+	span := statements.Get("FillsBetween", "@lo", strconv.FormatInt(moves.first, 10), "@hi", strconv.FormatInt(moves.last, 10))
 	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", span, "@held", heldOf(positions, valued)), nil
 }

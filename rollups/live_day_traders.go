@@ -106,7 +106,7 @@ func (d *dayTraders) settle(l *Live) {
 func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error {
 	query := statements.Get("BatchDayHolders")
 	if whole {
-		query = statements.Get("LoadDayHolders", "@fills", statements.Get("AllFills"), "@lo", dayAgo(l.progress.asOf), "@hi", strconv.FormatInt(l.progress.asOf, 10))
+		query = statements.Get("LoadDayHolders", "@fills", allFills(l.progress.asOf-dayLength), "@lo", dayAgo(l.progress.asOf), "@hi", strconv.FormatInt(l.progress.asOf, 10))
 	}
 	err := eachAdded(l, func(b *batchSums) []dayHolderRow { return b.dayHolders.rows }, query, func(row *dayHolderRow) {
 		if row.Fills != 0 && !l.excluded[row.Wallet] {

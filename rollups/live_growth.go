@@ -49,7 +49,7 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 	s := l.next
 	fills := "n_fill"
 	if whole {
-		fills = statements.Get("AllFills")
+		fills = allFills(firstHour(s.asOf) * hourLength)
 	}
 	steps := []step{
 		eachAdded(l, func(b *batchSums) []platformDayRow { return b.platformDays.rows }, from(tableNamed("platform_day")), g.addDay),
@@ -82,6 +82,11 @@ func hourWallets(fills string, asOf int64) string {
 	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(firstHour(asOf)*hourLength, 10))
 }
 
+// allFills is a table of all facts from a time in unix µs on, and of a few that are older.
+func allFills(from int64) string {
+	return statements.Get("AllFills", "@from", strconv.FormatInt(from, 10))
+}
+
 // firstHour is the first hour that is served.
 func firstHour(asOf int64) int64 { return asOf/hourLength - keptHours + 1 }
 
@@ -107,7 +112,7 @@ func longWindowRows(l *Live, from func(table) string, whole bool) string {
 	parts := make([]string, len(longWindows))
 	for i, length := range longWindows {
 		if whole {
-			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@fills", statements.Get("AllFills"), "@lo", arg(l.next.asOf-length))
+			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@fills", allFills(l.next.asOf-length), "@lo", arg(l.next.asOf-length))
 		} else {
 			parts[i] = statements.Get("LongWindowMove", "@nth", strconv.Itoa(i), "@lo", arg(l.progress.asOf-length), "@hi", arg(l.next.asOf-length))
 		}

@@ -227,7 +227,7 @@ func TestFillsAreExportedInTheOrderOfTheDatabase(t *testing.T) {
 INSERT INTO wallet_names SELECT n, 'w' || n, 0 FROM range(0, 6000, 2) AS r(n);
 INSERT INTO markets BY NAME SELECT n AS market, unhex(printf('%%064x', n)) AS condition, '{}' AS field_versions FROM range(3000) AS r(n);
 INSERT INTO tokens (token, token_id, market, outcome) SELECT n, 71 + n, CASE WHEN n %% 100 > 0 THEN n %% 3000 END, 0 FROM range(%d) AS r(n);
-INSERT INTO fills SELECT 1700000000000000 + 1000000 * n, hash(n) %% 6000, hash(n + 1) %% %d, 0, 0, 2000000, 1000000, 0, NULL, NULL, 1, 0, NULL FROM range(%d) AS r(n)`,
+INSERT INTO fills SELECT 1700000000 + n, 0, hash(n) %% 6000, hash(n + 1) %% %d, 0, 0, 2000000, 1000000, 0, NULL, NULL, 1, 0, NULL FROM range(%d) AS r(n)`,
 				c.tokens, c.tokens, c.fills))
 			return err
 		})

@@ -100,7 +100,7 @@ func TestAnExportReadsTheDaysThatChanged(t *testing.T) {
 	})
 	const fills = 400_000
 	mustImport(t, k, write(t, "first.csv", lakeHeader+lakeFill("2026-02-01", "1", "71", "1", "1", "")))
-	change(t, k, fmt.Sprintf(`INSERT INTO fills BY NAME SELECT 1770000000000000 + i * 1000000 AS ts, 0 AS wallet, 0 AS token, 0::TINYINT AS side, 1::TINYINT AS role, 1 + i AS shares,
+	change(t, k, fmt.Sprintf(`INSERT INTO fills BY NAME SELECT 1770000000 + i AS seconds, 0 AS micros, 0 AS wallet, 0 AS token, 0::TINYINT AS side, 1::TINYINT AS role, 1 + i AS shares,
   1 + i // 2 AS usd, 0 AS fee, unhex(sha256(i::VARCHAR)) AS tx, i::INTEGER AS log_index, 0 AS repeat, 0 AS batch FROM range(%d) AS r(i)`, fills))
 	if err := k.Rebuild(t.Context(), nil); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func TestExportsYieldToRequests(t *testing.T) {
 	k := open(t, 1)
 	crowd(t, k, "1000")
 	change(t, k, "INSERT INTO tokens (token, token_id) SELECT i::INTEGER, (i + 1)::VARCHAR FROM range(100) AS r(i)",
-		`INSERT INTO fills BY NAME SELECT 1770000000000000 + i * 1000000 AS ts, (i % 1000)::INTEGER AS wallet, (i % 100)::INTEGER AS token,
+		`INSERT INTO fills BY NAME SELECT 1770000000 + i AS seconds, 0 AS micros, (i % 1000)::INTEGER AS wallet, (i % 100)::INTEGER AS token,
   0::TINYINT AS side, 1::TINYINT AS role, i AS shares, i // 2 AS usd, 0 AS fee, unhex(sha256(i::VARCHAR)) AS tx, i::INTEGER AS log_index,
   0 AS repeat, 0 AS batch FROM range(`+strconv.Itoa(testfiles.Cases(300_000, 600_000))+`) AS r(i)`)
 	for name, work := range map[string]func() error{

@@ -139,22 +139,23 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 
 // addFact sets the columns of fills.
 func (j *fileImport) addFact(to *engine.ChunkAppender, row *plainRow) {
-	to.Int64(0, row.ts)
-	to.Int32(1, row.wallet)
-	to.Int32(2, row.token)
-	to.Int8(3, row.side)
-	to.Int8(4, row.role)
-	to.Int64(5, row.shares)
-	to.Int64(6, row.usd)
-	to.Int64(7, row.fee)
-	to.Bytes(8, row.tx[:])
+	to.Int64(0, row.ts/1_000_000)
+	to.Int32(1, int32(row.ts%1_000_000))
+	to.Int32(2, row.wallet)
+	to.Int32(3, row.token)
+	to.Int8(4, row.side)
+	to.Int8(5, row.role)
+	to.Int64(6, row.shares)
+	to.Int64(7, row.usd)
+	to.Int64(8, row.fee)
+	to.Bytes(9, row.tx[:])
 	if row.log != data.NoIndex {
-		to.Int32(9, row.log)
+		to.Int32(10, row.log)
 	}
-	to.Int16(10, row.repeat)
-	to.Int32(11, int32(j.batch)+row.member)
+	to.Int16(11, row.repeat)
+	to.Int32(12, int32(j.batch)+row.member)
 	if row.block >= 0 {
-		to.Int64(12, row.block)
+		to.Int64(13, row.block)
 	}
 }
 

@@ -77,8 +77,7 @@ func (a *Audits) day(ctx context.Context) error {
 func (a *Audits) readCounts(ctx context.Context, p *pendingAudit) error {
 	var events []string
 	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		events, err = queryTexts(ctx, conn, auditStatements.Get("BusiestEvents"), p.Start*1_000_000, p.End*1_000_000,
-			p.End*1_000_000, p.Start*1_000_000, a.o.Events)
+		events, err = queryTexts(ctx, conn, auditStatements.Get("BusiestEvents"), p.Start, p.End, p.End*1_000_000, p.Start*1_000_000, a.o.Events)
 		return err
 	})
 	if err != nil {
@@ -237,7 +236,7 @@ func (a *Audits) countEvent(ctx context.Context, p *pendingAudit, event string, 
 			c, err := scanHash(rows, &low, &high)
 			least[c], most[c] = data.Micro(low), data.Micro(high)
 			return err
-		}, auditStatements.Get("TakerShares"), inner*1_000_000, (now.At-now.Slack)*1_000_000, event, outer*1_000_000, (now.At+now.Slack)*1_000_000)
+		}, auditStatements.Get("TakerShares"), inner, now.At-now.Slack, event, outer, now.At+now.Slack)
 	})
 	if err != nil {
 		return nil, err

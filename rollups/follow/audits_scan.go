@@ -151,7 +151,7 @@ func (a *Audits) ours(ctx context.Context, condition data.Hash, from, to int64) 
 			tx, err := scanHash(rows, &s.fills, &s.shares, &s.at)
 			out[tx] = s
 			return err
-		}, auditStatements.Get("TransactionsOf"), condition[:], from*1_000_000, to*1_000_000)
+		}, auditStatements.Get("TransactionsOf"), condition[:], from, to)
 	})
 	return out, err
 }
@@ -174,7 +174,7 @@ func (a *Audits) there(ctx context.Context, at map[string]int64) (map[string]int
 			tx, err := scanHash(rows, &n)
 			out[tx.String()] = n
 			return err
-		}, auditStatements.Get("Transactions"), (slices.Min(times)-3600)*1_000_000, (slices.Max(times)+3600)*1_000_000, strings.Join(list, ","))
+		}, auditStatements.Get("Transactions"), slices.Min(times)-3600, slices.Max(times)+3600, strings.Join(list, ","))
 	})
 	return out, err
 }

@@ -333,7 +333,7 @@ func (t *Trades) known(ctx context.Context, rows []dataapi.Trade, from, until in
 	}
 	out := map[string]bool{}
 	err := t.o.Venue.Read(ctx, func(conn *sql.Conn) error {
-		there, err := queryTexts(ctx, conn, tradesStatements.Get("IndexedTransactions"), from*1_000_000, until*1_000_000, strings.Join(list, ","))
+		there, err := queryTexts(ctx, conn, tradesStatements.Get("IndexedTransactions"), from, until, strings.Join(list, ","))
 		for _, tx := range there {
 			out[tx] = true
 		}

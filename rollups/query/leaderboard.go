@@ -50,7 +50,7 @@ func (r *Reader) Leaderboards(ctx context.Context, upTo, batch, most int64) (*se
 
 // addLeaderboards adds the figures of one stretch of time, after its beginning and up to its end.
 func addLeaderboards(ctx context.Context, conn *sql.Conn, lake *Lake, leaderboards *serving.Leaderboards, age int, of [2]int64, batch int64) (err error) {
-	fills := "fills"
+	fills := factsBetween(of[0], of[1])
 	if lake != nil {
 		if fills, err = lake.sumsBetween(of[0], of[1]); err != nil {
 			return err

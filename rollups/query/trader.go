@@ -17,9 +17,18 @@ func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet dat
 	if l := r.lake(); l != nil {
 		return r.lakeWalletFills(ctx, l, dst, wallet, batch, after, n)
 	}
+	newest := int64(math.MaxInt64)
+	if after != nil {
+		newest = after.TS
+	}
 	err := each(ctx, r, "WalletFills", func(row *FillRow) { dst = append(dst, row.Fill()) },
-		append(append(of(wallet, batch), place(after, n)...), "@fills", "fills")...)
+		append(append(of(wallet, batch), place(after, n)...), "@fills", factsBetween(0, newest))...)
 	return dst, err
+}
+
+// factsBetween is a table of all facts between two times in unix µs, and of a few before and after them.
+func factsBetween(from, to int64) string {
+	return statements.Get("FactsBetween", "@lo", strconv.FormatInt(from, 10), "@hi", strconv.FormatInt(to, 10))
 }
 
 // WalletTokens adds what a wallet did with each token to dst, in imports up to

@@ -42,7 +42,7 @@ span AS (
   UNION ALL
   SELECT min(lo), max(hi) FROM island HAVING count(*) > 32
 )
-SELECT string_agg('ts BETWEEN ' || lo * 3600000000::BIGINT || ' AND ' || (hi + 1) * 3600000000::BIGINT - 1, ' OR ' ORDER BY lo)
+SELECT string_agg('seconds BETWEEN ' || lo * 3600::BIGINT || ' AND ' || (hi + 1) * 3600::BIGINT - 1, ' OR ' ORDER BY lo)
 FROM span
 
 -- name: ForgetCandles

@@ -13,13 +13,13 @@ SELECT min(day) FROM (SELECT day FROM late_days GROUP BY day HAVING SUM(fills) >
 
 -- name: TakeDay
 CREATE OR REPLACE TEMP TABLE folded AS
-FROM fills WHERE ts >= @day * 86400000000 AND ts < (@day + 1) * 86400000000
+FROM fills WHERE seconds >= @day * 86400 AND seconds < (@day + 1) * 86400
 
 -- name: DropDay
-DELETE FROM fills WHERE ts >= @day * 86400000000 AND ts < (@day + 1) * 86400000000
+DELETE FROM fills WHERE seconds >= @day * 86400 AND seconds < (@day + 1) * 86400
 
 -- name: PutDay
-INSERT INTO fills FROM folded ORDER BY ts, tx, log_index, repeat
+INSERT INTO fills SELECT * EXCLUDE (ts) FROM folded ORDER BY ts, tx, log_index, repeat
 
 -- name: MarkDay
 DELETE FROM late_days WHERE day = @day

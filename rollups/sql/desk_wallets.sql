@@ -131,6 +131,10 @@ FROM (
 ) AS part
 GROUP BY wallet
 
+-- name: FillsBetween
+-- The facts of a range of time, both ends included. Zone maps know seconds, and not ts.
+seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts BETWEEN @lo AND @hi
+
 -- name: DeskTokensNow
 SELECT token FROM tokens WHERE market IN (SELECT market FROM desk_market)
 

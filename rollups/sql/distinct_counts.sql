@@ -173,7 +173,8 @@ FROM (
 -- name: LongWindowMove
 -- The signed fills by which a batch changes the volume after @lo, which becomes @hi. The facts
 -- already include the batch.
-SELECT @nth AS nth, -1 AS sign, role, shares, usd FROM fills WHERE ts > @lo AND ts <= @hi
+SELECT @nth AS nth, -1 AS sign, role, shares, usd FROM fills
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts > @lo AND ts <= @hi
 UNION ALL
 SELECT @nth, sign, role, shares, usd FROM n_fill WHERE ts > @lo
 

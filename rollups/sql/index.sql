@@ -31,7 +31,8 @@ WHERE token IN (SELECT token FROM index_moved)
 INSERT INTO index_moved_flow
 SELECT token, ((ts + 299999999) // 300000000)::INTEGER AS bucket, side, SUM(usd)
 FROM fills
-WHERE role <> 1 AND ts BETWEEN @lo AND @hi AND token IN (SELECT token FROM index_moved)
+WHERE role <> 1 AND seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts BETWEEN @lo AND @hi
+  AND token IN (SELECT token FROM index_moved)
 GROUP BY token, bucket, side
 
 -- name: DeltaIndexFlow

@@ -1,8 +1,10 @@
 -- What the snapshot in memory is loaded from, and how a merged batch changes it.
 
 -- name: AllFills
--- Those of the facts; or, if the facts are elsewhere, as many as are requested.
-(SELECT ts, wallet, token, role, shares, usd FROM fills UNION ALL SELECT ts, wallet, token, role, shares, usd FROM pulled_fill)
+-- Those of the facts from a time on (zone maps know seconds, and not ts); or, if the facts are elsewhere, as many as
+-- are requested.
+(SELECT ts, wallet, token, role, shares, usd FROM fills WHERE seconds >= @from // 1000000
+UNION ALL SELECT ts, wallet, token, role, shares, usd FROM pulled_fill)
 
 -- name: LoadWallets
 -- In the order in which they are stored, which is that of their ids unless DuckDB reads them in

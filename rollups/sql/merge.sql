@@ -183,7 +183,7 @@ INSERT INTO w_redemption
 -- in it (@sign 1); literal bounds let zone maps prune.
 SELECT @span::TINYINT AS span, @sign AS sign, wallet, token, side, role, shares, usd, fee
 FROM fills
-WHERE ts > @lo AND ts <= @hi
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts > @lo AND ts <= @hi
 
 -- name: MovingRedemption
 -- Redemptions that leave a window (@sign -1) or enter it (@sign 1). Runs before the batch is
@@ -428,7 +428,7 @@ FROM (@of) AS r LIMIT @rows
 -- WindowFills, with the columns that the price depends on.
 SELECT @span::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, NULL::BLOB AS tx, coalesce(log_index, -1) AS log_index
 FROM fills
-WHERE ts > @lo AND ts <= @hi
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts > @lo AND ts <= @hi
 
 -- name: RedemptionBetween
 SELECT @span::TINYINT AS span, wallet, usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi

@@ -18,7 +18,9 @@ ts::HUGEINT * 4503599627370496 + ((coalesce(log_index, -1) + 1)::BIGINT * 104857
 -- name: AgedPrices
 -- Trades that become 24 hours old as as_of moves on. Runs before the batch is added.
 CREATE OR REPLACE TEMP TABLE aged_price AS
-SELECT token, max(@price) AS last FROM fills WHERE ts > @lo AND ts <= @hi AND shares > 0 GROUP BY token
+SELECT token, max(@price) AS last FROM fills
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts > @lo AND ts <= @hi AND shares > 0
+GROUP BY token
 
 -- name: DeltaTokenPrice
 SELECT token, max(last) AS last, max(day_ago) AS day_ago

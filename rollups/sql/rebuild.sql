@@ -96,7 +96,7 @@ SELECT hour, SUM(CASE WHEN maker THEN 0 ELSE fills END) AS taker_fills, SUM(CASE
   SUM(CASE WHEN maker THEN 0 ELSE shares END) AS taker_shares, SUM(CASE WHEN maker THEN fills ELSE 0 END) AS maker_fills,
   SUM(CASE WHEN maker THEN usd ELSE 0 END) AS maker_usd, SUM(CASE WHEN maker THEN shares ELSE 0 END) AS maker_shares
 FROM (
-  SELECT (ts // 3600000000)::INTEGER AS hour, role = 1 AS maker, COUNT(*) AS fills, SUM(usd) AS usd, SUM(shares) AS shares
+  SELECT (seconds // 3600)::INTEGER AS hour, role = 1 AS maker, COUNT(*) AS fills, SUM(usd) AS usd, SUM(shares) AS shares
   FROM fills GROUP BY hour, maker
 ) AS leg
 GROUP BY hour
@@ -123,7 +123,7 @@ INSERT INTO w_redemption
 SELECT @span, wallet, usd FROM @redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: NewestFill
-SELECT coalesce(max(ts), 0) FROM fills
+SELECT coalesce(max(ts), 0) FROM fills WHERE seconds = (SELECT max(seconds) FROM fills)
 
 -- name: FinishRebuild
 UPDATE rollup_state SET as_of = @to, stale = false, epoch = epoch + 1

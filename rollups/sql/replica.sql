@@ -70,7 +70,7 @@ CREATE OR REPLACE TEMP TABLE d_position AS SELECT DISTINCT token, wallet FROM n_
 CREATE OR REPLACE TEMP TABLE w_fill AS
 SELECT 0::TINYINT AS span, sign, wallet, token FROM n_fill WHERE ts > @lo
 UNION ALL
-SELECT 0, -1, wallet, token FROM served.fills WHERE ts > @was AND ts <= @lo
+SELECT 0, -1, wallet, token FROM served.fills WHERE seconds BETWEEN @was // 1000000 AND @lo // 1000000 AND ts > @was AND ts <= @lo
 
 -- name: OtherMarkets
 CREATE OR REPLACE TEMP TABLE n_market AS SELECT market FROM (@rows) AS differ

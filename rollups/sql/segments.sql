@@ -9,12 +9,12 @@ SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, 
 -- Facts of a range of time; literal bounds let zone maps prune.
 SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, repeat, shares, usd, fee, batch
 FROM fills
-WHERE ts >= @lo AND ts < @hi AND batch <= @batch AND (@which)
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts >= @lo AND ts < @hi AND batch <= @batch AND (@which)
 
 -- name: FactHours
 -- The number of facts by hour, to read them range by range, because a result is held in memory as
 -- a whole.
-SELECT ts // 3600000000 AS hour, count(*) AS facts
+SELECT seconds // 3600 AS hour, count(*) AS facts
 FROM fills
 WHERE batch <= @batch AND (@which)
 GROUP BY hour

@@ -15,7 +15,7 @@ FROM @held AS h
 JOIN (
   SELECT f.wallet, t.market, max(f.ts) AS last_ts
   FROM fills AS f JOIN tokens AS t ON t.token = f.token
-  WHERE f.ts > @gone AND f.token IN (@tokens)
+  WHERE f.seconds >= @gone // 1000000 AND f.ts > @gone AND f.token IN (@tokens)
   GROUP BY f.wallet, t.market
 ) AS k ON k.wallet = h.wallet AND k.market = h.market
 WHERE h.resolved AND h.resolved_at IS NULL

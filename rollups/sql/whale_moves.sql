@@ -20,8 +20,8 @@ span AS (
   UNION ALL
   SELECT min(lo), max(hi) FROM island HAVING count(*) > 32
 )
-SELECT string_agg('SELECT ts, wallet, token, side, tx, shares, usd FROM fills WHERE role <> 1 AND ts BETWEEN ' || lo || ' AND ' || hi,
-  ' UNION ALL ' ORDER BY lo)
+SELECT string_agg('SELECT ts, wallet, token, side, tx, shares, usd FROM fills WHERE role <> 1 AND seconds BETWEEN ' || lo // 1000000
+  || ' AND ' || hi // 1000000 || ' AND ts BETWEEN ' || lo || ' AND ' || hi, ' UNION ALL ' ORDER BY lo)
 FROM span
 
 -- name: WhaleBeforeEmpty
@@ -78,11 +78,11 @@ SELECT f.ts, f.wallet, f.token, f.side, f.tx, COUNT(*), SUM(f.shares), SUM(f.usd
 FROM fills AS f
 SEMI JOIN (
   SELECT ts, wallet, token FROM fills
-  WHERE role <> 1 AND ts >= @lo AND ts < @hi
+  WHERE role <> 1 AND seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts >= @lo AND ts < @hi
   GROUP BY ts, wallet, token
   HAVING SUM(usd) >= (SELECT min_usd FROM whale_rule)
 ) AS large ON large.ts = f.ts AND large.wallet = f.wallet AND large.token = f.token
-WHERE f.role <> 1 AND f.ts >= @lo AND f.ts < @hi
+WHERE f.role <> 1 AND f.seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND f.ts >= @lo AND f.ts < @hi
 GROUP BY f.ts, f.wallet, f.token, f.side, f.tx
 HAVING SUM(f.usd) >= (SELECT min_usd FROM whale_rule)
 

@@ -26,7 +26,7 @@ JOIN (
 -- and the name of its wallet may become known, or change, long after the fill. Whether fills are
 -- provisional is not in the rows, but provisional ones have no log index, and the chain's fills
 -- that replace them do. TableSum says why a hash is hashed again.
-SELECT (f.ts // 86400000000)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
+SELECT (f.seconds // 86400)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
   format('@version-{:x}', bit_xor(hash(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
     t.market, t.outcome, t.derived, t.named, n.name))))
 FROM (SELECT * FROM fills WHERE @which) AS f
@@ -61,7 +61,7 @@ SELECT DISTINCT day FROM (SELECT day, token FROM token_day UNION ALL SELECT day,
 SELECT DISTINCT day FROM (SELECT day, wallet FROM wallet_day UNION ALL SELECT day, wallet FROM wallet_day_delta) AS d WHERE list_contains([@changed], wallet // @block)
 
 -- name: FillsOfDay
-WHERE f.ts >= @from AND f.ts < @to
+WHERE f.seconds BETWEEN @from // 1000000 AND @to // 1000000 AND f.ts >= @from AND f.ts < @to
 ORDER BY f.ts, f.tx, f.log_index, w.address, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
 
 -- name: conditions

@@ -4,10 +4,11 @@
 -- name: LakeDays
 -- Days, with the figures that tell whether the rows of a day are those of an earlier export:
 -- their number, and the last import that any of them is from.
-SELECT (ts // 86400000000)::INTEGER AS day, count(*) AS fills, max(batch) AS last FROM fills WHERE @which GROUP BY day ORDER BY day
+SELECT (seconds // 86400)::INTEGER AS day, count(*) AS fills, max(batch) AS last FROM fills WHERE @which GROUP BY day ORDER BY day
 
 -- name: LakeSpan
-ts >= @from AND ts < @to
+-- Zone maps know seconds, and not ts.
+seconds BETWEEN @from // 1000000 AND @to // 1000000 AND ts >= @from AND ts < @to
 
 -- name: LakeCounts
 -- The number of fills of each day according to the rollups; no row if these lack facts.
@@ -20,7 +21,7 @@ ORDER BY day
 -- name: LakeGained
 -- The days that gained fills since an import. Few row groups have a later import, unless many
 -- have a late fill.
-SELECT DISTINCT (ts // 86400000000)::INTEGER AS day FROM fills WHERE batch > @since
+SELECT DISTINCT (seconds // 86400)::INTEGER AS day FROM fills WHERE batch > @since
 
 -- name: LakeHead
 -- The state that is exported: the last import, a fingerprint of all imports, and the smallest
@@ -30,7 +31,7 @@ FROM batches
 
 -- name: LakeNewest
 -- The newest fill of a day.
-SELECT max(ts) FROM fills WHERE ts >= @from AND ts < @to
+SELECT max(ts) FROM fills WHERE seconds BETWEEN @from // 1000000 AND @to // 1000000 AND ts >= @from AND ts < @to
 
 -- name: LakeHistory
 -- The same fingerprint of the imports up to an earlier one, and whether that one exists.
@@ -43,7 +44,7 @@ SELECT coalesce(SUM(CASE WHEN side = 0 THEN usd END), 0)::BIGINT, coalesce(SUM(C
   coalesce(SUM(CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee END), 0)::BIGINT,
   coalesce(SUM(CASE WHEN side = 0 AND fee > 0 THEN fee END), 0)::BIGINT
 FROM fills
-WHERE ts >= @from AND ts < @to
+WHERE seconds BETWEEN @from // 1000000 AND @to // 1000000 AND ts >= @from AND ts < @to
 
 -- name: TableSum
 -- The number of rows of a table, and a fingerprint of all of them. The hash of several columns is
@@ -64,12 +65,12 @@ JOIN tokens AS t ON t.token = f.token
 
 -- name: FillsOfWallets
 -- The fills of some days, of wallets in a range of addresses.
-WHERE f.ts >= @from AND f.ts < @to AND w.address BETWEEN unhex('@least') AND unhex('@most')
+WHERE f.seconds BETWEEN @from // 1000000 AND @to // 1000000 AND f.ts >= @from AND f.ts < @to AND w.address BETWEEN unhex('@least') AND unhex('@most')
 ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
 
 -- name: FillsOfTokens
 -- The fills of some days, by the last digits of the token id; shorter ids are padded with 0.
-WHERE f.ts >= @from AND f.ts < @to AND right('0' || t.token_id, @digits) = '@suffix'
+WHERE f.seconds BETWEEN @from // 1000000 AND @to // 1000000 AND f.ts >= @from AND f.ts < @to AND right('0' || t.token_id, @digits) = '@suffix'
 ORDER BY token, f.ts, f.tx, f.log_index, w.address, f.side, f.shares, f.usd, f.fee, f.repeat
 
 -- name: lake_tokens

@@ -222,7 +222,7 @@ SELECT count(*) > 0 FROM (SELECT 1 FROM (@ranges) AS f SEMI JOIN s_fill AS s ON 
 
 -- name: TransactionsOfDay
 -- A hash has 32 bytes; no staged one equals a value of another length.
-SELECT tx FROM fills WHERE ts >= @lo AND ts < @hi AND octet_length(tx) = 32
+SELECT tx FROM fills WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts >= @lo AND ts < @hi AND octet_length(tx) = 32
 UNION ALL SELECT tx FROM lost_fills WHERE octet_length(tx) = 32
 
 -- name: Provisional
@@ -242,8 +242,9 @@ CREATE OR REPLACE TEMP TABLE e_fill AS
 SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, false AS lost FROM fills WHERE false
 
 -- name: KnownRange
+-- Zone maps know seconds, and not ts.
 SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, false AS lost
-FROM fills WHERE ts >= @lo AND ts < @hi
+FROM fills WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts >= @lo AND ts < @hi
 
 -- name: LostRange
 -- Lost fills, with row ids that no fact has.
@@ -358,7 +359,7 @@ DELETE FROM fills WHERE rowid IN (SELECT rid FROM n_fill WHERE sign < 0)
 
 -- name: AddFills
 INSERT INTO fills
-SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch + (@member), block
+SELECT ts // 1000000, ts % 1000000, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch + (@member), block
 FROM n_fill WHERE sign > 0@order
 
 -- name: BatchFigures

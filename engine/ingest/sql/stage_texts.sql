@@ -62,8 +62,9 @@ CREATE OR REPLACE TEMP TABLE s_said (token VARCHAR, condition BLOB, outcome TINY
 
 -- name: PlainTail
 -- The number of facts, the time of the newest, what forbids appending, and whether rollups are rebuilt anyway.
-SELECT count(*), coalesce(max(ts), 0), (SELECT count(*) FROM block_times), (SELECT count(*) FROM lost_fills), (SELECT bool_or(stale) IS TRUE FROM rollup_state)
-FROM fills
+SELECT (SELECT count(*) FROM fills), coalesce(max(ts), 0), (SELECT count(*) FROM block_times), (SELECT count(*) FROM lost_fills),
+  (SELECT bool_or(stale) IS TRUE FROM rollup_state)
+FROM fills WHERE seconds = (SELECT max(seconds) FROM fills)
 
 -- name: AppendedFills
 -- The batch is what was appended, with the index of the file in each row's number; every file has its own batch.
@@ -75,8 +76,11 @@ FROM fills WHERE batch >= @batch
 -- name: AppendedKnown
 -- Whether an appended fill may be one that was a fact before: it is equal, or has the same log. Only facts of the
 -- newest day can be.
-WITH appended AS MATERIALIZED (FROM fills WHERE batch >= @batch AND ts >= @lo AND ts < @hi),
-before AS MATERIALIZED (SELECT f.* FROM fills AS f SEMI JOIN appended AS a ON a.tx IS NOT DISTINCT FROM f.tx WHERE f.batch < @batch AND f.ts >= @lo AND f.ts < @hi)
+WITH appended AS MATERIALIZED (FROM fills WHERE batch >= @batch AND seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts >= @lo AND ts < @hi),
+before AS MATERIALIZED (
+  SELECT f.* FROM fills AS f SEMI JOIN appended AS a ON a.tx IS NOT DISTINCT FROM f.tx
+  WHERE f.batch < @batch AND f.seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND f.ts >= @lo AND f.ts < @hi
+)
 SELECT EXISTS (
   SELECT 1 FROM before AS b SEMI JOIN appended AS a
     ON a.ts = b.ts AND a.wallet = b.wallet AND a.token = b.token AND a.side = b.side AND a.shares = b.shares AND a.usd = b.usd AND a.tx IS NOT DISTINCT FROM b.tx

@@ -22,4 +22,5 @@ DELETE FROM sync_cursor WHERE source = ?
 INSERT INTO sync_cursor VALUES (?, ?)
 
 -- name: NewestFill
-SELECT coalesce(max(ts), 0) FROM fills
+-- The newest second is known without reading any fill.
+SELECT coalesce(max(ts), 0) FROM fills WHERE seconds = (SELECT max(seconds) FROM fills)

@@ -1,4 +1,4 @@
--- Queries of audits on the facts. Times are in unix µs.
+-- Queries of audits on the facts. Times of fills are in unix seconds, which zone maps know; those of markets in unix µs.
 
 -- name: BusiestEvents
 -- The events with the most dollars traded in a range of time. They are followed by those without
@@ -6,7 +6,7 @@
 -- reports.
 WITH traded AS (
   SELECT t.market, sum(f.usd) AS usd FROM fills AS f JOIN tokens AS t ON t.token = f.token
-  WHERE f.ts >= ? AND f.ts < ? AND t.market IS NOT NULL
+  WHERE f.seconds >= ? AND f.seconds < ? AND t.market IS NOT NULL
   GROUP BY t.market
 )
 SELECT m.event_id
@@ -20,24 +20,24 @@ ORDER BY sum(coalesce(k.usd, 0)) DESC, max(coalesce(m.reported_volume, 0)) DESC,
 -- What takers traded of an event's conditions: least is the volume of an inner range of time
 -- without dust, most that of an outer range.
 SELECT m.condition,
-  CAST(coalesce(sum(f.shares) FILTER (WHERE f.ts >= ? AND f.ts < ? AND f.shares >= 10000), 0) AS BIGINT) AS least,
+  CAST(coalesce(sum(f.shares) FILTER (WHERE f.seconds >= ? AND f.seconds < ? AND f.shares >= 10000), 0) AS BIGINT) AS least,
   CAST(sum(f.shares) AS BIGINT) AS most
 FROM fills AS f JOIN tokens AS t ON t.token = f.token JOIN markets AS m ON m.market = t.market
-WHERE m.event_id = ? AND f.role <> 1 AND f.ts >= ? AND f.ts < ?
+WHERE m.event_id = ? AND f.role <> 1 AND f.seconds >= ? AND f.seconds < ?
 GROUP BY m.condition ORDER BY m.condition
 
 -- name: TransactionsOf
 -- The fills of a condition by transaction, without dust.
-SELECT f.tx, count(*) AS fills, CAST(sum(f.shares) AS BIGINT) AS shares, min(f.ts) // 1000000 AS at
+SELECT f.tx, count(*) AS fills, CAST(sum(f.shares) AS BIGINT) AS shares, min(f.seconds) AS at
 FROM fills AS f JOIN tokens AS t ON t.token = f.token JOIN markets AS m ON m.market = t.market
-WHERE m.condition = ? AND f.ts >= ? AND f.ts < ? AND f.shares >= 10000 AND f.tx IS NOT NULL
+WHERE m.condition = ? AND f.seconds >= ? AND f.seconds < ? AND f.shares >= 10000 AND f.tx IS NOT NULL
 GROUP BY f.tx
 
 -- name: Transactions
 -- The number of fills of each transaction, without dust. The transactions are given in
 -- hexadecimal digits, separated by commas.
 SELECT tx, count(*) AS fills FROM fills
-WHERE ts >= ? AND ts < ? AND shares >= 10000 AND tx IN (SELECT unhex(unnest(string_split(?, ','))))
+WHERE seconds >= ? AND seconds < ? AND shares >= 10000 AND tx IN (SELECT unhex(unnest(string_split(?, ','))))
 GROUP BY tx
 
 -- name: UnmappedSince

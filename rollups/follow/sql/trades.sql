@@ -8,7 +8,7 @@ WHERE closed IS NOT TRUE AND payouts IS NULL OR coalesce(closed_at, resolved_at,
 ORDER BY young, condition
 
 -- name: IndexedTransactions
--- Which of some transactions have fills with a log index. The transactions are given in
+-- Which of some transactions have fills with a log index, in a range of unix seconds. The transactions are given in
 -- hexadecimal digits, separated by commas.
 SELECT DISTINCT '0x' || lower(hex(tx)) AS tx FROM fills
-WHERE ts >= ? AND ts <= ? AND log_index IS NOT NULL AND tx IN (SELECT unhex(unnest(string_split(?, ','))))
+WHERE seconds BETWEEN ? AND ? AND log_index IS NOT NULL AND tx IN (SELECT unhex(unnest(string_split(?, ','))))

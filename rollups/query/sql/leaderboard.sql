@@ -41,7 +41,7 @@ FROM (
   SELECT wallet, day, sell_usd - buy_usd - fee_usd FROM wallet_day_delta WHERE day BETWEEN @first AND @last AND @which
   UNION ALL
   SELECT wallet, (ts // 86400000000)::INTEGER, CASE side WHEN 1 THEN fee - usd ELSE usd + greatest(-fee, 0) END
-  FROM fills WHERE ts > @hi AND ts < (@last + 1) * 86400000000 AND @which
+  FROM fills WHERE seconds BETWEEN @hi // 1000000 AND (@last + 1) * 86400 AND ts > @hi AND ts < (@last + 1) * 86400000000 AND @which
   UNION ALL
   SELECT wallet, (resolved_at // 86400000000)::INTEGER, usd FROM redemption WHERE resolved_at >= @first * 86400000000 AND resolved_at <= @hi AND @which
   UNION ALL

@@ -33,10 +33,10 @@ LIMIT @limit
       coalesce((SELECT address FROM wallets WHERE wallet = @wallet), ''::BLOB)))
 
 -- name: FillRange
--- Facts are stored in order of time: literal bounds let zone maps prune.
+-- Facts are stored in order of time: literal bounds let zone maps prune. These know seconds, and not ts.
 SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
 FROM fills
-WHERE ts > @lo AND ts <= @hi AND @which AND batch <= @batch
+WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000 AND ts > @lo AND ts <= @hi AND @which AND batch <= @batch
 
 -- name: TokenDays
 -- The last days on which one of the tokens was traded. The table is sorted by day.

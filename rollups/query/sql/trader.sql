@@ -2,6 +2,10 @@
 -- statements reads the whole column of wallets. They are used while the files in wallet order are
 -- not available.
 
+-- name: FactsBetween
+-- The facts of a range of time, and others of its first and last second. Zone maps know seconds, and not ts.
+(FROM fills WHERE seconds BETWEEN @lo // 1000000 AND @hi // 1000000)
+
 -- name: WalletFills
 -- The newest first, in the order of serving.Fill.Compare, after a position in that order. Token
 -- ids are looked up only for rows that can be in the result: all rows with the time of the
@@ -36,7 +40,7 @@ ORDER BY token
 LIMIT 100000000
 
 -- name: WalletDays
-SELECT (ts // 86400000000)::INTEGER AS day, count(*) AS fills, coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd,
+SELECT (seconds // 86400)::INTEGER AS day, count(*) AS fills, coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd,
   coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd, coalesce(SUM(abs(fee)) FILTER (side = 1 OR fee < 0), 0)::BIGINT AS fee_usd
 FROM fills
 WHERE wallet = @wallet AND batch <= @batch
