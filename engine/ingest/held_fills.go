@@ -6,6 +6,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/guard"
 )
 
 // heldFill is a staged fill, and the number of its row.
@@ -186,4 +187,49 @@ func (j *fileImport) saidOfHeld() error {
 			to.Int8(2, int8(f.Outcome))
 		}
 	})
+}
+
+// holdPlain reads a CSV file of few rows as fills that are held, if it is plain: see data.Query.Plain. It returns false, and
+// holds nothing, for any other file, and without a Directory, which alone has the ids of few without reading all.
+func (j *fileImport) holdPlain(src data.Source) (held bool, err error) {
+	if src.Format != data.CSV || j.im.Directory == nil || j.expectedRows(src.Size) > fewRows {
+		return false, nil
+	}
+	query, err := j.src.feed.Query(src, j.src.head)
+	if err != nil || query.Plain == nil || query.Markets != "" {
+		return false, err
+	}
+	file, err := data.OpenRegular(src.Path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	j.staged, j.held = newStagedFills(j.latest()), heldFills{only: true}
+	names := map[string]string{}
+	plain, err := query.Plain(guard.Reader(j.ctx, file), func(p *data.PlainFill) error {
+		token, known := names[string(p.Token)]
+		if !known {
+			token = string(p.Token)
+			names[token] = token
+		}
+		f := data.Fill{Tx: p.Tx, LogIndex: p.LogIndex, TS: p.TS, Block: max(p.Block, 0), Wallet: p.Wallet, Role: p.Role, TokenID: token, Side: p.Side,
+			Shares: p.Shares, USD: p.USD, Fee: p.Fee, Outcome: data.NoIndex}
+		row := int64(len(j.held.rows) + 1)
+		if j.staged = j.staged.add(row, &f); j.staged == nil || p.Tx.IsZero() {
+			return errNotPlain
+		}
+		j.held.rows = append(j.held.rows, heldFill{row, f})
+		return nil
+	})
+	if errors.Is(err, errNotPlain) {
+		plain, err = false, nil
+	}
+	if err != nil || !plain {
+		j.staged, j.held = nil, heldFills{}
+		return false, err
+	}
+	j.onlyFills = true
+	rows := int64(len(j.held.rows))
+	j.receipt.Lines = Lines{Total: rows + 1, Records: rows, Header: 1}
+	return true, nil
 }

@@ -112,7 +112,10 @@ func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 		src, lines, err = j.numbered(src)
 	} else {
 		var staged, sound bool
-		if staged, err = j.stagePlain(src); err != nil || staged {
+		if staged, err = j.holdPlain(src); err == nil && !staged {
+			staged, err = j.stagePlain(src)
+		}
+		if err != nil || staged {
 			return j.receipt.Lines.Records, err
 		}
 		if lines, sound, err = look(j.ctx, src); err == nil && !sound {

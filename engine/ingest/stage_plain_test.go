@@ -203,7 +203,7 @@ func TestNoFileIsReadInVain(t *testing.T) {
 		want   int
 	}{
 		{"a plain file", func() {}, 1},
-		{"few rows, and a directory", func() { v.im.Directory = v.names() }, 0},
+		{"few rows, and a directory: they are held", func() { v.im.Directory = v.names() }, 1},
 		{"later times of blocks", func() {
 			v.im.Directory = nil
 			v.each(func(ctx context.Context, conn *sql.Conn) error {

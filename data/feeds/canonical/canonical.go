@@ -121,7 +121,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Bad: t.Bad(), BadReason: t.BadReason(),
 		From: t.From(),
 	}
-	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q), PlainRows: plainRows(t, src, q)}, nil
+	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label")), Texts: texts(t, src, q), Plain: plain(src, h), PlainRows: plainRows(t, src, q)}, nil
 }
 
 // texts returns q in parts; nil for text formats, and if a column has a type that is not read as
