@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"testing"
+	"time"
 
 	"pmx/data"
 	"pmx/rollups"
@@ -21,7 +22,13 @@ func TestBasesAreInTheirOrder(t *testing.T) {
 		}
 		fills = append(fills, f)
 	}
-	v := newVenue(t, []step{{fills: fills}})
+	var markets []data.Market
+	for n := range 5 {
+		paid := []data.Micro{data.One, 0}
+		markets = append(markets, data.Market{Condition: condition(n), UpdatedAt: start, TokenIDs: []string{token(n, 0), token(n, 1)}, Outcomes: []string{"Yes", "No"},
+			Resolution: &data.Resolution{Condition: condition(n), Payouts: paid, ResolvedAt: start.Add(time.Duration(n%2) * time.Hour), Source: data.ResolvedByAPI, Version: start}})
+	}
+	v := newVenue(t, []step{{fills: fills, markets: markets}})
 	defer v.close()
 	v.importStep(0)
 	const sides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
@@ -32,6 +39,8 @@ func TestBasesAreInTheirOrder(t *testing.T) {
 			"wallet_day":   "[day, " + sides + ", (log2(greatest(buy_usd, sell_usd, 1)) / 4)::TINYINT, wallet]",
 			"token_day":    "[day, token]",
 			"wallet_total": "[wallet]",
+			"redemption":   "[resolved_at, market, usd, wallet]",
+			"oracle_bin":   "[wallet // 65536, least(log2(greatest(forecasts, 1)), 6)::TINYINT, bin, wallet]",
 		} {
 			v.write(func(ctx context.Context, conn *sql.Conn) error {
 				var rows, wrong int
