@@ -220,7 +220,7 @@ func (j *fileImport) dropKnown() error {
 			return j.exec("SignedFresh")
 		}
 	}
-	if err := j.noteBlocks(); err != nil {
+	if err := errors.Join(j.knownMade(), j.noteBlocks()); err != nil {
 		return err
 	}
 	logs, err := j.knownLogs()
@@ -255,6 +255,14 @@ func (j *fileImport) dropKnown() error {
 		return err
 	}
 	return j.exec("SignedView")
+}
+
+// knownMade creates the table of facts that may be staged fills, if it was known that there are none.
+func (j *fileImport) knownMade() error {
+	if j.made["e_fill"] {
+		return nil
+	}
+	return j.exec("NoneKnown")
 }
 
 // retractProvisional removes provisional facts that are replaced; known is set if there may be any.
@@ -317,10 +325,10 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 		}
 	}
 	which := "Known"
-	if j.allIndexed {
+	if j.allHashed {
 		which = "KnownOfTransactions"
 	}
-	if j.allIndexed && !j.lost && !j.moving { // facts are compared only by their transactions
+	if j.allHashed && !j.lost && !j.moving { // a fact of another transaction is another fill
 		if none, err := j.noneHeld(); err != nil || none {
 			return false, err
 		}

@@ -101,7 +101,7 @@ func (j *fileImport) internHeld() (bool, error) {
 		backwards = backwards || i > 0 && f.TS < rows[i-1].ts
 		rows[i] = row
 	}
-	if s.equal && !numberEqual(rows) {
+	if s.equal && !j.numberHeld(rows) {
 		return false, j.stageHeld()
 	}
 	if err := j.addIDs(freshWallets, freshTokens, wallets, tokens); err != nil {
@@ -117,6 +117,22 @@ func (j *fileImport) internHeld() (bool, error) {
 			to.Bytes(1, tx[:])
 		}
 	})
+}
+
+// numberHeld numbers the rows of held fills that are equal. It returns false if a number does not fit.
+func (j *fileImport) numberHeld(rows []plainRow) bool {
+	var among []plainRow
+	var places []int
+	for i := range rows {
+		if j.staged.fills[j.staged.fingerprint(&j.held.rows[i].Fill)] {
+			among, places = append(among, rows[i]), append(places, i)
+		}
+	}
+	fit := numberEqual(among)
+	for n, i := range places {
+		rows[i].repeat = among[n].repeat
+	}
+	return fit
 }
 
 // inDirectory returns how many wallets and tokens there are; current is set if the Directory has all of them.

@@ -205,6 +205,7 @@ type fileImport struct {
 	fresh      bool            // no staged fill is known
 	indexed    bool            // fills have log indexes
 	allIndexed bool            // every staged fill has one, and with it a transaction
+	allHashed  bool            // every staged fill certainly has its transaction
 	contest    bool            // s_contest exists
 	lost       bool            // rows or facts lost their log
 	inBlocks   bool            // rows have their blocks

@@ -175,13 +175,7 @@ func (s *stagedFills) transactions() iter.Seq[uint64] {
 	if s.byLog != nil {
 		return maps.Keys(s.byLog.seen)
 	}
-	return func(yield func(uint64) bool) {
-		for fill := range s.fills {
-			if !yield(transactionKey(&fill.tx)) {
-				return
-			}
-		}
-	}
+	return maps.Keys(s.hashes)
 }
 
 // noneHeld reports whether certainly no fact of the touched days has a transaction of the staged

@@ -23,11 +23,12 @@ func logContent(of string) string { return statements.Get("LogContent", "@f", of
 func (j *fileImport) mergeLogs() error {
 	var equal, other, differ int64
 	if s := j.staged; s != nil && !s.oneLog {
-		j.indexed, j.allIndexed = s.indexed > 0, s.indexed == s.rows
+		j.indexed, j.allIndexed, j.allHashed = s.indexed > 0, s.indexed == s.rows, s.indexed == s.rows || s.byLog == nil && !s.unhashed
 		return nil
 	}
 	j.staged = nil
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("LogIndexes")).Scan(&j.indexed, &j.allIndexed)
+	j.allHashed = j.allIndexed
 	if err != nil || !j.indexed {
 		return err
 	}
@@ -37,7 +38,7 @@ func (j *fileImport) mergeLogs() error {
 	if suspects, err := j.count("s_suspect"); err != nil || suspects == 0 {
 		return err
 	}
-	j.allIndexed = false // nothing is assumed about a file with contradictions or repeats
+	j.allIndexed, j.allHashed = false, false // nothing is assumed about a file with contradictions or repeats
 	if err := j.aloneIf(true); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"maps"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -28,16 +28,27 @@ type stagedFills struct {
 	rows, blocks      int64 // fills, and those with their block
 	conditions, names bool  // some fill has one
 	indexed           int64 // fills that are identified by their log
-	oneLog, equal     bool  // some fills have the same log; are equal except for role, fee and log
+	oneLog, equal     bool  // some fills have the same log; may be equal except for role, fee and log
 	minTS, maxTS      int64
 	bought, sold      int64
 	days              map[int64]bool
-	day               int64                  // the last of them, if there are many
-	byLog             *loggedFills           // distinguishes the logs of many; nil for few, which have the rest
-	wallets           map[data.Address]int64 // with the first row of each
-	tokens            map[string]int64
+	day               int64        // the last of them, if there are many
+	byLog             *loggedFills // distinguishes the logs of many; nil for few, which have the rest
+	wallets           firstRows[data.Address]
+	tokens            firstRows[string]
 	logs              map[stagedLog]bool
-	fills             map[stagedFill]bool
+	unhashed          bool            // some fill has no transaction
+	hashes            map[uint64]bool // of transactions: see transactionKey
+	seed              maphash.Seed
+	fills             map[uint64]bool // fingerprints of fills; set if another one has the same
+}
+
+// firstRows has keys with the first row of each.
+type firstRows[K comparable] struct {
+	rows    map[K]int64
+	keys    []K   // in order of appearance
+	last    int64 // row
+	ordered bool  // rows came in ascending order, and none twice with different keys: keys are in the order of byFirstRow
 }
 
 type stagedLog struct {
@@ -56,8 +67,8 @@ type stagedFill struct {
 }
 
 func newStagedFills(latest int64) *stagedFills {
-	return &stagedFills{latest: latest, days: map[int64]bool{}, wallets: map[data.Address]int64{}, tokens: map[string]int64{},
-		logs: map[stagedLog]bool{}, fills: map[stagedFill]bool{}}
+	return &stagedFills{latest: latest, days: map[int64]bool{}, wallets: newFirstRows[data.Address](), tokens: newFirstRows[string](),
+		logs: map[stagedLog]bool{}, hashes: map[uint64]bool{}, seed: maphash.MakeSeed(), fills: map[uint64]bool{}}
 }
 
 // newManyStagedFills is newStagedFills for any number of rows in order of their logs.
@@ -89,14 +100,23 @@ func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 		return s
 	}
 	s.days[f.TS/dayLength] = true
-	noteRow(s.wallets, f.Wallet, row)
-	noteRow(s.tokens, f.TokenID, row)
+	s.wallets.note(f.Wallet, row)
+	s.tokens.note(f.TokenID, row)
 	if f.LogIndex != data.NoIndex && !f.Tx.IsZero() {
 		s.indexed++
 		s.oneLog = addKey(s.logs, stagedLog{f.Tx, f.LogIndex}) || s.oneLog
 	}
-	s.equal = addKey(s.fills, stagedFill{f.Tx, f.TS, f.Wallet, f.TokenID, f.Side, f.Shares, f.USD}) || s.equal
+	s.unhashed = s.unhashed || f.Tx.IsZero()
+	s.hashes[transactionKey(&f.Tx)] = true
+	print := s.fingerprint(f)
+	_, known := s.fills[print]
+	s.fills[print], s.equal = known, s.equal || known
 	return s
+}
+
+// fingerprint is the same for fills that are equal except for role, fee and log, and practically never for others.
+func (s *stagedFills) fingerprint(f *data.Fill) uint64 {
+	return maphash.Comparable(s.seed, stagedFill{f.Tx, f.TS, f.Wallet, f.TokenID, f.Side, f.Shares, f.USD})
 }
 
 // noteMany adds a fill if there are many.
@@ -120,10 +140,19 @@ func isUsable(ts, latest int64, side data.Side, shares, usd, fee data.Micro) boo
 		(side == data.Buy && within(max(fee, -fee)) || side == data.Sell && within(fee))
 }
 
-// noteRow keeps the smallest row of a key.
-func noteRow[K comparable](rows map[K]int64, key K, row int64) {
-	if was, known := rows[key]; !known || row < was {
-		rows[key] = row
+func newFirstRows[K comparable]() firstRows[K] {
+	return firstRows[K]{rows: map[K]int64{}, ordered: true}
+}
+
+// note keeps the smallest row of a key.
+func (f *firstRows[K]) note(key K, row int64) {
+	was, known := f.rows[key]
+	if !known {
+		f.ordered = f.ordered && (len(f.keys) == 0 || row > f.last)
+		f.keys, f.last = append(f.keys, key), row
+	}
+	if f.ordered = f.ordered && row >= f.last; !known || row < was {
+		f.rows[key] = row
 	}
 }
 
@@ -134,19 +163,23 @@ func addKey[K comparable](all map[K]bool, key K) (known bool) {
 	return known
 }
 
-// byFirstRow returns keys in the order in which new ones get their ids: by the first row of each,
+// byFirstRow returns the keys in the order in which new ones get their ids: by the first row of each,
 // and for equal rows by key.
-func byFirstRow[K comparable](rows map[K]int64, compare func(a, b K) int) []K {
-	return slices.SortedFunc(maps.Keys(rows), func(a, b K) int { return cmp.Or(cmp.Compare(rows[a], rows[b]), compare(a, b)) })
+func (f *firstRows[K]) byFirstRow(compare func(a, b K) int) []K {
+	if !f.ordered {
+		slices.SortFunc(f.keys, func(a, b K) int { return cmp.Or(cmp.Compare(f.rows[a], f.rows[b]), compare(a, b)) })
+		f.ordered = true
+	}
+	return f.keys
 }
 
 // addresses returns the wallets like the statement StagedWallets.
 func (s *stagedFills) addresses() []data.Address {
-	return byFirstRow(s.wallets, func(a, b data.Address) int { return bytes.Compare(a[:], b[:]) })
+	return s.wallets.byFirstRow(func(a, b data.Address) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // tokenIDs returns the tokens like the statement StagedTokens.
-func (s *stagedFills) tokenIDs() []string { return byFirstRow(s.tokens, strings.Compare) }
+func (s *stagedFills) tokenIDs() []string { return s.tokens.byFirstRow(strings.Compare) }
 
 // dayRanges is the statement DayRanges.
 func (s *stagedFills) dayRanges() (ranges [][2]int64) {
