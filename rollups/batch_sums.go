@@ -143,6 +143,14 @@ func (m *merge) sumUp() error {
 
 // readTraded reads the tokens of the batch.
 func (m *merge) readTraded() error {
+	if m.live != nil {
+		for i := range m.sums.fills {
+			if token := m.sums.fills[i].Token; m.sums.tokens[token] == nil {
+				m.sums.tokens[token] = m.live.tradedToken(token)
+			}
+		}
+		return nil
+	}
 	query := statements.Get("TradedTokens", "@rows", statements.Get("Traded"))
 	return engine.EachRow(m.ctx, m.conn, query, func(t *tradedToken) error {
 		traded := *t

@@ -95,11 +95,15 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	same := func(rt *rapid.T) {
 		steps, most := leavingWindows(rt), rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(rt, "held at most")
 		stored := fmt.Sprintf("UPDATE index_stored SET bucket = (SELECT as_of // 300000000 + %d FROM rollup_state)", rapid.IntRange(0, 3).Draw(rt, "stored"))
+		asked := rapid.Bool().Draw(rt, "tokens are read by a statement")
 		venues := []*venue{newVenue(t, steps), newVenue(t, steps)}
 		for i, v := range venues {
 			defer v.close()
 			v.setWhaleRule(whaleMark)
 			v.merger.HoldAtMost(most)
+			if asked {
+				v.merger.Live = nil
+			}
 			if i > 0 {
 				v.merger.SumByStatements()
 			}

@@ -39,7 +39,9 @@ func readProgress(ctx context.Context, conn *sql.Conn) (s rollupProgress, err er
 // by one goroutine at a time.
 type Merger struct {
 	// Cities are those of the weather desk; nil: the built-in ones.
-	Cities   *data.Gazetteer
+	Cities *data.Gazetteer
+	// Live follows every merge, with the same cities: as long as it has, the tokens of small batches are looked up there. nil: none does.
+	Live     *Live
 	pairs    tradedPairs
 	lastDays lastTradeDays
 	// epoch is the epoch of the rollups that the memory belongs to; next is the one that the
@@ -106,6 +108,9 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	}
 	g.next = s.epoch + 1
 	m.from = s.asOf
+	if g.Live.isAt(s.epoch) {
+		m.live = g.Live
+	}
 	if err := m.before(); err != nil {
 		return fmt.Errorf("merge: value what was: %w", err)
 	}
@@ -142,6 +147,7 @@ type merge struct {
 	pairs          *tradedPairs
 	lastDays       *lastTradeDays
 	cities         *data.Gazetteer
+	live           *Live      // has the state before the batch; nil: unknown
 	from, to       int64      // as_of before and after, unix µs
 	fills          int64      // rows of n_fill
 	oldest         int64      // time of the oldest of them, unix µs, 0 without one

@@ -116,7 +116,8 @@ func newVenueIn(t testing.TB, steps []step, create func(dir string) error) *venu
 	im := &ingest.Importer{
 		DB: db, Feeds: newStepFeeds(steps), Now: time.Now,
 	}
-	g, live := &rollups.Merger{}, &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
+	live := &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
+	g := &rollups.Merger{Live: live}
 	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,
 		Absorb: func(ctx context.Context, conn *sql.Conn) error {
 			g.Committed()

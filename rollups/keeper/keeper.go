@@ -93,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Serve {
 		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Gazetteer()}
-		merge.Absorb = k.absorb
+		k.merger.Live, merge.Absorb = k.live, k.absorb
 	}
 	if err := errors.Join(k.findFills(ctx), k.refreshDesk(ctx)); err != nil {
 		k.cancel()

@@ -26,14 +26,14 @@ import (
 
 // mostStatements is how many statements a batch of new fills of open markets may run, from its rows
 // until it is served. Small batches are fast because they run few.
-const mostStatements = 32
+const mostStatements = 31
 
 // mostHolding is how many more it may run if holders of resolved markets are revalued: they are
 // valued in memory, but their markets, positions and volumes are read.
 const mostHolding = 3
 
 // mostReadingTokens is how many of them may read all tokens: their number grows with history.
-const mostReadingTokens = 4
+const mostReadingTokens = 3
 
 var (
 	readsTokens = regexp.MustCompile(`(FROM|JOIN) tokens\b`)
