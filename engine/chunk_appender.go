@@ -34,6 +34,7 @@ type ChunkAppender struct {
 // appendedColumn is a column of the chunk.
 type appendedColumn struct {
 	width  uintptr
+	huge   bool // a HUGEINT, which is as wide as a text
 	vector mapping.Vector
 	data   unsafe.Pointer
 	mask   unsafe.Pointer // a bit for each row that is not NULL
@@ -73,11 +74,10 @@ func newChunkAppender(dc any, catalog, table string) (*ChunkAppender, error) {
 		if width == 0 {
 			err = fmt.Errorf("append to %s: column %d has a type that only the driver can append", table, i)
 		}
-		a.columns = append(a.columns, appendedColumn{width: width})
+		a.columns = append(a.columns, appendedColumn{width: width, huge: mapping.GetTypeId(types[i]) == mapping.TypeHugeInt})
 	}
 	if err == nil {
 		a.chunk = mapping.CreateDataChunk(types)
-		a.texts = C.malloc(textsRoom)
 		a.begin()
 	}
 	for i := range types {
@@ -112,7 +112,7 @@ func widthOf(t mapping.Type) uintptr {
 		return 4
 	case mapping.TypeBigInt:
 		return 8
-	case mapping.TypeVarchar, mapping.TypeBlob:
+	case mapping.TypeVarchar, mapping.TypeBlob, mapping.TypeHugeInt:
 		return textWidth
 	}
 	return 0
@@ -177,16 +177,60 @@ func (a *ChunkAppender) Int64(column int, v int64) {
 	}
 }
 
+// Int sets a column of whole numbers of any width. A number that does not fit is an error of EndRow.
+func (a *ChunkAppender) Int(column int, v int64) {
+	c := &a.columns[column]
+	if c.huge {
+		a.Huge(column, v>>63, uint64(v))
+		return
+	}
+	fits := true
+	switch c.width {
+	case 1:
+		fits = v == int64(int8(v))
+		a.Int8(column, int8(v))
+	case 2:
+		fits = v == int64(int16(v))
+		a.Int16(column, int16(v))
+	case 4:
+		fits = v == int64(int32(v))
+		a.Int32(column, int32(v))
+	default:
+		a.Int64(column, v)
+	}
+	if !fits {
+		a.err = fmt.Errorf("column %d is too narrow for %d", column, v)
+	}
+}
+
+// Huge sets a HUGEINT of two's complement.
+func (a *ChunkAppender) Huge(column int, upper int64, lower uint64) {
+	if !a.columns[column].huge {
+		a.err = fmt.Errorf("column %d is no HUGEINT", column)
+	} else if p := a.at(column, textWidth); p != nil {
+		*(*uint64)(p), *(*int64)(unsafe.Add(p, 8)) = lower, upper
+	}
+}
+
+// atText is at for a text.
+func (a *ChunkAppender) atText(column int) unsafe.Pointer {
+	if a.columns[column].huge {
+		a.err = fmt.Errorf("a text for column %d, which has numbers", column)
+		return nil
+	}
+	return a.at(column, textWidth)
+}
+
 // Bytes sets a BLOB. It copies v.
 func (a *ChunkAppender) Bytes(column int, v []byte) {
-	if p := a.at(column, textWidth); p != nil && !a.place(p, v) {
+	if p := a.atText(column); p != nil && !a.place(p, v) {
 		a.assign(column, v)
 	}
 }
 
 // Text sets a VARCHAR. A text that is not UTF-8 is left for DuckDB to judge.
 func (a *ChunkAppender) Text(column int, v string) {
-	p := a.at(column, textWidth)
+	p := a.atText(column)
 	if p == nil {
 		return
 	}
@@ -216,6 +260,9 @@ func (a *ChunkAppender) place(p unsafe.Pointer, v []byte) bool {
 	if n <= inlined {
 		copy(unsafe.Slice((*byte)(unsafe.Add(p, 4)), n), v)
 		return true
+	}
+	if a.texts == nil {
+		a.texts = C.malloc(textsRoom)
 	}
 	to := unsafe.Add(a.texts, a.used)
 	copy(unsafe.Slice((*byte)(to), n), v)

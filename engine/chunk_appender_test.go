@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,6 +57,13 @@ func set(a *engine.ChunkAppender, column int, v driver.Value) {
 		a.Bytes(column, v)
 	case string:
 		a.Text(column, v)
+	case *big.Int:
+		if v.IsInt64() {
+			a.Int(column, v.Int64())
+			return
+		}
+		upper, lower := new(big.Int).Rsh(v, 64), new(big.Int).And(v, new(big.Int).SetUint64(math.MaxUint64))
+		a.Huge(column, upper.Int64(), lower.Uint64())
 	}
 }
 
@@ -78,7 +87,8 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 		for j := range raw {
 			raw[j] = byte(r.Uint32())
 		}
-		rows[i] = []driver.Value{int64(i), int8(r.Uint32()), int32(r.Uint32()), raw, strings.Repeat("é7", length(i)/3), int16(r.Uint32()), r.IntN(2) == 0}
+		rows[i] = []driver.Value{int64(i), int8(r.Uint32()), int32(r.Uint32()), raw, strings.Repeat("é7", length(i)/3), int16(r.Uint32()), r.IntN(2) == 0,
+			new(big.Int).Lsh(big.NewInt(r.Int64()-r.Int64()), uint(r.IntN(2)*r.IntN(60)))}
 		for j := 1; j < len(rows[i]); j++ {
 			if r.IntN(4) == 0 {
 				rows[i][j] = nil
@@ -86,7 +96,7 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 		}
 	}
 	rows[17][4], rows[18][4] = "\xff", "no UTF-8, and longer: \xff"
-	onTables(t, "id BIGINT, kind TINYINT, log INTEGER, raw BLOB, label VARCHAR, nth SMALLINT, open BOOLEAN", func(ctx context.Context, conn *sql.Conn) {
+	onTables(t, "id BIGINT, kind TINYINT, log INTEGER, raw BLOB, label VARCHAR, nth SMALLINT, open BOOLEAN, huge HUGEINT", func(ctx context.Context, conn *sql.Conn) {
 		err := errors.Join(engine.AppendTemp(conn, "by_driver", len(rows), func(i int) []driver.Value { return rows[i] }), conn.Raw(func(dc any) error {
 			a, err := engine.TempChunkAppender(dc, "by_chunks")
 			if err != nil {
@@ -119,7 +129,7 @@ func TestRowsAppendedByChunksAreThoseThatTheDriverAppends(t *testing.T) {
 // TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable: a value of another width would overwrite its
 // neighbours.
 func TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable(t *testing.T) {
-	onTables(t, "id BIGINT, kind TINYINT", func(ctx context.Context, conn *sql.Conn) {
+	onTables(t, "id BIGINT, kind TINYINT, huge HUGEINT", func(ctx context.Context, conn *sql.Conn) {
 		err := conn.Raw(func(dc any) error {
 			a, err := engine.TempChunkAppender(dc, "narrow")
 			if err != nil {
@@ -131,6 +141,24 @@ func TestAnAppenderOfChunksRefusesWhatDoesNotFitTheTable(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), "column 1") {
 			t.Errorf("a value of another width: %v", err)
+		}
+		for what, set := range map[string]func(a *engine.ChunkAppender){
+			"a number too large for its column": func(a *engine.ChunkAppender) { a.Int(1, 128) },
+			"128 bits for fewer":                func(a *engine.ChunkAppender) { a.Huge(1, 0, 1) },
+			"a text for a number of 128 bits":   func(a *engine.ChunkAppender) { a.Text(2, "1") },
+		} {
+			err := conn.Raw(func(dc any) error {
+				a, err := engine.TempChunkAppender(dc, "narrow")
+				if err != nil {
+					t.Fatal(err)
+				}
+				a.Int(0, 1)
+				set(a)
+				return errors.Join(a.EndRow(), a.Close())
+			})
+			if err == nil || !strings.Contains(err.Error(), "column ") {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
 		var rows int
 		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM narrow").Scan(&rows); err != nil || rows != 0 {
