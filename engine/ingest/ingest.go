@@ -153,7 +153,7 @@ func (im *Importer) bringOn(ctx context.Context, conn *sql.Conn, src *source, op
 	switch {
 	case src.read != nil && opts.Remaining.Fills > 0:
 		defer im.DB.AloneBeside(batchAtMost)()
-	case src.small():
+	case job.small():
 		job.helped = im.DB.Alone()
 		defer job.helped()
 	}

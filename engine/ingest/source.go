@@ -49,7 +49,13 @@ const fewBytes = 1 << 20
 
 // small reports whether there are probably few rows. For rows that do not come from a file, the
 // number is not known before they are read.
-func (s *source) small() bool { return s.plain.Size <= fewBytes }
+func (j *fileImport) small() bool {
+	rows := float64(j.src.rows())
+	if j.src.plain.Format != data.Parquet {
+		rows = j.expectedRows(j.src.plain.Size)
+	}
+	return j.src.plain.Size <= fewBytes || rows > 0 && rows <= fewRows
+}
 
 func (s *source) close() { _ = os.RemoveAll(s.dir) }
 
