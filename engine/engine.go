@@ -66,6 +66,7 @@ type DB struct {
 	gate             sync.RWMutex
 	pools            *pools
 	writing          sync.Mutex
+	twins            sync.Mutex  // of the one ReadTwins that has two connections
 	diskFull         atomic.Bool // the disk was, when it was last checked
 	damage           *LogDamage  // of the log, when it was first opened
 	mark             []byte      // that Open found; nil: none

@@ -116,7 +116,7 @@ func factsQuery(dataset string, format data.Format) string {
 	if unit := celsius[dataset]; unit != "" {
 		weatherColumns(f, r, unit)
 	} else if dataset == "fills" {
-		fillColumns(f, r)
+		return storedTexts().query(format)
 	} else {
 		marketColumns(f, r)
 	}
@@ -124,7 +124,7 @@ func factsQuery(dataset string, format data.Format) string {
 }
 
 func fillColumns(f factForm, r replacements) {
-	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.line("w.name"), f.line("t.named.label")
+	r["ts"] = f.moment("f.ts")
 	r["shares"], r["usd"], r["fee"] = f.amount("f.shares"), f.amount("f.usd"), f.amount("abs(f.fee)")
 }
 

@@ -76,11 +76,14 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	if err := f.Close(); err != nil {
 		return path, 0, err
 	}
-	query, options := factsQuery(dataset, format), copyOptions(dataset, format)
+	query, options := "", copyOptions(dataset, format)
 	if dataset == "fills" {
-		if query, options, err = inTableOrder(ctx, conn, query, options); err != nil {
-			return path, 0, err
-		}
+		query, options, err = allFills(ctx, conn, format, options)
+	} else {
+		query = factsQuery(dataset, format)
+	}
+	if err != nil {
+		return path, 0, err
 	}
 	if written != nil {
 		defer watchSize(path, written)()
@@ -129,16 +132,17 @@ func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (i
 	return res.RowsAffected()
 }
 
-// inTableOrder changes the query for all fills, which does not sort them, and the options of COPY so that a single
+// allFills returns the query for all fills, which does not sort them, and the options of COPY with which a single
 // file has them in the order of the table. DuckDB keeps that order only if it is told to, and then uses all
 // threads only for row groups of its own size.
-func inTableOrder(ctx context.Context, conn *sql.Conn, query, options string) (ordered, keeping string, err error) {
+func allFills(ctx context.Context, conn *sql.Conn, format data.Format, options string) (query, keeping string, err error) {
 	var few bool
 	if err := conn.QueryRowContext(ctx, statements.Get("FillsAreFew")).Scan(&few); err != nil {
 		return "", "", err
 	}
+	query = textsOnce().query(format)
 	if few {
-		query += " ORDER BY f.rowid"
+		query = storedTexts().query(format) + " ORDER BY f.rowid"
 	}
 	return query, strings.Replace(options, rowGroupOption, "", 1) + ", PRESERVE_ORDER true", nil
 }

@@ -17,7 +17,7 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// statementsOf collects statements on the facts.
+// statementsOf collects statements on the facts, and those that make the tables that they are joined to.
 type statementsOf struct {
 	mu    sync.Mutex
 	texts []string
@@ -26,7 +26,7 @@ type statementsOf struct {
 func (s *statementsOf) add(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if strings.Contains(text, "FROM fills") {
+	if strings.Contains(text, "FROM fills") || strings.HasPrefix(text, "CREATE OR REPLACE TEMP TABLE x_") {
 		s.texts = append(s.texts, text)
 	}
 }
@@ -73,6 +73,11 @@ func mostRead(t *testing.T, k *keeper.Keeper, texts []string) (most int64) {
 				return err
 			}
 			most = max(most, p.ofFills())
+		}
+		for _, table := range []string{"x_wallet", "x_token"} {
+			if _, err := conn.ExecContext(t.Context(), "DROP TABLE IF EXISTS temp."+table); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/engine"
 )
 
 // Partition is a file of an export of all facts: the fills of a UTC day, or a whole other dataset.
@@ -41,32 +40,18 @@ func (e *Exporter) WritePartitions(ctx context.Context, dir string, known Partit
 	if e.NoFills {
 		return nil, data.ErrElsewhere
 	}
-	err = e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
-		return engine.InTx(ctx, conn, func() error {
-			w := &lakeWriter{ctx: ctx, conn: conn}
-			days, now, err := w.partitions(known)
-			if err != nil {
-				return err
-			}
-			state = now
-			behind, total := int64(0), int64(1)
-			for _, d := range days {
-				total += d.Rows
-			}
-			for _, d := range days {
-				behind += d.Rows
-				share := float64(behind) / float64(total)
-				if known.Files[d.Name].Fingerprint == d.Fingerprint {
-					err = done(d.Partition, "", share)
-				} else {
-					err = writePartition(ctx, conn, dir, d.Partition, "fills", d.where(), func(p Partition, path string) error { return done(p, path, share) })
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return w.otherPartitions(dir, known, done)
-		})
+	err = e.DB.ReadTwins(ctx, func(conns []*sql.Conn) error {
+		w := &lakeWriter{ctx: ctx, conn: conns[0]}
+		days, now, err := w.partitions(known)
+		if err != nil {
+			return err
+		}
+		state = now
+		f := &dayFiles{conns: conns, dir: dir, known: known.Files, done: done}
+		if err := f.write(ctx, days, e.DB.MemoryLimit(), state); err != nil {
+			return err
+		}
+		return w.otherPartitions(dir, known, done)
 	})
 	if err != nil {
 		return nil, explain(fmt.Errorf("export of all facts: %w", err))
@@ -87,7 +72,7 @@ func (w *lakeWriter) otherPartitions(dir string, known PartitionsKnown, done fun
 			p.Rows = was.Rows
 			err = done(p, "", 1)
 		} else {
-			err = writePartition(w.ctx, w.conn, dir, p, dataset, "", func(p Partition, path string) error { return done(p, path, 1) })
+			err = writeQuery(w.ctx, w.conn, dir, p, factsQuery(dataset, data.Parquet), copyOptions(dataset, data.Parquet), func(p Partition, path string) error { return done(p, path, 1) })
 		}
 		if err != nil {
 			return err
@@ -96,28 +81,41 @@ func (w *lakeWriter) otherPartitions(dir string, known PartitionsKnown, done fun
 	return nil
 }
 
-// writePartition writes a file of a dataset of facts.
-func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition, dataset, where string, done func(p Partition, path string) error) error {
-	return writeQuery(ctx, conn, dir, p, factsQuery(dataset, data.Parquet)+where, copyOptions(dataset, data.Parquet), done)
-}
-
 // writeQuery writes the rows of a query to a file and passes it to done when it is complete.
 // Without rows there is no file.
 func writeQuery(ctx context.Context, conn *sql.Conn, dir string, p Partition, query, options string, done func(p Partition, path string) error) (err error) {
-	path := filepath.Join(dir, strings.NewReplacer("/", "-", "=", "-").Replace(p.Name))
+	path, err := writeFile(ctx, conn, dir, &p, query, options)
+	if err != nil || path == "" {
+		return err
+	}
+	return passOn(p, path, done)
+}
+
+// passOn passes a file to done, and removes it if done has not moved it.
+func passOn(p Partition, path string, done func(p Partition, path string) error) (err error) {
 	defer func() {
-		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) { // done may have moved it
+		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
 	}()
-	p.Rows, err = copyTo(ctx, conn, path, query, options)
-	if err != nil || p.Rows == 0 {
-		return err
-	}
-	if err := sealPartition(path, &p); err != nil {
-		return fmt.Errorf("%s: %w", p.Name, err)
-	}
 	return done(p, path)
+}
+
+// writeFile writes the rows of a query to a file, completes p, and returns the path of the file; "" if there are no
+// rows.
+func writeFile(ctx context.Context, conn *sql.Conn, dir string, p *Partition, query, options string) (path string, err error) {
+	path = filepath.Join(dir, strings.NewReplacer("/", "-", "=", "-").Replace(p.Name))
+	p.Rows, err = copyTo(ctx, conn, path, query, options)
+	if err == nil && p.Rows > 0 {
+		if err = sealPartition(path, p); err == nil {
+			return path, nil
+		}
+		err = fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return "", err
 }
 
 // sealPartition syncs a file, reads its footer back and computes its checksum.

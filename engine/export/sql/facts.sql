@@ -4,21 +4,42 @@
 -- name: fills
 -- Fills are joined only to rows that exist: a left join gives rows that match nothing much later than
 -- others, so the order of the table would be lost.
-SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS address, t.token_id,
+SELECT @ts AS ts, @address AS address, t.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side,
   @shares AS shares, @usd AS usd, @fee AS fee, CASE WHEN f.side = 1 OR f.fee < 0 THEN 'usd' ELSE 'shares' END AS fee_asset,
   CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   '0x' || lower(hex(f.tx)) AS transaction_hash, f.log_index,
-  '0x' || lower(hex(coalesce(t.condition, nullif(t.named.condition, ''::BLOB)))) AS condition_id,
-  CASE WHEN t.derived IS NOT TRUE THEN t.outcome END AS outcome_index, @label AS outcome_label,
+  @condition AS condition_id, @outcome AS outcome_index, @label AS outcome_label,
   @name AS username
-FROM fills AS f
-JOIN (
-  SELECT x.wallet, x.address, n.name FROM wallets AS x LEFT JOIN wallet_names AS n ON n.wallet = x.wallet
-) AS w ON w.wallet = f.wallet
-JOIN (
-  SELECT x.*, m.condition FROM tokens AS x LEFT JOIN markets AS m ON m.market = x.market
-) AS t ON t.token = f.token
+FROM fills AS f JOIN @wallets AS w ON w.wallet = f.wallet JOIN @tokens AS t ON t.token = f.token
+
+-- name: FillWallets
+SELECT x.wallet, x.address, n.name FROM wallets AS x LEFT JOIN wallet_names AS n ON n.wallet = x.wallet
+
+-- name: FillTokens
+SELECT x.*, m.condition FROM tokens AS x LEFT JOIN markets AS m ON m.market = x.market
+
+-- name: FillAddress
+'0x' || lower(hex(w.address))
+
+-- name: FillCondition
+'0x' || lower(hex(coalesce(t.condition, nullif(t.named.condition, ''::BLOB))))
+
+-- name: FillOutcome
+CASE WHEN t.derived IS NOT TRUE THEN t.outcome END
+
+-- name: FillWalletTexts
+-- FillWallets with what fills show. Their texts are made once each, and not for each fill.
+SELECT w.wallet, @address AS address, w.name FROM @wallets AS w
+
+-- name: FillTokenTexts
+SELECT t.token, t.token_id, @condition AS condition, @outcome AS outcome, t.named.label AS label FROM @tokens AS t
+
+-- name: FillTable
+CREATE OR REPLACE TEMP TABLE @table AS @rows
+
+-- name: DropFillTable
+DROP TABLE temp.@table
 
 -- name: FillDays
 -- The days with fills, and a fingerprint of each: if it changes, the file is written again. It
