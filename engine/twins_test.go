@@ -81,7 +81,7 @@ func TestTwinsSeeTheSame(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d of %d had twins, at %d moments", twins, rounds, len(moments))
-	if twins < rounds/2 || len(moments) < rounds/10 {
+	if twins < rounds/4 || len(moments) < 3 {
 		t.Errorf("%d of %d had twins, at %d moments", twins, rounds, len(moments))
 	}
 	failed := errors.New("failed")
