@@ -264,3 +264,24 @@ func TestAFollowingServerKeepsFewBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeBatchesAreInTheSegmentsWhenTheyAreShown: they are added to them while the snapshot is made.
+func TestLargeBatchesAreInTheSegmentsWhenTheyAreShown(t *testing.T) {
+	k := open(t, t.TempDir())
+	k.Settle()
+	shown := int64(0)
+	k.OnPublish(func(s *serving.Snapshot) {
+		shown = s.Counts.Fills
+		if stats := k.WalletStats(); stats.Stored+stats.Recent != shown || !stats.Ready {
+			t.Errorf("a snapshot of %d fills is published, and the segments of wallets are %+v", shown, stats)
+		}
+	})
+	for first := 0; first < 10_000; first += 2_500 {
+		if _, err := k.Commit(t.Context(), batchOf(first, 2_500), ingest.Remaining{}); err != nil {
+			t.Fatal(err)
+		}
+		if shown != int64(first)+2_500 {
+			t.Errorf("%d fills are shown after %d", shown, first+2_500)
+		}
+	}
+}

@@ -51,6 +51,7 @@ type Keeper struct {
 	pulled         *rollups.Pulled            // where the rollups of a database without fills are from; nil: it has fills
 	lake           atomic.Pointer[query.Lake] // where its fills are
 	replica        bool                       // serves another server's database: nothing is written to it
+	segmentsAdded  func()                     // waits until the last batch is in the segments; nil: there was none
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were last released

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmx/engine"
+	"pmx/engine/guard"
 	"pmx/rollups"
 	"pmx/rollups/segments"
 	"pmx/rollups/segments/fillseg"
@@ -199,10 +200,10 @@ func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.St
 	return nil
 }
 
-// add adds a committed batch.
-func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
+// add adds a committed batch, except for its fills, which it returns if they are still to be added: see take.
+func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) (fills *fillseg.Batch, err error) {
 	if r.texts.Stats().Idle {
-		return nil // open comes later, and reads what came in until then
+		return nil, nil // open comes later, and reads what came in until then
 	}
 	through := min(r.wallets.Through(), r.tokens.Through(), r.texts.Through())
 	last, gap, err := rollups.MissedImport(ctx, conn, through)
@@ -211,25 +212,29 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 			err = r.catchUp(ctx, conn)
 		}
 		if err != nil {
-			return errors.Join(err, r.restart(ctx, conn))
+			return nil, errors.Join(err, r.restart(ctx, conn))
 		}
-		return nil
+		return nil, nil
 	}
 	batch, err := rollups.SegmentBatch(ctx, conn, last)
 	if err == nil {
 		err = r.names.LoadMissing(ctx, conn, batch)
 	}
 	if err != nil {
-		return errors.Join(err, r.restart(ctx, conn))
+		return nil, errors.Join(err, r.restart(ctx, conn))
 	}
-	r.wallets.Add(batch)
-	r.tokens.Add(batch)
 	changed, few, err := rollups.ChangedTexts(ctx, conn)
 	if err != nil || !few {
-		return errors.Join(err, r.restartTexts(ctx, conn))
+		return &batch, errors.Join(err, r.restartTexts(ctx, conn))
 	}
 	r.texts.Add(batch.Number, changed)
-	return nil
+	return &batch, nil
+}
+
+// take adds the fills of a batch, whose wallets and tokens have their names.
+func (r *segmentSet) take(fills *fillseg.Batch) {
+	r.wallets.Add(*fills)
+	r.tokens.Add(*fills)
 }
 
 // WalletStats reports the state of the wallet segment; Idle if snapshots are not served.
@@ -274,10 +279,26 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 	return nil
 }
 
-// addToSegments adds a committed batch. If that fails, what it changed is read from the database
-// until the next files are written.
-func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) {
-	if err := k.segments.add(ctx, conn); err != nil {
+// takenBeside is the number of fills from which on a batch is added to the segments while the snapshot is made.
+const takenBeside = 1000
+
+// addToSegments adds a committed batch, and is done once the returned func was called. If that fails, what it changed is
+// read from the database until the next files are written.
+func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) (wait func()) {
+	fills, err := k.segments.add(ctx, conn)
+	if err != nil {
 		k.cfg.Log.Warn().Err(err).Msg("segments could not add a batch and are rebuilt")
 	}
+	if fills == nil {
+		return func() {}
+	}
+	if len(fills.Fills) < takenBeside {
+		k.segments.take(fills)
+		return func() {}
+	}
+	done := engine.StartLowPriority(func() error {
+		k.segments.take(fills)
+		return nil
+	})
+	return sync.OnceFunc(func() { _ = guard.Repanic(<-done) })
 }

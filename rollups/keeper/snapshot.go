@@ -15,6 +15,9 @@ import (
 func (k *Keeper) OnPublish(f func(*serving.Snapshot)) { k.onPublish.Store(&f) }
 
 func (k *Keeper) published(s *serving.Snapshot) {
+	if k.segmentsAdded != nil {
+		k.segmentsAdded()
+	}
 	if f := k.onPublish.Load(); f != nil {
 		(*f)(s)
 	}
@@ -32,7 +35,8 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	if err == nil {
 		err = k.cfg.Watch.Do("follow batch", func() error {
 			k.merger.Committed()
-			k.addToSegments(ctx, conn) // before the snapshot that shows the batch
+			k.segmentsAdded = k.addToSegments(ctx, conn) // before the snapshot that shows the batch: see published
+			defer k.segmentsAdded()
 			return k.live.Absorb(ctx, conn, k.merger.Added())
 		})
 	}
