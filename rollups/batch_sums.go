@@ -159,30 +159,6 @@ func (m *merge) readTraded() error {
 	})
 }
 
-// readLeaving reads what leaves the windows as as_of moves on, before the batch is added.
-func (m *merge) readLeaving() error {
-	s := m.sums
-	// The span that as_of advances by is in all windows: sumUp accepts no longer one.
-	redemptions := []string{statements.Get("RedemptionBetween", spanArgs(len(windows), "", m.from, m.to)...)}
-	var fills []string
-	for span, length := range windows {
-		leaving := spanArgs(span, "-1", m.from-length, m.to-length)
-		fills = append(fills, statements.Get("LeavingFills", leaving...))
-		redemptions = append(redemptions, statements.Get("RedemptionBetween", leaving...))
-	}
-	for nth, length := range longWindows {
-		fills = append(fills, statements.Get("LeavingFills", spanArgs(len(windows)+nth, "-1", m.from-length, min(m.to-length, m.from))...))
-	}
-	err := engine.EachRow(m.ctx, m.conn, unionAll(fills), func(f *batchFill) error {
-		s.left = append(s.left, *f)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("LeavingFills: %w", err)
-	}
-	return m.readRedemption(redemptions)
-}
-
 // readRedemption is redeem for a batch that is summed up here. Part i is what leaves window i; the one after the last
 // window is what enters all of them.
 func (m *merge) readRedemption(parts []string) error {

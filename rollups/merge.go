@@ -44,6 +44,7 @@ type Merger struct {
 	Live     *Live
 	pairs    tradedPairs
 	lastDays lastTradeDays
+	leaving  leavingFills
 	// epoch is the epoch of the rollups that the memory belongs to; next is the one that the
 	// current merge leads to. At any other epoch the memory is useless.
 	epoch, next int64
@@ -71,7 +72,7 @@ func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	g.epoch = s.epoch
+	g.epoch, g.leaving = s.epoch, leavingFills{}
 	return errors.Join(g.pairs.load(ctx, conn), g.lastDays.load(ctx, conn))
 }
 
@@ -93,7 +94,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	g.pairs.rollback() // left by a merge that was rolled back
 	g.lastDays.rollback()
 	g.added = Added{}
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements,
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, leaving: &g.leaving, cities: g.Cities, byStatements: g.byStatements,
 		mostHeld: cmp.Or(g.mostHeld, mostHeld)}
 	s, err := readProgress(ctx, conn)
 	if err != nil {
@@ -103,7 +104,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 		return g.Postpone(ctx, conn, apply)
 	}
 	if g.epoch != s.epoch { // a commit or a rebuild was missed
-		g.pairs, g.lastDays = tradedPairs{}, lastTradeDays{}
+		g.pairs, g.lastDays, g.leaving = tradedPairs{}, lastTradeDays{}, leavingFills{}
 		g.epoch = s.epoch
 	}
 	g.next = s.epoch + 1
@@ -113,6 +114,9 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	}
 	if err := m.before(); err != nil {
 		return fmt.Errorf("merge: value what was: %w", err)
+	}
+	if m.sums == nil && m.fills > 0 { // it may change facts that were read
+		g.leaving = leavingFills{}
 	}
 	if err := apply(); err != nil {
 		return err
@@ -127,6 +131,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 // Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
 // the batch and marks the rollups stale.
 func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	g.leaving = leavingFills{}
 	m := &merge{ctx: ctx, conn: conn}
 	if err := conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&m.from); err != nil {
 		return err
@@ -146,6 +151,7 @@ type merge struct {
 	conn           *sql.Conn
 	pairs          *tradedPairs
 	lastDays       *lastTradeDays
+	leaving        *leavingFills
 	cities         *data.Gazetteer
 	live           *Live      // has the state before the batch; nil: unknown
 	from, to       int64      // as_of before and after, unix µs
