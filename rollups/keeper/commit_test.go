@@ -285,3 +285,37 @@ func TestLargeBatchesAreInTheSegmentsWhenTheyAreShown(t *testing.T) {
 		}
 	}
 }
+
+// TestLateFillsLeaveTheWindowsToo: what leaves the windows is read for several batches at once, and again after late fills
+// that leave them within these batches.
+func TestLateFillsLeaveTheWindowsToo(t *testing.T) {
+	k := open(t, t.TempDir())
+	n := 0
+	commit := func(seconds ...int64) {
+		t.Helper()
+		r, err := k.Commit(t.Context(), ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills}, Name: "polygon",
+			Read: func(_ context.Context, s data.Sink) error {
+				for _, at := range seconds {
+					n++
+					f := data.Fill{LogIndex: int32(n), TS: (1_770_000_000 + at) * 1_000_000, Role: data.Taker, TokenID: "71", Shares: 2_000_000, USD: 1_000_000, Outcome: data.NoIndex}
+					f.Tx[31], f.Wallet[19] = byte(n), byte(n%3+1)
+					if err := s.Fill(int64(n), f); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}, ingest.Remaining{})
+		if err != nil || r.Inserted != int64(len(seconds)) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	const day = 86_400
+	commit(0, 4, 60*day)
+	k.Settle()
+	commit(60*day + 1)
+	commit(60*day + 2)                                // the fills that leave until 17 s are known
+	commit(5, 59*day+6, 53*day+6, 46*day+5, 30*day+7) // these, too, will leave a window
+	commit(60*day + 6)
+	commit(60*day + 8)
+	mustVerify(t, k)
+}
