@@ -61,7 +61,7 @@ func (b *bench) explore(s *service) error {
 	}
 	// After a start the rows of leaderboards are read once in the background, which takes processor
 	// time: wait for that before measuring.
-	if err := s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})); err != nil {
+	if err := s.awaitLeaderboards(b.ctx); err != nil {
 		return err
 	}
 	if err := b.askBusy(s); err != nil {
@@ -145,17 +145,23 @@ func (s *service) read(path, key string, into any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode == http.StatusServiceUnavailable {
+		return fmt.Errorf("%s: %w", path, errBusy)
+	}
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: status %d", path, res.StatusCode)
 	}
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
+// errBusy is returned for a response that asks to try again.
+var errBusy = errors.New("status 503")
+
 // firstLeaderboards times the first request for a leaderboard in an epoch. Before that, it times
 // how long the very first one waits for the rows of all leaderboards, which the server reads in the
 // background.
 func (b *bench) firstLeaderboards(s *service) error {
-	took, err := timed(func() error { return s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})) })
+	took, err := timed(func() error { return s.awaitLeaderboards(b.ctx) })
 	if err != nil {
 		return err
 	}
