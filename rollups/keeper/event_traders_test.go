@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,14 @@ func compareTraders(t *testing.T, k *keeper.Keeper, rng *rand.Rand, snap *servin
 		got, err := r.EventTraders(context.Background(), snap, markets, n)
 		if diff := godiff.Diff(want, got); diff != "" || err != nil {
 			t.Fatalf("the first %d traders of markets %d (-database +reader): %v\n%s", n, markets, err, diff)
+		}
+		got, ok, err := r.RankTogether(snap, markets, n)
+		if diff := godiff.Diff(want, got); ok && diff != "" || err != nil {
+			t.Fatalf("the first %d traders of markets %d (-database +two goroutines): %v\n%s", n, markets, err, diff)
+		}
+		all := !slices.ContainsFunc(markets, func(id int32) bool { return !r.MarketInMemory(id, snap.Catalog.Tokens(id), snap.Batch) })
+		if ok != all {
+			t.Fatalf("two goroutines rank the traders of markets %d: %t", markets, ok)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"sync/atomic"
 	"testing"
+
+	"pmx/rollups/serving"
 )
 
 // Bulk makes files of n fills or more count as large: they are left to a rebuild.
@@ -77,3 +79,8 @@ func (k *Keeper) FirstBuild() (end func()) { return k.firstBuild() }
 
 // CancelBackground cancels the context of background work, as Close does first.
 func (k *Keeper) CancelBackground() { k.cancel() }
+
+// RankTogether is EventTraders as for an event with many traders; ok is false if a token is not in the file.
+func (r *Reader) RankTogether(s *serving.Snapshot, markets []int32, n int) (traders serving.EventTraders, ok bool, err error) {
+	return r.rankTogether(s, s.Catalog.TokenPayouts(markets), n)
+}

@@ -102,6 +102,11 @@ func (r *Reader) Holders(ctx context.Context, s *serving.Snapshot, market int32,
 
 // EventTraders is query.Reader's; markets whose tokens are all in the file are read from there.
 func (r *Reader) EventTraders(ctx context.Context, s *serving.Snapshot, markets []int32, n int) (serving.EventTraders, error) {
+	if busy(s.Catalog, markets) {
+		if traders, ok, err := r.rankTogether(s, s.Catalog.TokenPayouts(markets), n); ok || err != nil {
+			return traders, err
+		}
+	}
 	buffer := freeSums.Get().(*walletSums)
 	defer buffer.free()
 	if tokens := s.Catalog.TokenPayouts(markets); r.sums(buffer, tokens, s.Batch) {

@@ -1,7 +1,9 @@
 package serving
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"pmx/data"
@@ -143,4 +145,33 @@ func (r *traderRanking) traders() EventTraders {
 		out.Rows[i] = r.rows[first[i].row]
 	}
 	return out
+}
+
+// HalveTraders divides the sums of tokens, each in order of wallets, into those of wallets before one of them and those
+// from it on, so that about as many are in both.
+func HalveTraders(tokens []TokenSums) (before, from []TokenSums) {
+	largest := 0
+	for i := range tokens {
+		if len(tokens[i].Sums) > len(tokens[largest].Sums) {
+			largest = i
+		}
+	}
+	if len(tokens) == 0 || len(tokens[largest].Sums) == 0 {
+		return tokens, nil
+	}
+	sums := tokens[largest].Sums
+	middle := sums[len(sums)/2].Wallet
+	before, from = slices.Clone(tokens), slices.Clone(tokens)
+	for i := range tokens {
+		at, _ := slices.BinarySearchFunc(tokens[i].Sums, middle, func(s WalletSum, w data.WalletID) int { return cmp.Compare(s.Wallet, w) })
+		before[i].Sums, from[i].Sums = tokens[i].Sums[:at], tokens[i].Sums[at:]
+	}
+	return before, from
+}
+
+// Join adds the first traders of other wallets, and keeps the first n of all.
+func (t *EventTraders) Join(s *Snapshot, o EventTraders, n int) {
+	t.Total += o.Total
+	t.Rows = append(t.Rows, o.Rows...)
+	t.Sort(s, n)
 }

@@ -154,7 +154,14 @@ func TestTradersBySumsInOrderAreThoseOfATally(t *testing.T) {
 			}
 		}
 		n := rapid.SampledFrom([]int{1, 30, 1 << 20}).Draw(t, "first")
-		if diff := gocmp.Diff(tally.First(snap, n), serving.RankTraders(snap, tokens, without, n)); diff != "" {
+		before, from := serving.HalveTraders(tokens)
+		halves, others := serving.RankTraders(snap, before, without, n), serving.RankTraders(snap, from, without, n)
+		halves.Join(snap, others, n)
+		first := serving.RankTraders(snap, tokens, without, n)
+		if diff := gocmp.Diff(first, halves); diff != "" {
+			t.Fatalf("the first %d (-at once +in halves):\n%s", n, diff)
+		}
+		if diff := gocmp.Diff(tally.First(snap, n), first); diff != "" {
 			t.Fatalf("the first %d (-tally +in order):\n%s", n, diff)
 		}
 	})
