@@ -32,6 +32,9 @@ type Options struct {
 	// that runs it: several may at once. It is meant for counting work; nil: it is not called. Rows
 	// that an appender adds are not statements.
 	OnStatement func(text string)
+	// OnMigrate is called before the tables of an older program are changed, with their version and
+	// the new one. It may take minutes until the database is open; nil: it is not called.
+	OnMigrate func(at, newest int64)
 
 	readOnly string        // the file of a state of a replica; "": that of Dir, for writing too
 	file     *databaseFile // for reading it beside DuckDB
@@ -149,7 +152,7 @@ func (db *DB) prepare(ctx context.Context) error {
 	if err := db.opts.Dir.sweep(); err != nil {
 		return err
 	}
-	migrated, err := schema.Migrate(ctx, db.pools.writer)
+	migrated, err := schema.Migrate(ctx, db.pools.writer, db.opts.OnMigrate)
 	if errors.Is(err, schema.ErrNewer) {
 		return fmt.Errorf("%s: %w: run that version, or restore a backup: %w", db.opts.Dir.Database(), ErrNewerSchema, err)
 	}

@@ -203,7 +203,7 @@ func TestANewDatabaseIsAsMigrationsMakeIt(t *testing.T) {
 		t.Error("schema.sql is not that of the migrations: run go generate ./engine/schema")
 	}
 	created := opened(t)
-	if changed, err := Migrate(t.Context(), created); err != nil || !changed {
+	if changed, err := Migrate(t.Context(), created, nil); err != nil || !changed {
 		t.Fatalf("changed is %v, %v", changed, err)
 	}
 	got, want := described(t, created), described(t, stepped)

@@ -19,7 +19,7 @@ func TestFieldsThatWereKnownAreOfTheirRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Migrate(ctx, db); err != nil {
+	if _, err := Migrate(ctx, db, nil); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := db.QueryContext(ctx, "SELECT coalesce(quote::VARCHAR, '-'), field_versions IS NULL FROM markets ORDER BY market")

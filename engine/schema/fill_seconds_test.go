@@ -19,7 +19,7 @@ func TestFillsKeepTheirTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := column(t, db, "SELECT "+columns+" FROM fills ORDER BY rowid")
-	if _, err := Migrate(t.Context(), db); err != nil {
+	if _, err := Migrate(t.Context(), db, nil); err != nil {
 		t.Fatal(err)
 	}
 	if after := column(t, db, "SELECT "+columns+" FROM fills ORDER BY rowid"); len(before) != 364 || !slices.Equal(before, after) {

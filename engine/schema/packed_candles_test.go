@@ -21,7 +21,7 @@ func TestCandlesKeepTheirTrades(t *testing.T) {
 	}
 	const columns = "concat_ws(' ', token, hour, fills, usd, shares, opened, highest, lowest, closed)"
 	before := column(t, db, "SELECT "+columns+" FROM candle ORDER BY token, hour")
-	if _, err := Migrate(t.Context(), db); err != nil {
+	if _, err := Migrate(t.Context(), db, nil); err != nil {
 		t.Fatal(err)
 	}
 	after := column(t, db, "SELECT "+columns+` FROM (

@@ -35,8 +35,9 @@ var statements = statement.MustLoad(sqlFiles)
 var ErrNewer = errors.New("schema version is newer than this program supports")
 
 // Migrate applies the missing migrations to a database; changed reports whether there were any. A
-// database of a newer program is left unchanged: ErrNewer.
-func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
+// database of a newer program is left unchanged: ErrNewer. Before an older one is changed, begin is called with its
+// version and the newest one, unless it is nil: some migrations rewrite whole tables.
+func Migrate(ctx context.Context, db *sql.DB, begin func(at, newest int64)) (changed bool, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return false, err
@@ -58,6 +59,9 @@ func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
 	}
 	if at > last {
 		return false, fmt.Errorf("version %d, newest known %d: %w", at, last, ErrNewer)
+	}
+	if at < last && begin != nil {
+		begin(at, last)
 	}
 	done, err := provider.Up(ctx)
 	return len(done) > 0, err

@@ -51,7 +51,7 @@ func TestMigrationsAreAppliedOnce(t *testing.T) {
 		newest = number
 	}
 	for start, want := range []bool{true, false} {
-		if changed, err := Migrate(t.Context(), db); err != nil || changed != want {
+		if changed, err := Migrate(t.Context(), db, nil); err != nil || changed != want {
 			t.Fatalf("start %d: changed is %v, %v", start+1, changed, err)
 		}
 		if n := number(t, db, "SELECT count(*) FROM schema_version WHERE version > 0"); n != int64(len(files)) {
@@ -69,7 +69,7 @@ func TestMigrationsAreAppliedOnce(t *testing.T) {
 // TestANewerDatabaseIsLeftAsItIs.
 func TestANewerDatabaseIsLeftAsItIs(t *testing.T) {
 	db := opened(t)
-	if _, err := Migrate(t.Context(), db); err != nil {
+	if _, err := Migrate(t.Context(), db, nil); err != nil {
 		t.Fatal(err)
 	}
 	newer := number(t, db, "SELECT max(version) + 1 FROM schema_version")
@@ -77,7 +77,7 @@ func TestANewerDatabaseIsLeftAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := number(t, db, "SELECT count(*) FROM duckdb_columns()")
-	if changed, err := Migrate(t.Context(), db); !errors.Is(err, ErrNewer) || changed {
+	if changed, err := Migrate(t.Context(), db, nil); !errors.Is(err, ErrNewer) || changed {
 		t.Errorf("changed is %v, %v", changed, err)
 	}
 	if after := number(t, db, "SELECT count(*) FROM duckdb_columns()"); after != before {

@@ -84,7 +84,11 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		cfg.Watch = guard.New(cfg.Log)
 	}
 	k := &Keeper{cfg: cfg, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}, started: make(chan struct{})}
-	db, err := engine.Open(ctx, k.engineOptions(1))
+	options := k.engineOptions(1)
+	options.OnMigrate = func(at, newest int64) {
+		cfg.Log.Info().Int64("from", at).Int64("to", newest).Msg("an older version wrote the tables: they are being changed, which can take minutes")
+	}
+	db, err := engine.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
