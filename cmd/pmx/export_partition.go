@@ -269,15 +269,19 @@ func (t *partitionWriter) manifest(complete bool) *factsManifest {
 	return m
 }
 
-// finish removes files of an earlier export that do not belong to this one.
+// finish removes files of an earlier export that do not belong to this one, with the folders of their days.
 func (t *partitionWriter) finish(before *factsManifest, state *export.PartitionState) error {
 	if before != nil {
 		for _, p := range before.Files {
 			if slices.ContainsFunc(t.files, func(f export.Partition) bool { return f.Name == p.Name }) || !filepath.IsLocal(filepath.FromSlash(p.Name)) {
 				continue
 			}
-			if err := os.Remove(filepath.Join(t.dir, filepath.FromSlash(p.Name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			path := filepath.Join(t.dir, filepath.FromSlash(p.Name))
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
+			}
+			if day := filepath.Dir(path); day != filepath.Clean(t.dir) {
+				_ = os.Remove(day) // fails if something else is in it
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,5 +40,31 @@ func TestAFolderOfFactsIsComparedWithItsManifest(t *testing.T) {
 		if err := checkPartition(ended, dir, m.Files[0]); text != "fact" && !errors.Is(err, context.Canceled) {
 			t.Errorf("%q was read after the end: %v", text, err)
 		}
+	}
+}
+
+// TestDaysWithoutFillsLeaveNothing: the files of days that have no fills any more are removed with their folders, unless
+// something else is in these.
+func TestDaysWithoutFillsLeaveNothing(t *testing.T) {
+	dir := t.TempDir()
+	before := &factsManifest{Files: []export.Partition{{Name: "fills/day=2026-01-02/fills.parquet"}, {Name: "fills/day=2026-01-03/fills.parquet"}, {Name: "normals.parquet"}}}
+	for _, name := range []string{before.Files[0].Name, before.Files[1].Name, "fills/day=2026-01-03/notes", before.Files[2].Name} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &partitionWriter{dir: dir}
+	if err := w.finish(before, nil); err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		left[filepath.ToSlash(name)] = true
+		return err
+	})
+	if want := map[string]bool{".": true, manifestName: true, "fills": true, "fills/day=2026-01-03": true, "fills/day=2026-01-03/notes": true}; err != nil || !maps.Equal(left, want) {
+		t.Errorf("%v is left, %v", left, err)
 	}
 }
