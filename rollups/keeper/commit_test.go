@@ -265,10 +265,11 @@ func TestAFollowingServerKeepsFewBlocks(t *testing.T) {
 	}
 }
 
-// TestLargeBatchesAreInTheSegmentsWhenTheyAreShown: they are added to them while the snapshot is made.
+// TestLargeBatchesAreInTheSegmentsWhenTheyAreShown: they are added to them while the snapshot is made, which waits for it.
 func TestLargeBatchesAreInTheSegmentsWhenTheyAreShown(t *testing.T) {
 	k := open(t, t.TempDir())
 	k.Settle()
+	k.DelaySegments(100 * time.Millisecond)
 	shown := int64(0)
 	k.OnPublish(func(s *serving.Snapshot) {
 		shown = s.Counts.Fills

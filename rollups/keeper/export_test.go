@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pmx/rollups/serving"
 )
@@ -83,4 +84,15 @@ func (k *Keeper) CancelBackground() { k.cancel() }
 // RankTogether is EventTraders as for an event with many traders; ok is false if a token is not in the file.
 func (r *Reader) RankTogether(s *serving.Snapshot, markets []int32, n int) (traders serving.EventTraders, ok bool, err error) {
 	return r.rankTogether(s, s.Catalog.TokenPayouts(markets), n)
+}
+
+// DelaySegments has large batches added to the segments so much later than they could be.
+func (k *Keeper) DelaySegments(by time.Duration) {
+	start := k.segments.start
+	k.segments.start = func(f func() error) <-chan error {
+		return start(func() error {
+			time.Sleep(by)
+			return f()
+		})
+	}
 }

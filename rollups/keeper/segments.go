@@ -20,11 +20,12 @@ import (
 
 // segmentSet holds the segments that reads are answered from, each with its memtable.
 type segmentSet struct {
-	names    *rollups.NameIndex  // names of what the stores hold: loaded before rows are added to a store
-	wallets  fillseg.WalletStore // every fill, by wallet
-	tokens   fillseg.TokenStore  // the newest fills, by token
-	texts    *textseg.Store      // by market
-	building sync.Mutex          // one build at a time
+	names    *rollups.NameIndex                // names of what the stores hold: loaded before rows are added to a store
+	wallets  fillseg.WalletStore               // every fill, by wallet
+	tokens   fillseg.TokenStore                // the newest fills, by token
+	texts    *textseg.Store                    // by market
+	building sync.Mutex                        // one build at a time
+	start    func(f func() error) <-chan error // runs f beside a snapshot that is made, and sends its error
 	// Written before building is unlocked.
 	buildTime   time.Duration // of the last files of fills
 	builtAt     time.Time
@@ -38,6 +39,7 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 		wallets: fillseg.NewWalletStore(filepath.Join(dir, "wallets.seg"), names),
 		tokens:  fillseg.NewTokenStore(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
 		texts:   textseg.New(filepath.Join(dir, "markets.seg")),
+		start:   engine.StartLowPriority,
 	}
 	r.wallets.Start, r.tokens.Start = engine.StartLowPriority, engine.StartLowPriority
 	return r
@@ -296,7 +298,7 @@ func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) (wait func()
 		k.segments.take(fills)
 		return func() {}
 	}
-	done := engine.StartLowPriority(func() error {
+	done := k.segments.start(func() error {
 		k.segments.take(fills)
 		return nil
 	})
