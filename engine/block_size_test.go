@@ -15,7 +15,7 @@ func TestADatabaseKeepsItsFormat(t *testing.T) {
 		create          func(dir string) error
 		want            int64
 		version, hashes string
-	}{"new": {enginetest.Create, 128 << 10, "v1.3.0+", "DICT_FSST"}, "older": {enginetest.CreateOlder, enginetest.OldBlocks, "v1.0.0+", "Dictionary"}} {
+	}{"new": {enginetest.Create, 128 << 10, "v1.3.0+", "DICT_FSST"}, "older": {enginetest.CreateOlder, enginetest.OldBlocks, "v1.0.0+", "an older form"}} {
 		dir := t.TempDir()
 		if err := of.create(dir); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,9 @@ func TestADatabaseKeepsItsFormat(t *testing.T) {
 				}
 				return conn.QueryRowContext(t.Context(), `SELECT block_size::BIGINT, (SELECT count(DISTINCT tx) * 3 + count(*) FROM kept),
 						(SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()),
-						(SELECT string_agg(DISTINCT compression) FROM pragma_storage_info('kept') WHERE segment_type = 'BLOB')
+						-- By samples, DuckDB chooses one of several older forms.
+						(SELECT string_agg(DISTINCT CASE compression WHEN 'DICT_FSST' THEN compression ELSE 'an older form' END)
+							FROM pragma_storage_info('kept') WHERE segment_type = 'BLOB')
 					FROM pragma_database_size() WHERE database_name = current_database()`).Scan(&size, &rows, &version, &hashes)
 			})
 			if err != nil || size != of.want || rows != 300_000*(round+2) || version != of.version || hashes != of.hashes {

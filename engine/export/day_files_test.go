@@ -25,7 +25,7 @@ import (
 
 // ofDays is SQL that adds a fill to each of the first days of 2026, the nth of all days.
 func ofDays(days, nth int) string {
-	return fmt.Sprintf(`INSERT INTO fills BY NAME SELECT 1767225600000000 + i * 86400000000 + %[2]d * 1000000 AS ts, ((i * 7 + %[2]d * 3) %% 40)::INTEGER AS wallet,
+	return fmt.Sprintf(`INSERT INTO fills BY NAME SELECT 1767225600 + i * 86400 + %[2]d AS seconds, 0 AS micros, ((i * 7 + %[2]d * 3) %% 40)::INTEGER AS wallet,
   ((i + %[2]d) %% 15)::INTEGER AS token, (i %% 2)::TINYINT AS side, (i %% 3)::TINYINT AS role, 1000000 + i AS shares, 400000 + i AS usd, (%[2]d %% 2) * 7 - 3 AS fee,
   unhex(sha256(i || 'x%[2]d')) AS tx, i::INTEGER AS log_index, 1 AS repeat, 0 AS batch FROM range(%[1]d) AS r(i)`, days, nth)
 }
