@@ -156,14 +156,9 @@ func (c *conn) endStatement() {
 // TempAppender returns an appender to a temporary table of a driver's connection, as sql.Conn.Raw
 // passes it. It runs no statement.
 func TempAppender(dc any, table string) (*duckdb.Appender, error) {
-	return newAppender(dc, "temp", table)
-}
-
-// newAppender is TempAppender for a table of any catalog, "" for that of the database.
-func newAppender(dc any, catalog, table string) (*duckdb.Appender, error) {
 	c, ok := dc.(*conn)
 	if !ok {
 		return nil, fmt.Errorf("driver %T has no appender", dc)
 	}
-	return duckdb.NewAppender(c.Conn, catalog, "main", table)
+	return duckdb.NewAppender(c.Conn, "temp", "main", table)
 }

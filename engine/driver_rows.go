@@ -52,17 +52,8 @@ func drain(rows driver.Rows, f func(row []driver.Value) error) error {
 // AppendTemp adds n rows to a temporary table of conn, which is much faster than INSERT. row
 // returns the values of row i.
 func AppendTemp(conn *sql.Conn, table string, n int, row func(i int) []driver.Value) error {
-	return appendRows(conn, "temp", table, n, row)
-}
-
-// Append is AppendTemp for a table of the database, within the transaction of conn.
-func Append(conn *sql.Conn, table string, n int, row func(i int) []driver.Value) error {
-	return appendRows(conn, "", table, n, row)
-}
-
-func appendRows(conn *sql.Conn, catalog, table string, n int, row func(i int) []driver.Value) error {
 	return conn.Raw(func(dc any) error {
-		a, err := newAppender(dc, catalog, table)
+		a, err := TempAppender(dc, table)
 		if err != nil {
 			return err
 		}

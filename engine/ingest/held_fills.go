@@ -165,10 +165,7 @@ func (j *fileImport) addIDs(wallets []data.Address, tokens []string, wallet, tok
 		if err := j.exec("MemoryEmpty"); err != nil {
 			return err
 		}
-		if err := j.appendEach("s_wallet", len(wallets), func(to *engine.ChunkAppender, i int) {
-			to.Int32(0, int32(wallet+i))
-			to.Bytes(1, wallets[i][:])
-		}); err != nil {
+		if err := j.stageWallets(int32(wallet), wallets); err != nil {
 			return err
 		}
 		if err := j.exec("AddWallets", "@first", strconv.Itoa(wallet)); err != nil {
@@ -181,10 +178,7 @@ func (j *fileImport) addIDs(wallets []data.Address, tokens []string, wallet, tok
 	if err := j.exec("MemoryTokensEmpty"); err != nil {
 		return err
 	}
-	if err := j.appendEach("s_token", len(tokens), func(to *engine.ChunkAppender, i int) {
-		to.Int32(0, int32(token+i))
-		to.Text(1, tokens[i])
-	}); err != nil {
+	if err := j.stageTokens(int32(token), tokens); err != nil {
 		return err
 	}
 	return j.exec("AddTokens", "@first", strconv.Itoa(token))

@@ -177,7 +177,13 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 		}
 	}
 	rng.Shuffle(len(said), func(a, b int) { said[a], said[b] = said[b], said[a] })
-	if err := engine.Append(j.conn, "markets", len(known), func(i int) []driver.Value { return known[i] }); err != nil {
+	if _, err := j.conn.ExecContext(j.ctx, "CREATE OR REPLACE TEMP TABLE drawn_markets AS FROM markets LIMIT 0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.AppendTemp(j.conn, "drawn_markets", len(known), func(i int) []driver.Value { return known[i] }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.conn.ExecContext(j.ctx, "INSERT INTO markets FROM drawn_markets"); err != nil {
 		t.Fatal(err)
 	}
 	if err := engine.AppendTemp(j.conn, "m_raw", len(said), func(i int) []driver.Value { return said[i] }); err != nil {

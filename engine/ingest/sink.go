@@ -137,7 +137,6 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		s.tokens, s.blocks = to("n_map"), to("s_block")
 		marketRows := to("m_raw")
 		want := 3
-		var err error
 		if j.src.feed.Query == nil {
 			j.held = heldFills{only: true}
 			latest := j.latest()
@@ -147,15 +146,12 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		}
 		if j.src.hasWeather() {
 			s.weather = &weatherRows{issue: to("s_issue"), report: to("s_report"), obs: to("s_obs"),
-				normal: to("s_normal"), cities: j.im.Feeds.Gazetteer(), latest: j.started.Add(clockSlack).UnixMicro()}
+				normal: to("s_normal"), cities: j.im.Feeds.Gazetteer(), latest: j.latest()}
 			want += 4
 		}
-		switch {
-		case err != nil:
-		case len(open) == want:
+		err := errors.New("cannot append to the staging tables")
+		if len(open) == want {
 			err = f(s)
-		default:
-			err = errors.New("cannot append to the staging tables")
 		}
 		if err == nil && s.fills == nil && j.staged != nil && j.staged.byLog != nil { // of the many there was none
 			err = s.openRaw()

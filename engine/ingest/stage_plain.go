@@ -157,18 +157,10 @@ func (j *fileImport) plainNames(p *plainReader) error {
 	if err := j.execAll("MemoryEmpty", "MemoryTokensEmpty", "PlainSaid"); err != nil {
 		return err
 	}
-	err := j.appendEach("s_wallet", len(p.fresh), func(to *engine.ChunkAppender, i int) {
-		to.Int32(0, p.wallet+int32(i))
-		to.Bytes(1, p.fresh[i][:])
-	})
-	if err != nil {
+	if err := j.stageWallets(p.wallet, p.fresh); err != nil {
 		return err
 	}
-	err = j.appendEach("s_token", len(p.named), func(to *engine.ChunkAppender, i int) {
-		to.Int32(0, p.token+int32(i))
-		to.Text(1, p.named[i])
-	})
-	if err != nil {
+	if err := j.stageTokens(p.token, p.named); err != nil {
 		return err
 	}
 	var said []string
@@ -188,6 +180,22 @@ func (j *fileImport) plainNames(p *plainReader) error {
 			to.Int8(2, m.outcome)
 		}
 		to.Int64(3, m.row)
+	})
+}
+
+// stageWallets adds new wallets to s_wallet, of which the first has the id first.
+func (j *fileImport) stageWallets(first int32, wallets []data.Address) error {
+	return j.appendEach("s_wallet", len(wallets), func(to *engine.ChunkAppender, i int) {
+		to.Int32(0, first+int32(i))
+		to.Bytes(1, wallets[i][:])
+	})
+}
+
+// stageTokens adds new tokens to s_token, of which the first has the id first.
+func (j *fileImport) stageTokens(first int32, tokens []string) error {
+	return j.appendEach("s_token", len(tokens), func(to *engine.ChunkAppender, i int) {
+		to.Int32(0, first+int32(i))
+		to.Text(1, tokens[i])
 	})
 }
 

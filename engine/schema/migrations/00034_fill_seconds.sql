@@ -1,7 +1,7 @@
 -- +goose Up
 -- The time of a fill in two columns: whole seconds since 1970, which differ little from one fill to the next, and the
--- microseconds beyond them, which are 0 on a chain. ts is computed from them where it is read. Whoever looks for a range
--- of time has to compare seconds as well: zone maps know nothing of ts.
+-- microseconds beyond them, which are 0 on a chain. ts is computed from them where it is read. A range of time
+-- has to be compared with seconds as well: zone maps know nothing of ts.
 CREATE TABLE fills_timed (seconds BIGINT NOT NULL, micros INTEGER NOT NULL, wallet INTEGER NOT NULL, token INTEGER NOT NULL,
   side TINYINT NOT NULL, role TINYINT NOT NULL, shares BIGINT NOT NULL, usd BIGINT NOT NULL, fee BIGINT NOT NULL, tx BLOB,
   log_index INTEGER, repeat SMALLINT NOT NULL, batch INTEGER NOT NULL, block BIGINT,
