@@ -281,9 +281,8 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 		}
 	}
 	all := []finding{checkOpenFiles(openFilesLimit(), "a process started from here")}
-	if pid, exe := dir.Holder(); pid != 0 {
-		return append(all, finding{"lock", fails, fmt.Sprintf("%s is in use by process %d%s, which does not answer on %s", dir.Database(), pid, exe, dir.AdminSocket()),
-			"if it is a command of pmx, wait for it; if it hangs, stop it"}), nil
+	if held := inUse(dir); held != nil {
+		return append(all, *held), nil
 	}
 	all = append(all, notRunning(dir))
 	if _, follows := replica.Of(dir); follows {
@@ -296,6 +295,17 @@ func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding
 		return append(all, closed...), nil
 	}
 	return append(all, checkDatabase(ctx, dir)), nil
+}
+
+// inUse is the finding that a process has the database open although no server answers: it is starting, or it is a command; nil:
+// no process has it open.
+func inUse(dir engine.Dir) *finding {
+	pid, exe := dir.Holder()
+	if pid == 0 {
+		return nil
+	}
+	return &finding{"lock", fails, fmt.Sprintf("%s is in use by process %d%s, which does not answer on %s", dir.Database(), pid, exe, dir.AdminSocket()),
+		"if it is a command of pmx, or a server that is starting, wait for it; if it hangs, stop it"}
 }
 
 // notRunning is the finding that no server is running on a data directory.

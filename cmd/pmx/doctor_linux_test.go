@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -54,6 +55,15 @@ func TestDoctorNamesTheProcessThatHoldsTheDatabase(t *testing.T) {
 	last := found[len(found)-1]
 	if last.Check != "lock" || last.Level != fails || last.Do == "" || !strings.Contains(last.Detail, fmt.Sprintf("is in use by process %d (", cmd.Process.Pid)) {
 		t.Errorf("found = %+v", found)
+	}
+	var text bytes.Buffer
+	cli := CLI{DataDir: string(dir)}
+	if err := (&StatusCmd{}).Run(t.Context(), &cli, stdio{out: &text, err: &text}); err != nil {
+		t.Fatal(err)
+	}
+	if s := text.String(); !strings.Contains(s, "none answers, but a process has the database open") || !strings.Contains(s, fmt.Sprintf("is in use by process %d (", cmd.Process.Pid)) ||
+		strings.Contains(s, "no server is running") {
+		t.Errorf("status: %s", s)
 	}
 	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
 		t.Fatal(err)

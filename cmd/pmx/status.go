@@ -94,6 +94,7 @@ type statusReport struct {
 	DataDir  string         `json:"data_dir"`
 	Running  bool           `json:"running"`
 	Server   *serverStatus  `json:"server"` // null if none answers
+	InUse    bool           `json:"in_use"` // no server answers, but a process has the database open: a command, or a server that is starting
 	Disk     diskStatus     `json:"disk"`
 	Keys     map[string]int `json:"keys"` // valid ones, by tier; null if there are none yet
 	Findings []finding      `json:"findings"`
@@ -222,7 +223,12 @@ func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return err
 	}
 	if !r.Running {
-		r.Findings = append(r.Findings, notRunning(dir))
+		held := inUse(dir)
+		if r.InUse = held != nil; r.InUse {
+			r.Findings = append(r.Findings, *held)
+		} else {
+			r.Findings = append(r.Findings, notRunning(dir))
+		}
 	}
 	r.Findings = append(r.Findings, troubles(append(checkDisk(dir), checkServer(r.Server, now)...))...)
 	if c.JSON {
@@ -264,11 +270,14 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 		_, _ = fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("data directory", "%s", visible(r.DataDir, ""))
-	if s := r.Server; s != nil {
-		s.lines(line, now)
-	} else if r.Running {
+	switch {
+	case r.Server != nil:
+		r.Server.lines(line, now)
+	case r.Running:
 		line("server", "running; no further status")
-	} else {
+	case r.InUse:
+		line("server", "none answers, but a process has the database open")
+	default:
 		line("server", "not running")
 	}
 	line("disk", "%s free of %s; %s", bytesOf(r.Disk.Free), bytesOf(r.Disk.Size), counted(r.Disk.Used, func(n int64) string { return bytesOf(n) }))
