@@ -17,6 +17,7 @@ import (
 
 const (
 	freshRows   = 10_000
+	freshSpan   = 216 // seconds in which a venue with 4 million fills a day has that many
 	freshRounds = 7
 )
 
@@ -83,7 +84,7 @@ func (s *service) awaitLeaderboards(ctx context.Context) error {
 func (b *bench) freshRound(s *service, round int) (time.Duration, error) {
 	file := filepath.Join(s.keeper.DB().Dir().Exports(), "fresh.csv")
 	err := s.keeper.DB().Write(b.ctx, func(conn *sql.Conn) error {
-		query := duckStatements.Get("FreshFills", "@later", "600000000", "@rows", fmt.Sprint(freshRows), "@round", fmt.Sprint(round, time.Now().UnixNano()),
+		query := duckStatements.Get("FreshFills", "@span", fmt.Sprint(freshSpan), "@rows", fmt.Sprint(freshRows), "@round", fmt.Sprint(round, time.Now().UnixNano()),
 			"@file", file)
 		_, err := conn.ExecContext(b.ctx, query)
 		return err

@@ -14,7 +14,7 @@ import (
 
 // placeholders are what the code puts into the statements of DuckDB.
 var placeholders = []string{
-	"@file", "/nowhere", "@rows", "1", "@later", "1", "@round", "1", "@crowd", "1", "@options", "FORMAT csv, HEADER true",
+	"@file", "/nowhere", "@rows", "1", "@span", "1", "@round", "1", "@crowd", "1", "@options", "FORMAT csv, HEADER true",
 	"@days", "('x', 1, 2, 3)", "@kind", "TEMP TABLE", "@query", "SELECT token, wallet FROM position", "@keys", "token, wallet",
 	"@columns", `"token"::INTEGER, "wallet"::INTEGER`, "@column", `"token"::INTEGER`, "@sums", "count(*), count(DISTINCT token)", "@key", "token", "@near", "fills", "@of", "p.position",
 }

@@ -29,10 +29,10 @@ FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 
 JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token ORDER BY f.ts
 
 -- name: FreshFills
--- Writes a file of new fills: copies of the newest ones of the venue with later times and other
--- transactions, so that they have the currently active wallets and markets.
+-- Writes a file of new fills: copies of the newest ones of the venue with other transactions, so that they have the currently
+-- active wallets and markets. Their times are after the newest fact, in a span of @span seconds.
 COPY (
-  SELECT f.ts + @later AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
+  SELECT (SELECT max(ts) FROM fills) + 1000000 * (1 + (row_number() OVER (ORDER BY f.ts, f.tx, f.log_index, f.wallet) - 1) * @span // @rows) AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
     CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, f.shares / 1000000 AS shares, f.usd / 1000000 AS usd,
     CASE f.role WHEN 1 THEN 'maker' ELSE 'taker' END AS role, '0x' || sha256(hex(f.tx) || '@round') AS tx
   FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 ORDER BY ts DESC LIMIT @rows) AS f
