@@ -53,6 +53,14 @@ func RebuildIn(t *testing.T, least int64) {
 	t.Cleanup(func() { rebuildMemory = before })
 }
 
+// InLittle is inLittle; the limit is lowered when f begins.
+func (k *Keeper) InLittle(most int64, f func(conn *sql.Conn) error) error {
+	return k.inLittle(context.Background(), most, func(conn *sql.Conn, bound func()) error {
+		bound()
+		return f(conn)
+	})
+}
+
 // LiveHeapIs lets keepers see a live heap of that many bytes during a test. It can be changed.
 func LiveHeapIs(t *testing.T, bytes int64) *atomic.Int64 {
 	before, heap := liveHeap, &atomic.Int64{}

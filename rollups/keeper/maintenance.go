@@ -181,17 +181,34 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 }
 
 func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Check, err error) {
-	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), step)
+	fills := int64(0)
+	err = k.db.Write(ctx, func(conn *sql.Conn) (err error) {
+		fills, err = rollups.FillCount(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	engine.ReturnMemory() // a start leaves much garbage
+	engine.BoundGarbage(verifyGarbage)
+	defer engine.BoundGarbage(0) // a following server bounds it again within a minute
+	defer k.unbound(context.WithoutCancel(ctx))
+	err = k.inLittle(ctx, verifyMemory.of(fills), func(conn *sql.Conn, bound func()) error {
+		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
+			bound() // the chunks are those of the usual limit: writing to disk costs less than more chunks do
+			if step != nil {
+				step(name, done, of)
+			}
+		})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	if k.live != nil {
-		checks = append(checks, k.verifyLive(ctx)...)
+		checks = append(checks, k.verifyLive(ctx, loadMemory.of(fills)))
 	}
-	segments, err := k.verifySegments(ctx)
+	segments, err := k.verifySegments(ctx, verifyMemory.of(fills))
 	if k.segments != nil && k.segments.damaged() {
 		k.startSegmentBuild()
 	}

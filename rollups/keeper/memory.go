@@ -142,6 +142,15 @@ var (
 	segmentsMemory   = share{least: 96 << 20, each: 24}
 )
 
+// DuckDB's memory limits while a server verifies. While it loads a second snapshot, which takes as much memory as the one that is
+// served, DuckDB gets less. verifyGarbage is how much garbage Go may hold meanwhile.
+const verifyGarbage = 128 << 20
+
+var (
+	verifyMemory = share{least: 1 << 30, each: 14}
+	loadMemory   = share{least: 512 << 20, each: 4}
+)
+
 // share is an amount of memory by number of fills, in bytes.
 type share struct{ least, each int64 }
 
@@ -153,6 +162,29 @@ func (k *Keeper) bound(ctx context.Context, most int64) {
 	if err != nil && ctx.Err() == nil {
 		k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
 	}
+}
+
+// inLittle runs f within a Write. bound lowers DuckDB's memory limit to most bytes; f calls it now and then, because a query restores
+// the usual limit. If f lacks memory with the lower one, it runs again with the usual one.
+func (k *Keeper) inLittle(ctx context.Context, most int64, f func(conn *sql.Conn, bound func()) error) error {
+	lowered := false
+	run := func(most int64) error {
+		return k.db.Write(ctx, func(conn *sql.Conn) error {
+			return f(conn, func() {
+				if err := k.db.BoundMemory(ctx, conn, most); err != nil && ctx.Err() == nil {
+					k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
+				}
+				lowered = lowered || k.db.Bounded()
+			})
+		})
+	}
+	err := run(most)
+	if errors.Is(err, engine.ErrMemory) && lowered {
+		k.cfg.Log.Debug().Err(err).Msg("it is done again with more memory")
+		k.unbound(ctx)
+		err = run(0)
+	}
+	return err
 }
 
 // unbound restores DuckDB's usual memory limit.

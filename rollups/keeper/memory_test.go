@@ -2,6 +2,7 @@ package keeper_test
 
 import (
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
+	"pmx/rollups"
 	"pmx/rollups/keeper"
 )
 
@@ -135,5 +137,73 @@ func TestARebuildThatNeedsMoreMemoryGetsIt(t *testing.T) {
 			t.Errorf("with %d bytes %d fills are shown, stale %v: %q", least, c, k.Freshness().Stale, l.seen)
 		}
 		alsoVerify(t, k)
+	}
+}
+
+// TestAVerificationTakesLittleMemory: the limit is lower while statements run, lower still while a second snapshot is loaded, and the
+// usual one afterwards. A query restores the usual one until the next check.
+func TestAVerificationTakesLittleMemory(t *testing.T) {
+	k, l := openLimited(t)
+	usual := limitOf(t, k)
+	if _, err := k.Commit(t.Context(), batchOf(0, 50), ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	before := len(l.sets())
+	n := 0
+	checks, err := k.Verify(t.Context(), func(string, int, int) {
+		if !k.DB().Bounded() {
+			t.Errorf("step %d has the usual limit", n)
+		}
+		if n++; n == 2 {
+			if err := k.DB().UnboundMemory(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || slices.ContainsFunc(checks, func(c rollups.Check) bool { return !c.OK }) {
+		t.Fatalf("checks = %+v, err = %v", checks, err)
+	}
+	verifies, loads := "'1048576KiB'", "'524288KiB'"
+	if got, want := l.sets()[before:], []string{verifies, "'2GB'", verifies, loads, verifies, "'2GB'"}; !slices.Equal(got, want) {
+		t.Errorf("limits were %q, want %q", got, want)
+	}
+	if limit := limitOf(t, k); limit != usual || n < 3 {
+		t.Errorf("the limit is %s, before %s, after %d steps", limit, usual, n)
+	}
+}
+
+// TestWorkThatNeedsMoreMemoryGetsIt: what lacks memory with the lower limit runs again with the usual one, which also remains if it
+// cannot be lowered; what lacks memory even so, or fails for another reason, does not run again.
+func TestWorkThatNeedsMoreMemoryGetsIt(t *testing.T) {
+	k, _ := openLimited(t)
+	usual, other := limitOf(t, k), errors.New("another reason")
+	for _, c := range []struct {
+		most int64
+		errs []error // of each run
+		want error
+	}{
+		{64 << 20, []error{nil}, nil},
+		{64 << 20, []error{engine.ErrMemory, nil}, nil},
+		{64 << 20, []error{engine.ErrMemory, engine.ErrMemory}, engine.ErrMemory},
+		{64 << 20, []error{other}, other},
+		{1 << 10, []error{engine.ErrMemory}, engine.ErrMemory},
+	} {
+		var limits []string
+		err := k.InLittle(c.most, func(conn *sql.Conn) error {
+			var limit string
+			if err := conn.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit')").Scan(&limit); err != nil {
+				t.Fatal(err)
+			}
+			limits = append(limits, limit)
+			return c.errs[len(limits)-1]
+		})
+		lowered := c.most >= 64<<20
+		if !errors.Is(err, c.want) || len(limits) != len(c.errs) || (limits[0] == usual) == lowered || len(limits) > 1 && limits[1] != usual {
+			t.Errorf("%d bytes, %v: err = %v, limits = %q, usual %s", c.most, c.errs, err, limits, usual)
+		}
+		if err := k.DB().UnboundMemory(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
