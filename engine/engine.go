@@ -188,7 +188,7 @@ func (db *DB) Close() error {
 	}
 	var err error
 	if db.opts.readOnly == "" {
-		_, err = db.pools.writer.Exec("CHECKPOINT")
+		err = checkpoint(context.Background(), db.pools.writer)
 	}
 	if isFault(err) || errors.Is(err, ErrDiskFull) {
 		err = nil // the log is replayed at the next open
@@ -375,7 +375,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 		if db.frozen.held.Load() {
 			return nil
 		}
-		_, err := conn.ExecContext(ctx, "CHECKPOINT")
+		err := checkpoint(ctx, conn)
 		db.release.stuck = 0
 		return err
 	})

@@ -112,7 +112,7 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	err = db.Write(ctx, func(writer *sql.Conn) error {
 		began := time.Now()
-		if _, err := writer.ExecContext(ctx, "CHECKPOINT"); err != nil {
+		if err := checkpoint(ctx, writer); err != nil {
 			return err
 		}
 		// Write holds the gate, too. If somebody is waiting for it, taking it a second time would
