@@ -287,7 +287,7 @@ func TestTheDesksTradersFollowTheOperatorsCities(t *testing.T) {
 // verifyDesk verifies the rollup of the desk's traders.
 func (v *venue) verifyDesk() {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		checks, err := rollups.Verify(ctx, conn, v.live.Cities, nil)
+		checks, err := rollups.Verify(ctx, conn, v.live.Cities, nil, nil)
 		if i := slices.IndexFunc(checks, func(c rollups.Check) bool { return c.Name == "rebuilt_desk_wallet" }); err == nil && (i < 0 || !checks[i].OK) {
 			return fmt.Errorf("desk_wallet is not its definition: %+v", checks)
 		}

@@ -210,7 +210,7 @@ func TestATokenThatMovesKeepsItsDays(t *testing.T) {
 func (v *venue) proved() {
 	v.t.Helper()
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		checks, err := rollups.Verify(ctx, conn, nil, nil)
+		checks, err := rollups.Verify(ctx, conn, nil, nil, nil)
 		for _, c := range checks {
 			if !c.OK && c.Name != "zero_sum_markets" {
 				v.t.Errorf("verify: %+v", c)

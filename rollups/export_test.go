@@ -13,7 +13,7 @@ func RebuildAtOnce(ctx context.Context, conn *sql.Conn, rows int64) error {
 
 // VerifyAtOnce is Verify with that many rows at once.
 func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, error) {
-	return verifyAtOnce(ctx, conn, nil, rows, nil)
+	return verifyAtOnce(ctx, conn, nil, rows, nil, nil)
 }
 
 // Ranges returns ranges of keys, including both ends, with at most that many rows each.

@@ -173,7 +173,7 @@ func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
 		if _, err := conn.ExecContext(ctx, "UPDATE index_snapshot SET volume_24h = volume_24h + 1 WHERE bucket % 288 = 0"); err != nil {
 			return err
 		}
-		checks, err := rollups.Verify(ctx, conn, nil, nil)
+		checks, err := rollups.Verify(ctx, conn, nil, nil, nil)
 		for _, c := range checks {
 			if c.Name == "index_snapshots" && (c.OK || c.Bad != 160+1) {
 				t.Errorf("verify: %+v", c)

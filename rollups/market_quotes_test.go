@@ -79,7 +79,7 @@ func (v *venue) kept() map[data.Hash]standing {
 // failed returns the failed checks of verify.
 func (v *venue) failed() (names []string) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		checks, err := rollups.Verify(ctx, conn, nil, nil)
+		checks, err := rollups.Verify(ctx, conn, nil, nil, nil)
 		for _, c := range checks {
 			if !c.OK {
 				names = append(names, c.Name)

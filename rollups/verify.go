@@ -21,13 +21,16 @@ type Check struct {
 // Verify checks the database in SQL: every rollup equals its definition over the facts row by row,
 // no fill is there twice, sums agree across grains, and profits and losses of complete markets
 // without fees cancel out. It changes nothing. cities are those of the weather desk, nil for the
-// built-in ones. step is called with the name of each check before it runs.
-func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) ([]Check, error) {
-	return verifyAtOnce(ctx, conn, cities, 0, step)
+// built-in ones. step is called with the name of each check before it runs, and pause before each large statement; both may be nil.
+func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int), pause func()) ([]Check, error) {
+	return verifyAtOnce(ctx, conn, cities, 0, step, pause)
 }
 
 // verifyAtOnce is Verify with so many rows at once, 0 for as many as memory allows.
-func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) ([]Check, error) {
+func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), pause func()) ([]Check, error) {
+	if pause == nil {
+		pause = func() {}
+	}
 	if pulled, err := ReadPulled(ctx, conn); pulled != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -38,7 +41,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, conn: conn, cities: cities, chunker: p}
+	v := &verifier{ctx: ctx, conn: conn, cities: cities, chunker: p, pause: pause}
 	defer v.drop()
 	s, err := readProgress(ctx, conn)
 	if err != nil {
@@ -61,6 +64,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 		if area.check == nil {
 			continue
 		}
+		v.pause()
 		c, err := area.check(v)
 		if err != nil {
 			return nil, fmt.Errorf("verify %s: %w", c.Name, err)
@@ -83,6 +87,7 @@ type verifier struct {
 	conn    *sql.Conn
 	cities  *data.Gazetteer
 	chunker *chunker
+	pause   func() // called before each large statement
 	checks  []Check
 	made    []string // statements that drop what it made
 }
@@ -95,6 +100,7 @@ func (v *verifier) rebuilt(step func(string, int, int)) error {
 		if step != nil {
 			step("rebuilt_"+name, done, of)
 		}
+		v.pause()
 	}
 	return b.all(tell, func(t table, chunks []chunk) error { return v.compare(b, t, chunks) }, func() error { return nil })
 }
@@ -113,6 +119,7 @@ var readLater = map[string]bool{"position": true, "wallet_day": true, "token_day
 func (v *verifier) compare(b *rebuilder, t table, chunks []chunk) error {
 	c := Check{Name: "rebuilt_" + t.name}
 	for _, p := range chunks {
+		v.pause()
 		where, computed := "", t.counting(p.query)
 		if !p.whole() { // in little memory its rows are computed first, and compared afterwards
 			where = p.of(t.keys[0])
@@ -120,6 +127,7 @@ func (v *verifier) compare(b *rebuilder, t table, chunks []chunk) error {
 				return err
 			}
 			computed = t.rows(chunkTable)
+			v.pause()
 		}
 		query := statements.Get("CompareRows", "@columns", t.columnList(), "@merged", t.merged(where), "@rebuilt", computed)
 		var rows, bad int64
@@ -162,6 +170,7 @@ func (v *verifier) keep(b *rebuilder, t table, chunks []chunk, equal bool) error
 	}
 	v.made = append(v.made, statements.Get("DropTable", "@table", "temp."+t.rebuiltTable()))
 	for _, p := range chunks {
+		v.pause()
 		if err := b.into(t.rebuiltTable(), t.counting(p.query)); err != nil {
 			return err
 		}
@@ -176,6 +185,7 @@ func (v *verifier) assert(name string) error {
 		return err
 	}
 	for _, query := range queries {
+		v.pause()
 		var rows, bad int64
 		if err := v.conn.QueryRowContext(v.ctx, query).Scan(&rows, &bad); err != nil {
 			return err
@@ -234,6 +244,7 @@ func (v *verifier) evenMarkets() error {
 		return err
 	}
 	for _, r := range markets {
+		v.pause()
 		if err := b.into("even_market", statements.Get("EvenMarkets", "@which", r.of("t.market"))); err != nil {
 			return err
 		}
@@ -243,6 +254,7 @@ func (v *verifier) evenMarkets() error {
 		return err
 	}
 	for _, r := range hours {
+		v.pause()
 		if err := b.into("one_sided", statements.Get("OneSided", "@when", r.inHours())); err != nil {
 			return err
 		}

@@ -225,6 +225,7 @@ func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if !r.Running {
 		held := inUse(dir)
 		if r.InUse = held != nil; r.InUse {
+			held.Level = warns // it may well be starting
 			r.Findings = append(r.Findings, *held)
 		} else {
 			r.Findings = append(r.Findings, notRunning(dir))

@@ -162,6 +162,7 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 // Verify verifies the whole database; it changes nothing, but waits for imports and makes later
 // ones wait. Freshness then has the result.
 func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
+	k.awaitStarted(ctx) // what is read at the start takes memory of its own
 	if err := k.work.Lock(ctx); err != nil {
 		return nil, err
 	}
@@ -190,16 +191,10 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	engine.ReturnMemory() // a start leaves much garbage
-	engine.BoundGarbage(verifyGarbage)
-	defer engine.BoundGarbage(0) // a following server bounds it again within a minute
-	defer k.unbound(context.WithoutCancel(ctx))
+	defer k.endVerify()
 	err = k.inLittle(ctx, verifyMemory.of(fills), func(conn *sql.Conn, bound func()) error {
-		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
-			bound() // the chunks are those of the usual limit: writing to disk costs less than more chunks do
-			if step != nil {
-				step(name, done, of)
-			}
-		})
+		// The chunks are those of the usual limit: writing to disk costs less than more chunks do.
+		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), step, bound)
 		return err
 	})
 	if err != nil {
@@ -210,6 +205,7 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 	}
 	segments, err := k.verifySegments(ctx, verifyMemory.of(fills))
 	if k.segments != nil && k.segments.damaged() {
+		k.unbound(context.WithoutCancel(ctx))
 		k.startSegmentBuild()
 	}
 	if err != nil {

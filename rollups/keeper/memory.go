@@ -164,13 +164,15 @@ func (k *Keeper) bound(ctx context.Context, most int64) {
 	}
 }
 
-// inLittle runs f within a Write. bound lowers DuckDB's memory limit to most bytes; f calls it now and then, because a query restores
-// the usual limit. If f lacks memory with the lower one, it runs again with the usual one.
+// inLittle runs f within a Write. bound lowers DuckDB's memory limit to most bytes, and bounds Go's garbage; f calls it now and then,
+// because a query restores the usual limit, and other work bounds garbage differently. If f lacks memory with the lower limit, or
+// space for what it wrote to disk because of that, it runs again with the usual one.
 func (k *Keeper) inLittle(ctx context.Context, most int64, f func(conn *sql.Conn, bound func()) error) error {
 	lowered := false
 	run := func(most int64) error {
 		return k.db.Write(ctx, func(conn *sql.Conn) error {
 			return f(conn, func() {
+				engine.BoundGarbage(verifyGarbage)
 				if err := k.db.BoundMemory(ctx, conn, most); err != nil && ctx.Err() == nil {
 					k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
 				}
@@ -179,12 +181,22 @@ func (k *Keeper) inLittle(ctx context.Context, most int64, f func(conn *sql.Conn
 		})
 	}
 	err := run(most)
-	if errors.Is(err, engine.ErrMemory) && lowered {
-		k.cfg.Log.Debug().Err(err).Msg("it is done again with more memory")
+	if lowered && (errors.Is(err, engine.ErrMemory) || errors.Is(err, engine.ErrDiskFull)) {
+		k.cfg.Log.Info().Err(err).Msg("it is done again with more memory")
 		k.unbound(ctx)
 		err = run(0)
 	}
 	return err
+}
+
+// endVerify restores the usual limits.
+func (k *Keeper) endVerify() {
+	k.unbound(context.WithoutCancel(k.ctx)) // also if the caller has left
+	if k.live != nil && !k.garbageAt.IsZero() {
+		engine.BoundGarbage(followedGarbage)
+		return
+	}
+	engine.BoundGarbage(0)
 }
 
 // unbound restores DuckDB's usual memory limit.
@@ -234,6 +246,7 @@ func (k *Keeper) shownBehind(ctx context.Context, fills int64) {
 // checkpointedBehind returns the memory that the checkpoint needed, before files are written below segments/.
 func (k *Keeper) checkpointedBehind(ctx context.Context, fills int64) {
 	k.releaseBlocks(ctx, 0) // after the checkpoint: before it, data about deleted rows cannot be evicted
+	k.writesBehind.Store(true)
 	k.bound(ctx, segmentsMemory.of(fills))
 	if k.live != nil {
 		k.garbageAt = k.cfg.Now()
@@ -248,6 +261,7 @@ func (k *Keeper) endBehind() {
 			k.segments.building.Lock()
 			defer k.segments.building.Unlock()
 		}
+		k.writesBehind.Store(false)
 		k.unbound(context.WithoutCancel(k.ctx)) // closing makes a checkpoint
 		if k.live != nil {
 			engine.BoundGarbage(followedGarbage)

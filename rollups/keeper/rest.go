@@ -57,7 +57,7 @@ func (k *Keeper) rest(ctx context.Context) {
 // firstBuild keeps the memory small while files are written that have all facts, which needs buffers of its own. The function that
 // it returns ends this, and returns the memory. At the end of a catch-up the memory has lower limits already.
 func (k *Keeper) firstBuild() (end func()) {
-	if k.db.Bounded() {
+	if k.writesBehind.Load() && k.db.Bounded() {
 		return func() { k.releaseFacts(k.ctx) }
 	}
 	engine.BoundGarbage(firstBuildGarbage)

@@ -12,6 +12,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/engine"
 	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -122,20 +123,45 @@ func TestARestingServerReturnsGarbage(t *testing.T) {
 	}
 }
 
+// evicted waits until blocks were evicted n times while first files are written.
+func (l *limits) evicted(n int) bool {
+	for end := time.Now().Add(time.Minute); len(l.of("'524288KiB'")) < n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestFirstFilesThatAVerificationFindsAreWrittenInLittleMemory: their eviction begins once the verification ends.
+func TestFirstFilesThatAVerificationFindsAreWrittenInLittleMemory(t *testing.T) {
+	k, l := openLimited(t)
+	if _, err := k.Commit(t.Context(), batchOf(0, 50), ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	n, end := 0, func() {}
+	if _, err := k.Verify(t.Context(), func(string, int, int) {
+		if n++; n == 2 {
+			end = k.FirstBuild()
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if before := len(l.of("'524288KiB'")); !l.evicted(before + 1) {
+		t.Errorf("limits: %q", l.sets())
+	}
+	k.CancelBackground()
+	end()
+}
+
 // TestFirstFilesAreWrittenInLittleMemory: what DuckDB has read is evicted every second, also after a query. The usual limit is in force
 // all the time otherwise, and when the server is closed meanwhile.
 func TestFirstFilesAreWrittenInLittleMemory(t *testing.T) {
 	k, l := openLimited(t)
 	usual := limitOf(t, k)
 	end := k.FirstBuild()
-	evicted := func(n int) bool {
-		for end := time.Now().Add(time.Minute); len(l.of("'524288KiB'")) < n; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				return false
-			}
-		}
-		return true
-	}
+	evicted := l.evicted
 	if !evicted(1) {
 		t.Fatalf("limits: %q", l.sets())
 	}

@@ -90,7 +90,7 @@ func (k *Keeper) startSegmentBuild() {
 	k.cfg.Watch.Begin(&k.background, "build segments", func() {
 		defer r.building.Unlock()
 		if !r.wallets.Stats().Ready {
-			k.awaitStarted()
+			k.awaitStarted(k.ctx)
 			defer k.firstBuild()()
 		}
 		err := k.buildSegments(k.ctx, r, false)
@@ -105,7 +105,7 @@ func (k *Keeper) startSegmentBuild() {
 
 // awaitStarted waits for Started if there will be one, but not for longer than mostStart: it may never come, as if a task of the
 // caller fails again and again.
-func (k *Keeper) awaitStarted() {
+func (k *Keeper) awaitStarted(ctx context.Context) {
 	if !k.cfg.AwaitStarted {
 		return
 	}
@@ -114,6 +114,7 @@ func (k *Keeper) awaitStarted() {
 	select {
 	case <-k.started:
 	case <-most.C:
+	case <-ctx.Done():
 	case <-k.ctx.Done():
 	}
 }

@@ -15,7 +15,6 @@ func (k *Keeper) verifyLive(ctx context.Context, most int64) rollups.Check {
 	var fresh *rollups.Live
 	defer engine.ReturnMemory()
 	engine.ReturnMemory()
-	engine.BoundGarbage(verifyGarbage) // a share of what is live now
 	err := k.inLittle(ctx, most, func(conn *sql.Conn, bound func()) error {
 		bound()
 		fresh = &rollups.Live{Venue: k.cfg.Venue, Cities: k.cfg.Feeds.Gazetteer()}
@@ -25,6 +24,7 @@ func (k *Keeper) verifyLive(ctx context.Context, most int64) rollups.Check {
 		check.Detail = err.Error()
 		return check
 	}
+	engine.BoundGarbage(verifyGarbage) // more is live now
 	check.Rows, check.Bad = k.live.Snapshot().Compare(fresh.Snapshot())
 	fresh = nil
 	check.OK = check.Bad == 0
