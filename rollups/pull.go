@@ -199,12 +199,12 @@ func verifyPulled(ctx context.Context, conn *sql.Conn) (checks []Check, err erro
 }
 
 // verifyWithoutFills is Verify of a database that was pulled.
-func verifyWithoutFills(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) ([]Check, error) {
+func verifyWithoutFills(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, pause func()) ([]Check, error) {
 	checks, err := verifyPulled(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, conn: conn, cities: cities, checks: checks}
+	v := &verifier{ctx: ctx, conn: conn, cities: cities, checks: checks, pause: pause}
 	for _, c := range pulledAssertions {
 		if err := v.assert(c); err != nil {
 			return nil, fmt.Errorf("verify %s: %w", c, err)

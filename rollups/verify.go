@@ -35,7 +35,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 		if err != nil {
 			return nil, err
 		}
-		return verifyWithoutFills(ctx, conn, cities)
+		return verifyWithoutFills(ctx, conn, cities, pause)
 	}
 	p, err := newChunker(ctx, conn, rows)
 	if err != nil {
