@@ -142,10 +142,11 @@ var (
 	segmentsMemory   = share{least: 96 << 20, each: 24}
 )
 
-// DuckDB's memory limits while a server verifies. While it loads a second snapshot, which takes as much memory as the one that is
-// served, DuckDB gets less. verifyGarbage is how much garbage Go may hold meanwhile.
+// verifyGarbage is how much garbage Go may hold while a server verifies.
 const verifyGarbage = 128 << 20
 
+// DuckDB's memory limits while a server verifies. While it loads a second snapshot, which takes as much memory as the one that is
+// served, DuckDB gets less.
 var (
 	verifyMemory = share{least: 1 << 30, each: 14}
 	loadMemory   = share{least: 512 << 20, each: 4}
@@ -158,7 +159,11 @@ func (s share) of(fills int64) int64 { return max(s.least, fills*s.each) }
 
 // bound lowers DuckDB's memory limit, unless somebody reads the database.
 func (k *Keeper) bound(ctx context.Context, most int64) {
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.BoundMemory(ctx, conn, most) })
+	k.tellBound(ctx, most, k.db.Write(ctx, func(conn *sql.Conn) error { return k.db.BoundMemory(ctx, conn, most) }))
+}
+
+// tellBound logs why the limit of DuckDB's memory is unchanged, if it is.
+func (k *Keeper) tellBound(ctx context.Context, most int64, err error) {
 	if err != nil && ctx.Err() == nil {
 		k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
 	}
@@ -173,9 +178,7 @@ func (k *Keeper) inLittle(ctx context.Context, most int64, f func(conn *sql.Conn
 		return k.db.Write(ctx, func(conn *sql.Conn) error {
 			return f(conn, func() {
 				engine.BoundGarbage(verifyGarbage)
-				if err := k.db.BoundMemory(ctx, conn, most); err != nil && ctx.Err() == nil {
-					k.cfg.Log.Debug().Err(err).Int64("bytes", most).Msg("DuckDB's memory limit is unchanged")
-				}
+				k.tellBound(ctx, most, k.db.BoundMemory(ctx, conn, most))
 				lowered = lowered || k.db.Bounded()
 			})
 		})

@@ -161,14 +161,13 @@ func TestFirstFilesAreWrittenInLittleMemory(t *testing.T) {
 	k, l := openLimited(t)
 	usual := limitOf(t, k)
 	end := k.FirstBuild()
-	evicted := l.evicted
-	if !evicted(1) {
+	if !l.evicted(1) {
 		t.Fatalf("limits: %q", l.sets())
 	}
 	if err := k.Read(t.Context(), func(*sql.Conn) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if !evicted(2) {
+	if !l.evicted(2) {
 		t.Fatalf("after a query, limits: %q", l.sets())
 	}
 	if err := k.Read(t.Context(), func(*sql.Conn) error {
