@@ -275,6 +275,8 @@ var placeholders = map[string]string{
 	"rollups @width":                    "1",
 	"rollups KeysOf @table":             "fills",
 	"rollups KeysOf @key":               "token",
+	"rollups TableDefinition @table":    "position",
+	"rollups DropDefined @table":        "position_delta",
 	"rollups RowsInRange @rows":         "FROM position",
 	"rollups IntoTable @table":          "held_all",
 	"rollups IntoTable @rows":           "FROM held_all",

@@ -123,10 +123,8 @@ func (p *pull) table(t table) error {
 	if !there {
 		return errors.New("was not published")
 	}
-	for _, name := range []string{"EmptyBase", "EmptyDelta"} {
-		if err := p.exec(name, "@base", t.name, "@delta", t.deltaTable()); err != nil {
-			return err
-		}
+	if err := t.empty(p.ctx, p.conn); err != nil {
+		return err
 	}
 	if files == "" && want == 0 {
 		return nil
