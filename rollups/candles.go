@@ -12,7 +12,7 @@ func candleVertical() vertical {
 }
 
 func candleTable() table {
-	return table{name: "candle", delta: "DeltaCandle", by: byTokenFills, with: withFills, unread: true, keys: []string{"token", "hour"},
+	return table{name: "candle", delta: "DeltaCandle", by: byTokenHour, with: withFills, unread: true, keys: []string{"token", "hour"},
 		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"},
 		packed: []packed{packedTrade("opened", "-"), packedPrice("highest"), packedPrice("lowest"), packedTrade("closed", "")}}
 }

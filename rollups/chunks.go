@@ -61,6 +61,7 @@ type keySource struct {
 	key    string // of a row there
 	weight int64  // memory for grouping a row, in rows of ordinary width; 0: 1
 	unit   int64  // of the key in seconds, if only facts of that time are read
+	second string // the rollup has one row for each key and this, which are counted in place of rows
 }
 
 // mostWeight is the largest weight, that of a wallet's totals: seventeen sums of three sources.
@@ -73,7 +74,8 @@ const (
 )
 
 var (
-	byTokenFills   = keySource{table: "fills", key: "token"}
+	byTokenWallet  = keySource{table: "fills", key: "token", second: "wallet"}
+	byTokenHour    = keySource{table: "fills", key: "token", second: hourOfFill}
 	byDayFills     = keySource{table: "fills", key: "seconds // 86400", unit: daySeconds}
 	eachToken      = keySource{table: "tokens", key: "token"}
 	eachWindow     = keySource{table: "tokens", key: "token", weight: 3}
@@ -92,10 +94,23 @@ var (
 type chunker struct {
 	ctx   context.Context
 	conn  *sql.Conn
-	rows  int64                 // at once
-	most  int64                 // rows of the largest table of facts; no rollup or temporary table has more
-	known map[string][]keyRange // by the query of weights
+	rows  int64 // at once
+	most  int64 // rows of the largest table of facts; no rollup or temporary table has more
+	known map[counting][]keyRange
 }
+
+// counting is a query of keys, the aggregate that counts its rows, and how many of them are processed at once.
+type counting struct {
+	rows, count string
+	most        int64
+}
+
+// Ways to count the rows of a counting: its query has a column n, or pair. The estimate is some 13 % off for one range of keys, and
+// hundreds of them make a chunk.
+const (
+	sumOfRows      = "SUM(n)"
+	estimatedPairs = "approx_count_distinct(pair)"
+)
 
 // newChunker makes a chunker for so many rows at once; 0: as many as the memory of the database
 // allows.
@@ -115,7 +130,7 @@ func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, erro
 	if err := conn.QueryRowContext(ctx, statements.Get("LargestFacts")).Scan(&largest); err != nil {
 		return nil, err
 	}
-	return &chunker{ctx: ctx, conn: conn, rows: rows, most: largest, known: map[string][]keyRange{}}, nil
+	return &chunker{ctx: ctx, conn: conn, rows: rows, most: largest, known: map[counting][]keyRange{}}, nil
 }
 
 // narrow is how many rows of a quarter of the ordinary width can be processed at once.
@@ -138,36 +153,49 @@ func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
 
 // rangesOf is ranges with at most so many rows each.
 func (p *chunker) rangesOf(weights string, most int64) ([]keyRange, error) {
-	if p.most <= most {
+	return p.rangesBy(counting{weights, sumOfRows, most})
+}
+
+// rangesBySource is ranges of a rollup's first key; suffix is that of the rollups built before.
+func (p *chunker) rangesBySource(of keySource, suffix string) ([]keyRange, error) {
+	table := strings.ReplaceAll(of.table, "@suffix", suffix)
+	by := counting{statements.Get("KeysOf", "@key", of.key, "@table", table), sumOfRows, max(1, p.rows/max(1, of.weight))}
+	if of.second != "" {
+		by.rows, by.count = statements.Get("PairsOf", "@key", of.key, "@second", of.second, "@table", table), estimatedPairs
+	}
+	return p.rangesBy(by)
+}
+
+func (p *chunker) rangesBy(by counting) ([]keyRange, error) {
+	if p.most <= by.most {
 		return []keyRange{wholeRange}, nil
 	}
-	id := strconv.FormatInt(most, 10) + " " + weights
-	if known, ok := p.known[id]; ok {
+	if known, ok := p.known[by]; ok {
 		return known, nil
 	}
 	var lo, hi, rows int64
-	if err := p.conn.QueryRowContext(p.ctx, statements.Get("KeyEnds", "@weights", weights)).Scan(&lo, &hi, &rows); err != nil {
+	if err := p.conn.QueryRowContext(p.ctx, statements.Get("KeyEnds", "@weights", by.rows, "@count", by.count)).Scan(&lo, &hi, &rows); err != nil {
 		return nil, fmt.Errorf("KeyEnds: %w", err)
 	}
-	c := &cutting{most: most}
-	if rows > most {
-		if err := p.cut(c, weights, lo, hi); err != nil {
+	c := &cutting{most: by.most}
+	if rows > by.most {
+		if err := p.cut(c, by, lo, hi); err != nil {
 			return nil, err
 		}
 	}
-	p.known[id] = c.ranges()
-	return p.known[id], nil
+	p.known[by] = c.ranges()
+	return p.known[by], nil
 }
 
 // stretches is how many intervals of keys are counted at a time.
 const stretches = 4096
 
 // cut goes through the keys from lo to hi, and recursively through an interval with too many rows.
-func (p *chunker) cut(c *cutting, weights string, lo, hi int64) error {
+func (p *chunker) cut(c *cutting, by counting, lo, hi int64) error {
 	width := (hi-lo)/stretches + 1
 	type stretch struct{ first, rows int64 }
 	var counted []stretch
-	rows, err := p.conn.QueryContext(p.ctx, statements.Get("KeyWeights", "@weights", weights, "@lo", strconv.FormatInt(lo, 10),
+	rows, err := p.conn.QueryContext(p.ctx, statements.Get("KeyWeights", "@weights", by.rows, "@count", by.count, "@lo", strconv.FormatInt(lo, 10),
 		"@hi", strconv.FormatInt(hi, 10), "@width", strconv.FormatInt(width, 10)))
 	if err != nil {
 		return fmt.Errorf("KeyWeights: %w", err)
@@ -186,7 +214,7 @@ func (p *chunker) cut(c *cutting, weights string, lo, hi int64) error {
 	}
 	for _, s := range counted {
 		if s.rows > c.most && width > 1 {
-			if err := p.cut(c, weights, s.first, min(hi, s.first+width-1)); err != nil {
+			if err := p.cut(c, by, s.first, min(hi, s.first+width-1)); err != nil {
 				return err
 			}
 			continue

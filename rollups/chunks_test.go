@@ -57,6 +57,43 @@ func TestRangesHoldEveryKeyOnce(t *testing.T) {
 	})
 }
 
+// TestRangesOfPairsCountEachPairOnce: ranges for a rollup with a row for each pair of keys have about as many different pairs as can
+// be processed at once, however often each occurs, and hold every key once.
+func TestRangesOfPairsCountEachPairOnce(t *testing.T) {
+	const most = 20_000
+	v := newVenue(t, nil)
+	defer v.close()
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		// 200,000 pairs of 5,000 keys; those of the last thousand are there nine times, all others twice.
+		if _, err := conn.ExecContext(ctx, "CREATE TEMP TABLE pairs AS SELECT r % 5000 AS key, r // 5000 % 40 AS second FROM range(400000) AS t(r)"+
+			" UNION ALL SELECT 4000 + r % 1000, r // 1000 % 40 FROM range(280000) AS t(r)"); err != nil {
+			return err
+		}
+		ranges, err := rollups.RangesOfPairs(ctx, conn, "pairs", most)
+		if err != nil {
+			return err
+		}
+		if len(ranges) < 8 || len(ranges) > 13 {
+			t.Errorf("%d ranges of 200,000 pairs, %d at once", len(ranges), most)
+		}
+		next := int64(math.MinInt64)
+		for _, r := range ranges {
+			var pairs int64
+			if err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT DISTINCT key, second FROM pairs WHERE key BETWEEN %d AND %d)", r[0], r[1])).Scan(&pairs); err != nil {
+				return err
+			}
+			if r[0] != next || pairs > most*5/4 {
+				t.Errorf("range %v has %d pairs, and the one before ends at %d", r, pairs, next-1)
+			}
+			next = r[1] + 1
+		}
+		if last := ranges[len(ranges)-1]; last[1] != math.MaxInt64 {
+			t.Errorf("the last range is %v", last)
+		}
+		return nil
+	})
+}
+
 // TestVerifyInRangesSeesWhatIsWrongAnywhere: a wrong, missing or additional row is found in any
 // range, and outside the keys of all facts.
 func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {

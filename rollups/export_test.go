@@ -17,12 +17,26 @@ func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, err
 }
 
 // Ranges returns ranges of keys, including both ends, with at most that many rows each.
-func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
-	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, most: math.MaxInt64, known: map[string][]keyRange{}}).ranges(weights, 1)
+func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) ([][2]int64, error) {
+	ranges, err := chunkerOf(ctx, conn, most).ranges(weights, 1)
+	return bounds(ranges), err
+}
+
+// RangesOfPairs is Ranges for the different pairs of a table's columns key and second.
+func RangesOfPairs(ctx context.Context, conn *sql.Conn, table string, most int64) ([][2]int64, error) {
+	ranges, err := chunkerOf(ctx, conn, most).rangesBySource(keySource{table: table, key: "key", second: "second"}, "")
+	return bounds(ranges), err
+}
+
+func chunkerOf(ctx context.Context, conn *sql.Conn, most int64) *chunker {
+	return &chunker{ctx: ctx, conn: conn, rows: most, most: math.MaxInt64, known: map[counting][]keyRange{}}
+}
+
+func bounds(ranges []keyRange) (out [][2]int64) {
 	for _, r := range ranges {
 		out = append(out, [2]int64{r.lo, r.hi})
 	}
-	return out, err
+	return out
 }
 
 // SumByStatements makes the Merger sum up every batch by statements.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"pmx/data"
 	"pmx/engine"
@@ -190,7 +189,7 @@ func (b *rebuilder) into(table, rows string) error {
 func (b *rebuilder) chunks(t table) ([]chunk, error) {
 	ranges, err := []keyRange{wholeRange}, error(nil)
 	if of := t.by; of.table != "" {
-		ranges, err = b.chunker.ranges(statements.Get("KeysOf", "@key", of.key, "@table", strings.ReplaceAll(of.table, "@suffix", b.suffix)), of.weight)
+		ranges, err = b.chunker.rangesBySource(of, b.suffix)
 	}
 	chunks := make([]chunk, 0, len(ranges))
 	for _, r := range ranges {

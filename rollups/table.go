@@ -62,7 +62,7 @@ var tables = allTables()
 // coreTables are the rollups that everything else is made from.
 func coreTables() []table {
 	return []table{
-		{name: "position", delta: "DeltaPosition", by: byTokenFills, with: withFills, keys: []string{"token", "wallet"},
+		{name: "position", delta: "DeltaPosition", by: byTokenWallet, with: withFills, keys: []string{"token", "wallet"},
 			// Three stretches of few tokens: those of one are still in few row groups.
 			order: []string{"token // 256", bySides, "token", "wallet"},
 			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},

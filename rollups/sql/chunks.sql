@@ -15,11 +15,11 @@ SELECT count(*) FROM fills
 SELECT count(*) FROM fills WHERE log_index IS NOT NULL
 
 -- name: KeyEnds
-SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(SUM(n), 0)::BIGINT FROM (@weights) AS w
+SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(@count, 0)::BIGINT FROM (@weights) AS w
 
 -- name: KeyWeights
 -- By ranges of @width keys, from @lo on.
-SELECT (key - @lo) // @width AS stretch, SUM(n)::BIGINT
+SELECT (key - @lo) // @width AS stretch, (@count)::BIGINT
 FROM (@weights) AS w
 WHERE key BETWEEN @lo AND @hi
 GROUP BY stretch
@@ -27,6 +27,10 @@ ORDER BY stretch
 
 -- name: KeysOf
 SELECT (@key)::BIGINT AS key, 1 AS n FROM @table
+
+-- name: PairsOf
+-- The rows of a key and @second; an estimate of how many different ones there are is enough.
+SELECT (@key)::BIGINT AS key, hash(@key, @second) AS pair FROM @table
 
 -- name: MarketsOfPositions
 -- Unmapped tokens have no market.

@@ -173,7 +173,7 @@ SELECT f.wallet, f.fills, f.buy_usd, f.sell_usd, f.fee_usd, coalesce(h.redemptio
   coalesce(h.resolved_markets, 0) AS resolved_markets, coalesce(h.winning_markets, 0) AS winning_markets, f.first_ts, f.last_ts
 FROM (
   SELECT wallet, COUNT(*) AS fills, SUM(CASE side WHEN 0 THEN usd ELSE 0 END) AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sell_usd,
-    SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
+    SUM(CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee ELSE 0 END) AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
   FROM fills
   WHERE token IN (SELECT token FROM tokens WHERE market IN (SELECT market FROM desk_market)) AND @among
   GROUP BY wallet

@@ -205,10 +205,10 @@ SELECT @span, wallet, usd FROM d_redemption WHERE resolved_at > @lo AND resolved
 SELECT token, wallet, SUM(sign) AS fills,
   SUM(CASE side WHEN 0 THEN sign * shares ELSE 0 END) AS buy_shares,
   SUM(CASE side WHEN 1 THEN sign * shares ELSE 0 END) AS sell_shares,
-  SUM(CASE side WHEN 0 THEN sign * greatest(fee, 0) ELSE 0 END) AS fee_shares,
+  SUM(CASE WHEN side = 0 AND fee > 0 THEN sign * fee ELSE 0 END) AS fee_shares,
   SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
   SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-  SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd
+  SUM(sign * CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee ELSE 0 END) AS fee_usd
 FROM n_fill
 GROUP BY token, wallet
 
@@ -216,7 +216,7 @@ GROUP BY token, wallet
 SELECT (ts // 86400000000)::INTEGER AS day, wallet, SUM(sign) AS fills,
   SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
   SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-  SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd
+  SUM(sign * CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee ELSE 0 END) AS fee_usd
 FROM n_fill
 GROUP BY day, wallet
 
@@ -309,7 +309,7 @@ FROM (
     SUM(CASE role WHEN 2 THEN sign ELSE 0 END) AS taker_fills,
     SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
     SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-    SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd,
+    SUM(sign * CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee ELSE 0 END) AS fee_usd,
     0 AS days, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets, 0 AS negative_legs,
     0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash, min(ts) AS first_ts, max(ts) AS last_ts
   FROM n_fill
@@ -353,7 +353,7 @@ FROM (
   SELECT span, wallet, sign AS fills,
     CASE side WHEN 0 THEN sign * usd ELSE 0 END AS buy_usd,
     CASE side WHEN 1 THEN sign * usd ELSE 0 END AS sell_usd,
-    sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
+    sign * CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee ELSE 0 END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
   FROM w_fill
   @redeemed
   @windowundated
