@@ -24,6 +24,8 @@ const (
 	// heap, and Go's limit is lowered only if Go needs less by a share of goKept.
 	movedAtLeast int64 = 16_000_000
 	goKept       int64 = 8
+	// leastLent is what Lend leaves to Go.
+	leastLent int64 = 192_000_000
 )
 
 // Divided is the division of a server's memory at a time, in bytes.
@@ -101,6 +103,36 @@ func (d *Division) move(ctx context.Context, db *DB, was Divided, duckDB int64) 
 		debug.SetMemoryLimit(was.Go)
 	}
 	return moved, err
+}
+
+// Lend gives DuckDB what Go, with a live heap of this many bytes, does not need of its part, for work of a process that serves nothing:
+// its heap stays small while DuckDB works. Restore takes it back. It must not be called within a Write.
+func (d *Division) Lend(ctx context.Context, db *DB, heap int64) error {
+	was := d.Now()
+	goes := max(goNeeds(heap), leastLent)
+	if was.GoFixed || goes >= was.Go {
+		return nil
+	}
+	return d.become(ctx, db, was.DuckDB+was.Go-goes)
+}
+
+// Restore divides the memory as it was before Lend.
+func (d *Division) Restore(ctx context.Context, db *DB) error {
+	if d.Now().DuckDB == d.equal.DuckDB {
+		return nil
+	}
+	return d.become(ctx, db, d.equal.DuckDB)
+}
+
+// become changes both limits, unless queries run and DuckDB's would be lowered.
+func (d *Division) become(ctx context.Context, db *DB, duckDB int64) error {
+	was := d.Now()
+	moved, err := d.move(ctx, db, was, duckDB)
+	if moved {
+		was.DuckDB, was.Go = duckDB, was.Go+was.DuckDB-duckDB
+		d.becomes(was)
+	}
+	return err
 }
 
 func (d *Division) becomes(now Divided) {

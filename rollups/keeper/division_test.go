@@ -104,6 +104,34 @@ func (d *divided) cycle() {
 	}
 }
 
+// TestARebuildLendsDuckDBTheMemoryOfGo, if nothing is served. Go keeps what its heap needs.
+func TestARebuildLendsDuckDBTheMemoryOfGo(t *testing.T) {
+	for _, serve := range []bool{false, true} {
+		cfg, d := configDivided(t, smallHeap)
+		cfg.Serve = serve
+		k, err := keeper.Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closedAtEnd(t, k)
+		d.Keeper = k
+		lent := int64(2*smallLimit - 192)
+		if serve {
+			lent = smallLimit
+		}
+		steps := 0
+		err = k.Rebuild(t.Context(), func(string, int, int) {
+			if steps++; k.Memory().DuckDB != lent*1_000_000 {
+				t.Errorf("served %v: %+v, want %d MB for DuckDB", serve, k.Memory(), lent)
+			}
+		})
+		if err != nil || steps == 0 {
+			t.Fatalf("%d steps, %v", steps, err)
+		}
+		d.expect("after the rebuild", smallLimit, 1)
+	}
+}
+
 // TestTheMemoryIsDividedByTheHeap with every refresh, if nothing is followed; step by step, in both
 // directions. If there is too little, a single warning says so.
 func TestTheMemoryIsDividedByTheHeap(t *testing.T) {

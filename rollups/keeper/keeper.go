@@ -25,7 +25,7 @@ import (
 // Config says which venue to keep, and how.
 type Config struct {
 	Engine engine.Options
-	Memory engine.Memory // of the process, if Serve is set: it is divided between Engine and what is served; zero: Engine.MemoryLimit holds
+	Memory engine.Memory // of the process: it is divided between Engine and what Go has live; zero: Engine.MemoryLimit holds
 	Feeds  ingest.FeedCatalog
 	Log    zerolog.Logger
 	Watch  *guard.Watch     // watches background work; nil: one that logs to Log
@@ -136,7 +136,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 // many open databases.
 func (k *Keeper) engineOptions(databases int64) engine.Options {
 	opts := k.cfg.Engine
-	if k.cfg.Serve && k.cfg.Memory.Total > 0 {
+	if k.cfg.Memory.Total > 0 {
 		k.division = engine.NewDivision(k.cfg.Memory, databases, opts.Threads)
 		opts.MemoryLimit = k.division.MemoryLimit()
 	}

@@ -120,7 +120,9 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 		fills, err = k.rebuildBehind(ctx, step)
 	} else {
 		k.unbound(ctx)
-		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
+		err = k.lending(ctx, func() error {
+			return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
+		})
 	}
 	if err != nil {
 		return err

@@ -116,6 +116,23 @@ func (k *Keeper) followRebuiltHeap(ctx context.Context) {
 	}
 }
 
+// lending runs f, in which DuckDB works and Go waits. If nothing is served, DuckDB has the memory meanwhile that Go does not need.
+func (k *Keeper) lending(ctx context.Context, f func() error) error {
+	if k.division == nil || k.live != nil {
+		return f()
+	}
+	engine.ReturnMemory()
+	if err := k.division.Lend(ctx, k.db, liveHeap()); err != nil && ctx.Err() == nil {
+		k.cfg.Log.Debug().Err(err).Msg("the memory is divided as before")
+	}
+	defer func() {
+		if err := k.division.Restore(context.WithoutCancel(ctx), k.db); err != nil {
+			k.cfg.Log.Error().Err(err).Msg("DuckDB and Go together may take more memory than they should")
+		}
+	}()
+	return f()
+}
+
 // Memory returns the current division of the process's memory; zero if Config.Memory is zero.
 func (k *Keeper) Memory() engine.Divided {
 	if k.division == nil {

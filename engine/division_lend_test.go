@@ -1,0 +1,59 @@
+package engine_test
+
+import (
+	"database/sql"
+	"runtime/debug"
+	"testing"
+
+	"pmx/engine"
+	"pmx/engine/enginetest"
+)
+
+// TestDuckDBBorrowsWhatGoDoesNotNeed, until it is restored, and nothing if Go needs its part.
+func TestDuckDBBorrowsWhatGoDoesNotNeed(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	m, err := engine.ParseMemory("2GB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := engine.NewDivision(m, 1, 2)
+	opts := enginetest.Options(t, t.TempDir(), d.MemoryLimit())
+	db, err := engine.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	inForce := func() (text string) {
+		t.Helper()
+		err := db.Read(t.Context(), func(conn *sql.Conn) error {
+			return conn.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit')").Scan(&text)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	was := inForce()
+	for _, c := range []struct{ heap, goes int64 }{{1_000_000, 192_000_000}, {400_000_000, 532_000_000}, {800_000_000, m.Go}} {
+		if err := d.Lend(t.Context(), db, c.heap); err != nil {
+			t.Fatal(err)
+		}
+		now := d.Now()
+		if now.Go != c.goes || now.Go+now.DuckDB != m.Go+m.DuckDB || debug.SetMemoryLimit(-1) != now.Go && c.goes != m.Go {
+			t.Errorf("for a heap of %d: %+v", c.heap, now)
+		}
+		if (inForce() == was) != (c.goes == m.Go) {
+			t.Errorf("for a heap of %d DuckDB's limit is %s, and was %s", c.heap, inForce(), was)
+		}
+		if err := d.Restore(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if now := d.Now(); now.Memory != m || inForce() != was {
+			t.Errorf("restored: %+v, %s", now, inForce())
+		}
+	}
+}
