@@ -28,7 +28,7 @@ import (
 const (
 	bodyLimit    = 64 << 10
 	headerLimit  = 16 << 10 // request line and headers together
-	writeBuffer  = 4 << 10  // smaller responses are sent with one system call; what is beyond it is not copied
+	writeBuffer  = 64 << 10 // a response that fits is sent with one system call
 	readTimeout  = 10 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
