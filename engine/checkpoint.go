@@ -4,28 +4,38 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// A checkpoint that DuckDB refuses is tried again after checkpointAgain, for five seconds.
+// A checkpoint that DuckDB refuses is tried again after checkpointAgain, for a second, in which nobody can write. Freeze goes on for
+// freezeWait, between the tries of which others write.
 const (
 	checkpointAgain = 5 * time.Millisecond
-	checkpointTries = 1000
+	checkpointTries = 200
 )
 
-// checkpoint makes a checkpoint on a connection without a transaction. DuckDB refuses one while another connection holds the lock of
-// checkpoints, as a transaction that writes does. A Write excludes any other, and yet a checkpoint among many queries was refused
-// once (1.5.5). So it is tried again.
+var freezeWait = 10 * time.Minute
+
+// ErrCheckpointRefused is the error of a checkpoint while a query runs that began before the last UPDATE, CREATE or DROP was committed. The
+// log keeps what was committed, and a later checkpoint writes it.
+var ErrCheckpointRefused = errors.New("there is no checkpoint while a query runs that began before the last change")
+
+// checkpoint makes a checkpoint on a connection without a transaction. DuckDB keeps a transaction with an UPDATE, CREATE or DROP, and the
+// lock of checkpoints with it, until no query needs the state before it (1.5.5, DuckTransactionManager): then it returns ErrCheckpointRefused.
 func checkpoint(ctx context.Context, conn interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }) error {
 	for left := checkpointTries; ; left-- {
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
-		if left <= 1 || !slices.Contains(errorTypes(err), duckdb.ErrorTypeTransaction) {
+		if !slices.Contains(errorTypes(err), duckdb.ErrorTypeTransaction) {
 			return err
+		}
+		if left <= 1 {
+			return fmt.Errorf("%w: %w", ErrCheckpointRefused, err)
 		}
 		select {
 		case <-ctx.Done():

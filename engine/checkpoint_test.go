@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -49,6 +50,57 @@ func TestACheckpointWaitsForAMoment(t *testing.T) {
 	})
 	if err != nil {
 		t.Errorf("once the other writer ends: err = %v", err)
+	}
+	if st, err := os.Stat(db.Dir().Database() + ".wal"); err == nil && st.Size() > 0 {
+		t.Errorf("the log has %d bytes afterwards", st.Size())
+	}
+}
+
+// TestNoCheckpointBesideAnOlderQuery: a query that began before an UPDATE puts a checkpoint off, and a Freeze waits for its end.
+func TestNoCheckpointBesideAnOlderQuery(t *testing.T) {
+	db := open(t, t.TempDir())
+	write := func(text string) {
+		t.Helper()
+		if err := db.Write(t.Context(), func(conn *sql.Conn) error {
+			_, err := conn.ExecContext(t.Context(), text)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	freeze := func() error {
+		return db.Freeze(t.Context(), func(context.Context, engine.Frozen) error { return nil })
+	}
+	write("CREATE TABLE own AS SELECT i FROM range(1000) r(i)")
+	frozen := make(chan error)
+	err := db.Read(t.Context(), func(conn *sql.Conn) error {
+		for _, text := range []string{"BEGIN", "SELECT count(*) FROM own"} {
+			if _, err := conn.ExecContext(t.Context(), text); err != nil {
+				return err
+			}
+		}
+		write("UPDATE own SET i = 7 WHERE i = 3")
+		if err := db.Checkpoint(t.Context()); !errors.Is(err, engine.ErrCheckpointRefused) {
+			t.Errorf("beside an older query: err = %v", err)
+		}
+		engine.FreezeWithin(t, time.Millisecond)
+		if err := freeze(); !errors.Is(err, engine.ErrCheckpointRefused) {
+			t.Errorf("a freeze that does not wait: err = %v", err)
+		}
+		engine.FreezeWithin(t, time.Minute)
+		go func() { frozen <- freeze() }()
+		write("INSERT INTO own VALUES (8)") // not held up
+		select {
+		case err := <-frozen:
+			t.Errorf("a freeze ended beside an older query: %v", err)
+			go func() { frozen <- nil }()
+		case <-time.After(50 * time.Millisecond):
+		}
+		_, err := conn.ExecContext(t.Context(), "COMMIT")
+		return err
+	})
+	if err := errors.Join(err, <-frozen, db.Checkpoint(t.Context())); err != nil {
+		t.Error(err)
 	}
 	if st, err := os.Stat(db.Dir().Database() + ".wal"); err == nil && st.Size() > 0 {
 		t.Errorf("the log has %d bytes afterwards", st.Size())

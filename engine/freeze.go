@@ -69,7 +69,7 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 	defer thaw(nil)
 	db.setThaw(thaw)
 	defer db.setThaw(nil)
-	file, head, release, err := db.checkpointAndHold(ctx)
+	file, head, release, err := db.awaitCheckpointAndHold(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,21 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 		return nil
 	})
 	return file, size, err
+}
+
+// awaitCheckpointAndHold is checkpointAndHold as soon as no older query runs, within freezeWait. Others may write meanwhile.
+func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
+	for began := time.Now(); ; {
+		out, head, release, err = db.checkpointAndHold(ctx)
+		if !errors.Is(err, ErrCheckpointRefused) || time.Since(began) >= freezeWait {
+			return out, head, release, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, nil, nil, context.Cause(ctx)
+		case <-time.After(10 * checkpointAgain):
+		}
+	}
 }
 
 // checkpointAndHold makes a checkpoint and holds the next ones off until release. It holds the gate

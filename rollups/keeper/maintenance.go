@@ -153,11 +153,17 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	return errors.Join(shown, err)
 }
 
-// checkpoint writes the log into the database file.
+// checkpoint writes the log into the database file. While a long query runs, it leaves that to the next refresh.
 func (k *Keeper) checkpoint(ctx context.Context) error {
 	return k.timed(workCheckpoint, func() error {
 		defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
-		return k.db.Checkpoint(ctx)
+		err := k.db.Checkpoint(ctx)
+		k.checkpointOwed = errors.Is(err, engine.ErrCheckpointRefused)
+		if k.checkpointOwed {
+			k.cfg.Log.Debug().Err(err).Msg("the next refresh writes the log into the database")
+			return nil
+		}
+		return err
 	})
 }
 
@@ -275,7 +281,7 @@ func (k *Keeper) rewarm(ctx context.Context) error {
 	})
 }
 
-// compact folds deltas in bounded steps, and makes a checkpoint if it folded any.
+// compact folds deltas in bounded steps, and makes a checkpoint if it folded any or one is owed.
 func (k *Keeper) compact(ctx context.Context) error {
 	folded, began := false, time.Now()
 	deadline := began.Add(compactBudget)
@@ -294,9 +300,11 @@ func (k *Keeper) compact(ctx context.Context) error {
 		}
 		folded = true
 	}
-	if !folded {
+	if folded {
+		_ = k.tallies.ended(workCompact, time.Since(began), k.cfg.Now().UTC(), nil)
+	}
+	if !folded && !k.checkpointOwed {
 		return nil
 	}
-	_ = k.tallies.ended(workCompact, time.Since(began), k.cfg.Now().UTC(), nil)
 	return k.checkpoint(ctx)
 }
