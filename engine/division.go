@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -28,7 +29,7 @@ const (
 	leastLent int64 = 192_000_000
 )
 
-// Divided is the division of a server's memory at a time, in bytes.
+// Divided is the division of a process's memory at a time, in bytes.
 type Divided struct {
 	Memory         // Memory.DuckDB is the limit of DuckDB, Memory.Go that of Go
 	LiveHeap int64 // of Go, when it was last measured; 0: not yet
@@ -36,7 +37,7 @@ type Divided struct {
 	GoFixed  bool  // GOMEMLIMIT is set in the environment: nothing changes
 }
 
-// Division is the memory of a server, divided by what is live in Go's heap. It begins with equal
+// Division is the memory of a process, divided by what is live in Go's heap. It begins with equal
 // parts. If Go's part is too small for the live heap, DuckDB's limit is lowered and Go's raised by
 // as much. Once the heap is smaller, both limits change back. Their sum is never exceeded.
 type Division struct {
@@ -106,28 +107,25 @@ func (d *Division) move(ctx context.Context, db *DB, was Divided, duckDB int64) 
 }
 
 // Lend gives DuckDB what Go, with a live heap of this many bytes, does not need of its part, for work of a process that serves nothing:
-// its heap stays small while DuckDB works. Restore takes it back. It must not be called within a Write.
-func (d *Division) Lend(ctx context.Context, db *DB, heap int64) error {
+// its heap stays small while DuckDB works. back divides the memory as it was before, and fails while queries run. Neither must be called
+// within a Write.
+func (d *Division) Lend(ctx context.Context, db *DB, heap int64) (back func(ctx context.Context) error, err error) {
 	was := d.Now()
 	goes := max(goNeeds(heap), leastLent)
+	back = func(ctx context.Context) error { return d.become(ctx, db, was.DuckDB) }
 	if was.GoFixed || goes >= was.Go {
-		return nil
+		return func(context.Context) error { return nil }, nil
 	}
-	return d.become(ctx, db, was.DuckDB+was.Go-goes)
+	return back, d.become(ctx, db, was.DuckDB+was.Go-goes)
 }
 
-// Restore divides the memory as it was before Lend.
-func (d *Division) Restore(ctx context.Context, db *DB) error {
-	if d.Now().DuckDB == d.equal.DuckDB {
-		return nil
-	}
-	return d.become(ctx, db, d.equal.DuckDB)
-}
-
-// become changes both limits, unless queries run and DuckDB's would be lowered.
+// become changes both limits.
 func (d *Division) become(ctx context.Context, db *DB, duckDB int64) error {
 	was := d.Now()
 	moved, err := d.move(ctx, db, was, duckDB)
+	if err == nil && !moved {
+		err = errors.New("queries are running, so DuckDB's limit was not lowered")
+	}
 	if moved {
 		was.DuckDB, was.Go = duckDB, was.Go+was.DuckDB-duckDB
 		d.becomes(was)

@@ -45,6 +45,10 @@ func TestARebuildDoesNotRememberOldRows(t *testing.T) {
 	const held = "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory() WHERE tag IN ('BASE_TABLE', 'TRANSACTION')"
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		was, before := definitions(ctx, conn), number(ctx, conn, held)
+		if n := number(ctx, conn, "SELECT (SELECT count(*) FROM duckdb_indexes()) + (SELECT count(*) FROM duckdb_columns() WHERE comment IS NOT NULL AND NOT ends_with(table_name, 'fills'))"+
+			" + (SELECT count(*) FROM duckdb_tables() WHERE comment IS NOT NULL)"); n != 0 {
+			t.Errorf("%d indexes and comments, which a rebuild would not make again", n)
+		}
 		stopped, stop := context.WithCancel(ctx)
 		defer stop()
 		err := rollups.Rebuild(stopped, conn, nil, func(name string, _, _ int) {

@@ -122,12 +122,13 @@ func (k *Keeper) lending(ctx context.Context, f func() error) error {
 		return f()
 	}
 	engine.ReturnMemory()
-	if err := k.division.Lend(ctx, k.db, liveHeap()); err != nil && ctx.Err() == nil {
+	back, err := k.division.Lend(ctx, k.db, liveHeap())
+	if err != nil && ctx.Err() == nil {
 		k.cfg.Log.Debug().Err(err).Msg("the memory is divided as before")
 	}
 	defer func() {
-		if err := k.division.Restore(context.WithoutCancel(ctx), k.db); err != nil {
-			k.cfg.Log.Error().Err(err).Msg("DuckDB and Go together may take more memory than they should")
+		if err := back(context.WithoutCancel(ctx)); err != nil {
+			k.cfg.Log.Error().Err(err).Msg("Go has less memory than it may need")
 		}
 	}()
 	return f()
