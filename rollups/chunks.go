@@ -99,14 +99,15 @@ type chunker struct {
 	known map[counting][]keyRange
 }
 
-// counting is a query of keys, the aggregate that counts its rows, and how many of them are processed at once.
+// counting is a query of keys and their rows, the aggregate that counts those that are processed, and how many that may be at once.
 type counting struct {
 	rows, count string
 	most        int64
 }
 
-// Ways to count the rows of a counting: its query has a column n, or pair. An estimate of one range of keys is some 13 % off, and up to
-// 30 %; a chunk usually has hundreds of them, and one of few keys has rows for which groupedBytes leaves room.
+// Ways to count the rows of a counting: all of them, or those with another pair of keys, of which the query has a column pair. An
+// estimate of one range of keys is some 13 % off, and up to 30 %; a chunk usually has hundreds of them, and one of few keys has rows for
+// which groupedBytes leaves room.
 const (
 	sumOfRows      = "SUM(n)"
 	estimatedPairs = "approx_count_distinct(pair)"
@@ -174,11 +175,11 @@ func (p *chunker) rangesBy(by counting) ([]keyRange, error) {
 		return known, nil
 	}
 	var lo, hi, rows int64
-	if err := p.conn.QueryRowContext(p.ctx, statements.Get("KeyEnds", "@weights", by.rows, "@count", by.count)).Scan(&lo, &hi, &rows); err != nil {
+	if err := p.conn.QueryRowContext(p.ctx, statements.Get("KeyEnds", "@weights", by.rows)).Scan(&lo, &hi, &rows); err != nil {
 		return nil, fmt.Errorf("KeyEnds: %w", err)
 	}
 	c := &cutting{most: by.most}
-	if rows > by.most || by.count == estimatedPairs { // of everything one estimate is too little
+	if rows > by.most {
 		if err := p.cut(c, by, lo, hi); err != nil {
 			return nil, err
 		}

@@ -215,7 +215,7 @@ func (t table) empty(ctx context.Context, conn *sql.Conn) error {
 		if err := conn.QueryRowContext(ctx, statements.Get("TableDefinition", "@table", name)).Scan(&definition); err != nil {
 			return fmt.Errorf("TableDefinition of %s: %w", name, err)
 		}
-		for _, query := range []string{statements.Get("DropDefined", "@table", name), definition} {
+		for _, query := range []string{statements.Get("DropTable", "@table", name), definition} {
 			if _, err := conn.ExecContext(ctx, query); err != nil {
 				return fmt.Errorf("make %s again: %w", name, err)
 			}

@@ -15,10 +15,10 @@ SELECT count(*) FROM fills
 SELECT count(*) FROM fills WHERE log_index IS NOT NULL
 
 -- name: KeyEnds
-SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(@count, 0)::BIGINT FROM (@weights) AS w
+SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(SUM(n), 0)::BIGINT FROM (@weights) AS w
 
 -- name: KeyWeights
--- By ranges of @width keys, from @lo on.
+-- By ranges of @width keys, from @lo on; @count counts what is processed.
 SELECT (key - @lo) // @width AS stretch, (@count)::BIGINT
 FROM (@weights) AS w
 WHERE key BETWEEN @lo AND @hi
@@ -30,7 +30,7 @@ SELECT (@key)::BIGINT AS key, 1 AS n FROM @table
 
 -- name: PairsOf
 -- The rows of a key and @second; an estimate of how many different ones there are is enough.
-SELECT (@key)::BIGINT AS key, hash(@key, @second) AS pair FROM @table
+SELECT (@key)::BIGINT AS key, hash(@key, @second) AS pair, 1 AS n FROM @table
 
 -- name: MarketsOfPositions
 -- Unmapped tokens have no market.

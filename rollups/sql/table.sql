@@ -51,9 +51,6 @@ SELECT (SELECT count(*) FROM @base), (SELECT count(*) FROM @delta)
 -- name: TableDefinition
 SELECT sql FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary AND table_name = '@table'
 
--- name: DropDefined
-DROP TABLE @table
-
 -- name: FillBase
 INSERT INTO @base SELECT @stored FROM (@rows) AS r ORDER BY @order
 
