@@ -11,14 +11,11 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// A checkpoint that DuckDB refuses is tried again after checkpointAgain, for a second, in which nobody can write. Freeze goes on for
-// freezeWait, between the tries of which others write.
+// A checkpoint that DuckDB refuses is tried again after checkpointAgain, for a second, in which nobody can write.
 const (
 	checkpointAgain = 5 * time.Millisecond
 	checkpointTries = 200
 )
-
-var freezeWait = 10 * time.Minute
 
 // ErrCheckpointRefused is the error of a checkpoint while a query runs that began before the last UPDATE, CREATE or DROP was committed. The
 // log keeps what was committed, and a later checkpoint writes it.

@@ -112,10 +112,10 @@ func (d *Division) move(ctx context.Context, db *DB, was Divided, duckDB int64) 
 func (d *Division) Lend(ctx context.Context, db *DB, heap int64) (back func(ctx context.Context) error, err error) {
 	was := d.Now()
 	goes := max(goNeeds(heap), leastLent)
-	back = func(ctx context.Context) error { return d.become(ctx, db, was.DuckDB) }
 	if was.GoFixed || goes >= was.Go {
 		return func(context.Context) error { return nil }, nil
 	}
+	back = func(ctx context.Context) error { return d.become(ctx, db, was.DuckDB) }
 	return back, d.become(ctx, db, was.DuckDB+was.Go-goes)
 }
 

@@ -106,6 +106,9 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 	return file, size, err
 }
 
+// freezeWait is how long a Freeze waits for queries that are older than a change.
+var freezeWait = 10 * time.Minute
+
 // awaitCheckpointAndHold is checkpointAndHold as soon as no older query runs, within freezeWait. Others may write meanwhile.
 func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	for began := time.Now(); ; {
