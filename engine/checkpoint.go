@@ -15,18 +15,20 @@ import (
 const (
 	checkpointAgain = 5 * time.Millisecond
 	checkpointTries = 200
+
+	checkpointBriefly = 10 // tries where writers are not to wait for a second
 )
 
 // ErrCheckpointRefused is the error of a checkpoint while a query runs that began before the last UPDATE, CREATE or DROP was committed. The
 // log keeps what was committed, and a later checkpoint writes it.
 var ErrCheckpointRefused = errors.New("there is no checkpoint while a query runs that began before the last change")
 
-// checkpoint makes a checkpoint on a connection without a transaction. DuckDB keeps a transaction with an UPDATE, CREATE or DROP, and the
-// lock of checkpoints with it, until no query needs the state before it (1.5.5, DuckTransactionManager): then it returns ErrCheckpointRefused.
+// checkpoint makes a checkpoint on a connection without a transaction, and tries it so often. DuckDB keeps a transaction with an UPDATE, CREATE or DROP, and the
+// lock of checkpoints with it, until no query needs the state before it (1.5.5, DuckTransactionManager): then the last try returns ErrCheckpointRefused.
 func checkpoint(ctx context.Context, conn interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}) error {
-	for left := checkpointTries; ; left-- {
+}, tries int) error {
+	for left := tries; ; left-- {
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
 		if !slices.Contains(errorTypes(err), duckdb.ErrorTypeTransaction) {
 			return err

@@ -106,3 +106,48 @@ func TestNoCheckpointBesideAnOlderQuery(t *testing.T) {
 		t.Errorf("the log has %d bytes afterwards", st.Size())
 	}
 }
+
+// TestAWaitingFreezeLetsOthersWrite: while a Freeze waits for an older query, a writer waits for a brief try at most, except for one in twenty.
+func TestAWaitingFreezeLetsOthersWrite(t *testing.T) {
+	db := open(t, t.TempDir())
+	waited := time.Duration(0)
+	write := func(text string) {
+		t.Helper()
+		began := time.Now()
+		if err := db.Write(t.Context(), func(conn *sql.Conn) error {
+			waited += time.Since(began)
+			_, err := conn.ExecContext(t.Context(), text)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("CREATE TABLE own AS SELECT i FROM range(1000) r(i)")
+	frozen := make(chan error)
+	err := db.Read(t.Context(), func(conn *sql.Conn) error {
+		for _, text := range []string{"BEGIN", "SELECT count(*) FROM own"} {
+			if _, err := conn.ExecContext(t.Context(), text); err != nil {
+				return err
+			}
+		}
+		write("UPDATE own SET i = 7 WHERE i = 3")
+		go func() {
+			frozen <- db.Freeze(t.Context(), func(context.Context, engine.Frozen) error { return nil })
+		}()
+		time.Sleep(100 * time.Millisecond)
+		write("INSERT INTO own VALUES (8)") // after the first try, which lasts a second
+		waited = 0
+		for range 8 {
+			time.Sleep(150 * time.Millisecond)
+			write("INSERT INTO own VALUES (9)")
+		}
+		if waited > 2*time.Second {
+			t.Errorf("eight writers waited for %v", waited)
+		}
+		_, err := conn.ExecContext(t.Context(), "COMMIT")
+		return err
+	})
+	if err := errors.Join(err, <-frozen); err != nil {
+		t.Error(err)
+	}
+}

@@ -188,7 +188,7 @@ func (db *DB) Close() error {
 	}
 	var err error
 	if db.opts.readOnly == "" {
-		err = checkpoint(context.Background(), db.pools.writer)
+		err = checkpoint(context.Background(), db.pools.writer, checkpointTries)
 	}
 	if isFault(err) || errors.Is(err, ErrDiskFull) {
 		err = nil // the log is replayed at the next open
@@ -375,7 +375,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 		if db.frozen.held.Load() {
 			return nil
 		}
-		err := checkpoint(ctx, conn)
+		err := checkpoint(ctx, conn, checkpointTries)
 		db.release.stuck = 0
 		return err
 	})

@@ -109,17 +109,30 @@ func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err e
 // freezeWait is how long a Freeze waits for queries that are older than a change.
 var freezeWait = 10 * time.Minute
 
-// awaitCheckpointAndHold is checkpointAndHold as soon as no older query runs, within freezeWait. Others may write meanwhile.
+const (
+	// freezeAgain is the pause before a Freeze tries again to make its checkpoint.
+	freezeAgain = 500 * time.Millisecond
+	// freezeLong is which of these tries lasts a second: it finds an end of short queries that follow each other.
+	freezeLong = 20
+)
+
+// awaitCheckpointAndHold is checkpointAndHold as soon as no older query runs, within freezeWait. Others may write meanwhile, a sixth of the
+// time excepted.
 func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
-	for began := time.Now(); ; {
-		out, head, release, err = db.checkpointAndHold(ctx)
+	began := time.Now()
+	for n := 0; ; n++ {
+		tries := checkpointBriefly
+		if n%freezeLong == 0 {
+			tries = checkpointTries
+		}
+		out, head, release, err = db.checkpointAndHold(ctx, tries)
 		if !errors.Is(err, ErrCheckpointRefused) || time.Since(began) >= freezeWait {
 			return out, head, release, err
 		}
 		select {
 		case <-ctx.Done():
 			return out, nil, nil, context.Cause(ctx)
-		case <-time.After(10 * checkpointAgain):
+		case <-time.After(freezeAgain):
 		}
 	}
 }
@@ -127,10 +140,10 @@ func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []by
 // checkpointAndHold makes a checkpoint and holds the next ones off until release. It holds the gate
 // meanwhile, so that the instance is not replaced; to replace it, the reader is stopped first
 // (thaw). With an error there is nothing to release.
-func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
+func (db *DB) checkpointAndHold(ctx context.Context, tries int) (out Frozen, head []byte, release func(), err error) {
 	err = db.Write(ctx, func(writer *sql.Conn) error {
 		began := time.Now()
-		if err := checkpoint(ctx, writer); err != nil {
+		if err := checkpoint(ctx, writer, tries); err != nil {
 			return err
 		}
 		// Write holds the gate, too. If somebody is waiting for it, taking it a second time would
