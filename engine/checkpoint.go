@@ -43,3 +43,26 @@ func checkpoint(ctx context.Context, conn interface {
 		}
 	}
 }
+
+// checkpointOn is checkpoint, and records whether one is owed.
+func (db *DB) checkpointOn(ctx context.Context, conn *sql.Conn, tries int) error {
+	err := checkpoint(ctx, conn, tries)
+	if err == nil {
+		db.owedSince.Store(0)
+	} else {
+		db.oweCheckpoint()
+	}
+	return err
+}
+
+// oweCheckpoint records that a checkpoint was put off, unless one is owed already.
+func (db *DB) oweCheckpoint() { db.owedSince.CompareAndSwap(0, time.Now().UnixNano()) }
+
+// CheckpointOwed returns since when a checkpoint has been put off: by a query that began before the last change, by a reader of the frozen
+// file, or by a full disk. Zero: the last one was made. What was committed is in the log, which grows.
+func (db *DB) CheckpointOwed() time.Time {
+	if at := db.owedSince.Load(); at != 0 {
+		return time.Unix(0, at).UTC()
+	}
+	return time.Time{}
+}

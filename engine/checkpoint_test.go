@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"pmx/data/testfiles"
 	"pmx/engine"
 )
 
@@ -83,6 +85,9 @@ func TestNoCheckpointBesideAnOlderQuery(t *testing.T) {
 		if err := db.Checkpoint(t.Context()); !errors.Is(err, engine.ErrCheckpointRefused) {
 			t.Errorf("beside an older query: err = %v", err)
 		}
+		if db.CheckpointOwed().IsZero() {
+			t.Error("no checkpoint is owed")
+		}
 		engine.FreezeWithin(t, time.Millisecond)
 		if err := freeze(); !errors.Is(err, engine.ErrCheckpointRefused) {
 			t.Errorf("a freeze that does not wait: err = %v", err)
@@ -104,6 +109,29 @@ func TestNoCheckpointBesideAnOlderQuery(t *testing.T) {
 	}
 	if st, err := os.Stat(db.Dir().Database() + ".wal"); err == nil && st.Size() > 0 {
 		t.Errorf("the log has %d bytes afterwards", st.Size())
+	}
+	if at := db.CheckpointOwed(); !at.IsZero() {
+		t.Errorf("a checkpoint is owed since %v afterwards", at)
+	}
+}
+
+// TestACheckpointIsOwedWhileTheDiskIsFull: until there is room and it is made.
+func TestACheckpointIsOwedWhileTheDiskIsFull(t *testing.T) {
+	dir := testfiles.Disk(t, "size=64m")
+	db := open(t, dir)
+	if err := db.Write(t.Context(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(t.Context(), "CREATE TABLE own AS SELECT i FROM range(1000) r(i)")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(dir, "filler")
+	testfiles.Fill(t, filler)
+	if err := db.Checkpoint(t.Context()); !errors.Is(err, engine.ErrDiskFull) || db.CheckpointOwed().IsZero() {
+		t.Errorf("on a full disk: err = %v, owed since %v", err, db.CheckpointOwed())
+	}
+	if err := errors.Join(os.Remove(filler), db.Checkpoint(t.Context())); err != nil || !db.CheckpointOwed().IsZero() {
+		t.Errorf("with room: err = %v, owed since %v", err, db.CheckpointOwed())
 	}
 }
 

@@ -75,7 +75,8 @@ type DB struct {
 	mark             []byte      // that Open found; nil: none
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 	frozen           freezing
-	states           *states // of a replica, which has no pools of its own; nil: it is not a replica
+	owedSince        atomic.Int64 // when a checkpoint was put off, in nanoseconds; 0: the last one was made
+	states           *states      // of a replica, which has no pools of its own; nil: it is not a replica
 	named            named
 	release          release
 	bound            memoryBound
@@ -365,17 +366,19 @@ func (db *DB) report(err error, recovered bool) {
 }
 
 // Checkpoint writes the log into the database file, so that the next open has nothing to replay.
-// While the file is frozen it does nothing: the next checkpoint includes the log.
+// While the file is frozen it does nothing, and is owed: the next checkpoint includes the log.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	if err := db.CheckSpace(); err != nil {
 		db.diskFull.Store(true)
+		db.oweCheckpoint()
 		return err
 	}
 	return db.Write(ctx, func(conn *sql.Conn) error {
 		if db.frozen.held.Load() {
+			db.oweCheckpoint()
 			return nil
 		}
-		err := checkpoint(ctx, conn, checkpointTries)
+		err := db.checkpointOn(ctx, conn, checkpointTries)
 		db.release.stuck = 0
 		return err
 	})

@@ -1,12 +1,24 @@
 package keeper_test
 
 import (
+	"context"
 	"database/sql"
 	"os"
 	"testing"
 
+	"pmx/engine"
 	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
 )
+
+// logOf returns the size of the log of a keeper's database, in bytes.
+func logOf(k *keeper.Keeper) int64 {
+	st, err := os.Stat(k.DB().Dir().Database() + ".wal")
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
 
 // TestARebuildBesideALongQueryOwesACheckpoint: it succeeds, and the refresh after the query writes the log into the database.
 func TestARebuildBesideALongQueryOwesACheckpoint(t *testing.T) {
@@ -16,13 +28,6 @@ func TestARebuildBesideALongQueryOwesACheckpoint(t *testing.T) {
 		if _, err := k.Commit(t.Context(), batchOf(first, 50), ingest.Remaining{}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	log := func() int64 {
-		st, err := os.Stat(k.DB().Dir().Database() + ".wal")
-		if err != nil {
-			return 0
-		}
-		return st.Size()
 	}
 	commit(0)
 	k.Settle()
@@ -36,8 +41,8 @@ func TestARebuildBesideALongQueryOwesACheckpoint(t *testing.T) {
 		if err := k.Rebuild(t.Context(), nil); err != nil {
 			t.Errorf("the rebuild failed: %v", err)
 		}
-		if f := k.Freshness(); f.FailureText != "" || log() == 0 {
-			t.Errorf("the failure is %q, and the log has %d bytes", f.FailureText, log())
+		if f := k.Freshness(); f.FailureText != "" || logOf(k) == 0 {
+			t.Errorf("the failure is %q, and the log has %d bytes", f.FailureText, logOf(k))
 		}
 		_, err := conn.ExecContext(t.Context(), "COMMIT")
 		return err
@@ -45,11 +50,34 @@ func TestARebuildBesideALongQueryOwesACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Cycle(t.Context()); err != nil || log() > 0 {
-		t.Errorf("after the query: err = %v, and the log has %d bytes", err, log())
+	if err := k.Cycle(t.Context()); err != nil || logOf(k) > 0 {
+		t.Errorf("after the query: err = %v, and the log has %d bytes", err, logOf(k))
 	}
 	if c := k.Snapshot().Counts.Fills; c != 100 {
 		t.Errorf("%d fills are shown", c)
+	}
+	alsoVerify(t, k)
+}
+
+// TestARebuildBesideABackupOwesACheckpoint: no checkpoint may change the file that the backup reads, and the refresh after it makes one.
+func TestARebuildBesideABackupOwesACheckpoint(t *testing.T) {
+	k, _ := openLimited(t)
+	if _, err := k.Commit(t.Context(), batchOf(0, 50), ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	err := k.DB().Freeze(t.Context(), func(ctx context.Context, _ engine.Frozen) error {
+		err := k.Rebuild(ctx, nil)
+		if logOf(k) == 0 || k.DB().CheckpointOwed().IsZero() {
+			t.Errorf("the log has %d bytes, and a checkpoint is owed since %v", logOf(k), k.DB().CheckpointOwed())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Cycle(t.Context()); err != nil || logOf(k) > 0 || !k.DB().CheckpointOwed().IsZero() {
+		t.Errorf("after the backup: err = %v, the log has %d bytes, and a checkpoint is owed since %v", err, logOf(k), k.DB().CheckpointOwed())
 	}
 	alsoVerify(t, k)
 }

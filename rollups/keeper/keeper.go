@@ -53,7 +53,6 @@ type Keeper struct {
 	replica        bool                       // serves another server's database: nothing is written to it
 	segmentsAdded  func()                     // waits until the last batch is in the segments; nil: there was none
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
-	checkpointOwed bool                       // the last one was refused because of a query
 	writesBehind   atomic.Bool                // files are written at the end of a catch-up, with lower limits
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were last released

@@ -158,8 +158,7 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 	return k.timed(workCheckpoint, func() error {
 		defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
 		err := k.db.Checkpoint(ctx)
-		k.checkpointOwed = errors.Is(err, engine.ErrCheckpointRefused)
-		if k.checkpointOwed {
+		if errors.Is(err, engine.ErrCheckpointRefused) {
 			k.cfg.Log.Debug().Err(err).Msg("the next refresh writes the log into the database")
 			return nil
 		}
@@ -303,7 +302,7 @@ func (k *Keeper) compact(ctx context.Context) error {
 	if folded {
 		_ = k.tallies.ended(workCompact, time.Since(began), k.cfg.Now().UTC(), nil)
 	}
-	if !folded && !k.checkpointOwed {
+	if !folded && k.db.CheckpointOwed().IsZero() {
 		return nil
 	}
 	return k.checkpoint(ctx)
