@@ -73,6 +73,7 @@ const (
 	clockAhead      = time.Minute         // how far stored times may be ahead of the clock
 	verifyEvery     = 3 * 24 * time.Hour
 	backupLate      = time.Hour
+	checkpointLate  = 15 * time.Minute
 )
 
 // DoctorCmd reports what is wrong.
@@ -386,6 +387,9 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	add(!f.BackupDue.IsZero() && now.Sub(f.BackupDue) > backupLate, fails, "backup", "one was due "+ago(f.BackupDue, now)+" and was not made",
 		"check the log, and whether --backup-dir can be reached")
 	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work continues automatically")
+	add(!s.CheckpointOwed.IsZero() && !f.DiskFull && now.Sub(s.CheckpointOwed) > checkpointLate, warns, "checkpoint",
+		"the log has not been written into the database since "+ago(s.CheckpointOwed, now)+": it grows, and backups wait",
+		"wait for the long query or backup that began before, such as an export; the next refresh then makes the checkpoint")
 	add(f.Stale, warns, "rollups", "some stored facts are not served yet", "wait for the next refresh, or run pmx refresh")
 	more := "start it with --memory " + strings.ReplaceAll(bytesOf(s.Memory.Needed), " ", "") + " or more"
 	if s.Memory.GoFixed {

@@ -74,6 +74,8 @@ func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 		{func(s *serverStatus) { s.Fresh.Asked.Failing = true }, "backup", warns, "pmx backup failed"},
 		{func(s *serverStatus) { s.Fresh.BackupDue = now.Add(-2 * time.Hour) }, "backup", fails, "was due 2026-11-07T10:00:00Z"},
 		{func(s *serverStatus) { s.Fresh.DiskFull = true }, "disk", fails, "nothing new"},
+		{func(s *serverStatus) { s.CheckpointOwed = now.Add(-20 * time.Minute) }, "checkpoint", warns, "since 2026-11-07T11:40:00Z, 20 min ago"},
+		{func(s *serverStatus) { s.CheckpointOwed, s.Fresh.DiskFull = now.Add(-20*time.Minute), true }, "disk", fails, "nothing new"},
 		{func(s *serverStatus) { s.Fresh.Stale = true }, "rollups", warns, "not served yet"},
 		{func(s *serverStatus) { s.Started = now.Add(-80 * time.Hour) }, "verify", warns, "80 h"},
 		{func(s *serverStatus) { s.AsOf = now.Add(time.Hour) }, "clock", fails, "ahead of the clock"},
@@ -94,6 +96,11 @@ func TestDoctorReportsTheStatusOfAServer(t *testing.T) {
 		if len(found) != 1 || found[0].Check != tc.check || found[0].Level != tc.level || !strings.Contains(found[0].Detail, tc.text) || found[0].Do == "" {
 			t.Errorf("%s %s: found = %+v", tc.check, tc.text, found)
 		}
+	}
+	owing := healthy
+	owing.CheckpointOwed = now.Add(-5 * time.Minute)
+	if found := troubles(checkServer(&owing, now)); len(found) != 0 {
+		t.Errorf("with a checkpoint that is put off for a while: %+v", found)
 	}
 	cramped := healthy
 	cramped.Memory = memoryStatus{Needed: 4_600_000_000}

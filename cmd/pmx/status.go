@@ -65,6 +65,8 @@ type serverStatus struct {
 	Jobs       map[string]int     `json:"export_jobs"`
 	Waiting    time.Time          `json:"export_queued_since"` // zero: none is queued
 	Replica    *replica.Status    `json:"replica"`             // null if no other server is followed
+
+	CheckpointOwed time.Time `json:"checkpoint_owed_since"` // the log could not be written into the database; zero: it was
 }
 
 // waits reports whether it is a replica that has not opened its first backup yet.
@@ -128,6 +130,7 @@ func (s *statusTeller) register(socket *admin.Server) {
 func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	out := serverStatus{Version: version, PID: os.Getpid(), Started: s.started, URL: s.url, Historical: s.historical,
 		Fresh: s.keeper.Freshness(), Tally: s.keeper.Tally(), Background: s.watch.Statuses(), OpenFiles: openFilesLimit(), Jobs: map[string]int{}}
+	out.CheckpointOwed = s.keeper.DB().CheckpointOwed()
 	if s.sources != nil {
 		out.Sources = s.sources()
 	}
@@ -334,6 +337,9 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 		line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
 		line("last verify", "%s", ago(s.Fresh.LastVerified, now))
 		line("last backup", "%s", s.backups(now))
+	}
+	if !s.CheckpointOwed.IsZero() {
+		line("checkpoint", "put off since %s", ago(s.CheckpointOwed, now))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
 		f := s.Tally.Feeds[name]

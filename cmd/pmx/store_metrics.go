@@ -22,6 +22,7 @@ const askTimeout = 2 * time.Second
 type storeMetrics struct {
 	fresh    func() serving.Freshness
 	snapshot func() *serving.Snapshot
+	owed     func() time.Time // since when a checkpoint is owed
 	memory   func(context.Context) (held, spilled int64, err error)
 	jobs     func(context.Context) (map[job.Status]int, time.Time, error)
 	dir      engine.Dir
@@ -29,7 +30,7 @@ type storeMetrics struct {
 
 	asOf, fills, markets, refreshed, refreshFailed, failing, stale, verified, refuted, full, damaged *prometheus.Desc
 	backedUp, backupFailed, backupFailing, backupBytes, backupSeconds, backupDue                     *prometheus.Desc
-	rows, used, free, size, held, spilled, exports, waiting                                          *prometheus.Desc
+	rows, used, free, size, held, spilled, exports, waiting, putOff                                  *prometheus.Desc
 }
 
 func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Snapshot, db *engine.DB, keys *control.DB, watch *guard.Watch) *storeMetrics {
@@ -37,7 +38,7 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 		return prometheus.NewDesc("pmx_"+name, help, labels, nil)
 	}
 	return &storeMetrics{
-		fresh: fresh, snapshot: snapshot, memory: db.Memory, jobs: keys.JobCounts, dir: db.Dir(), watch: watch,
+		fresh: fresh, snapshot: snapshot, owed: db.CheckpointOwed, memory: db.Memory, jobs: keys.JobCounts, dir: db.Dir(), watch: watch,
 		asOf:          desc("data_as_of_timestamp_seconds", "Time of the newest fill that is served; absent while there is none."),
 		fills:         desc("fills_imported_timestamp_seconds", "When fills were last added; absent if never."),
 		markets:       desc("markets_imported_timestamp_seconds", "When markets were last added or changed; absent if never."),
@@ -62,6 +63,7 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 		held:          desc("duckdb_memory_bytes", "Memory that DuckDB holds."),
 		exports:       desc("export_jobs", "Export jobs that are kept, by status.", "status"),
 		waiting:       desc("export_queued_since_timestamp_seconds", "When the oldest queued export job was created; absent while none is queued."),
+		putOff:        desc("checkpoint_owed_since_timestamp_seconds", "Since when the log could not be written into the database; absent if the last checkpoint was made."),
 		spilled:       desc("duckdb_spilled_bytes", "Bytes that DuckDB moved to temporary files because it ran short of memory."),
 	}
 }
@@ -69,7 +71,7 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 // Describe lists the metrics.
 func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.asOf, m.fills, m.markets, m.refreshed, m.refreshFailed, m.failing, m.stale, m.verified, m.refuted, m.full, m.damaged,
-		m.backedUp, m.backupFailed, m.backupFailing, m.backupBytes, m.backupSeconds, m.backupDue, m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
+		m.backedUp, m.backupFailed, m.backupFailing, m.backupBytes, m.backupSeconds, m.backupDue, m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting, m.putOff} {
 		ch <- d
 	}
 }
@@ -120,6 +122,7 @@ func (m *storeMetrics) collect(ch chan<- prometheus.Metric) {
 		m.verified: f.LastVerified, m.backupDue: f.BackupDue} {
 		at(d, t)
 	}
+	at(m.putOff, m.owed())
 	m.collectBackups(ch, &f)
 	flag(m.failing, f.FailureText != "")
 	flag(m.stale, f.Stale)

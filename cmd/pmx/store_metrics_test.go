@@ -63,7 +63,8 @@ func TestMetricsOfTheStore(t *testing.T) {
 	got := gathered(t, m)
 	for _, absent := range []string{"pmx_data_as_of_timestamp_seconds", "pmx_fills_imported_timestamp_seconds", "pmx_markets_imported_timestamp_seconds",
 		"pmx_refresh_finished_timestamp_seconds", "pmx_refresh_failed_timestamp_seconds", "pmx_verify_finished_timestamp_seconds", "pmx_served_rows fills",
-		"pmx_backup_finished_timestamp_seconds schedule", "pmx_backup_due_timestamp_seconds", "pmx_export_queued_since_timestamp_seconds"} {
+		"pmx_backup_finished_timestamp_seconds schedule", "pmx_backup_due_timestamp_seconds", "pmx_export_queued_since_timestamp_seconds",
+		"pmx_checkpoint_owed_since_timestamp_seconds"} {
 		if v, there := got[absent]; there {
 			t.Errorf("%s is %v before anything happened", absent, v)
 		}
@@ -86,6 +87,7 @@ func TestMetricsOfTheStore(t *testing.T) {
 	m.jobs = func(context.Context) (map[job.Status]int, time.Time, error) {
 		return map[job.Status]int{job.Queued: 16}, at(7), nil
 	}
+	m.owed = func() time.Time { return at(19) }
 	m.memory = func(context.Context) (int64, int64, error) { return 0, 0, errors.New("too late") }
 	got = gathered(t, m)
 	for name, want := range map[string]float64{
@@ -95,7 +97,7 @@ func TestMetricsOfTheStore(t *testing.T) {
 		"pmx_backup_finished_timestamp_seconds schedule": 8.5, "pmx_backup_failed_timestamp_seconds schedule": 9.5, "pmx_backup_failing schedule": 1, "pmx_backup_written_bytes schedule": 17,
 		"pmx_backup_duration_seconds schedule": 18, "pmx_backup_finished_timestamp_seconds command": 10.5, "pmx_backup_failing command": 0, "pmx_backup_due_timestamp_seconds": 11.5,
 		"pmx_export_jobs queued": 16, "pmx_export_queued_since_timestamp_seconds": 7.5, "pmx_served_rows fills": 10, "pmx_served_rows wallets": 11, "pmx_served_rows markets": 12, "pmx_served_rows resolved_markets": 13,
-		"pmx_served_rows events": 14, "pmx_served_rows fills_without_market": 15,
+		"pmx_checkpoint_owed_since_timestamp_seconds": 19.5, "pmx_served_rows events": 14, "pmx_served_rows fills_without_market": 15,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)

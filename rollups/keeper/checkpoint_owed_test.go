@@ -38,11 +38,15 @@ func TestARebuildBesideALongQueryOwesACheckpoint(t *testing.T) {
 			}
 		}
 		commit(50)
+		made := k.Tally().Works["checkpoint"]
 		if err := k.Rebuild(t.Context(), nil); err != nil {
 			t.Errorf("the rebuild failed: %v", err)
 		}
 		if f := k.Freshness(); f.FailureText != "" || logOf(k) == 0 {
 			t.Errorf("the failure is %q, and the log has %d bytes", f.FailureText, logOf(k))
+		}
+		if w := k.Tally().Works["checkpoint"]; w != made {
+			t.Errorf("a checkpoint that is put off is counted: %+v", w)
 		}
 		_, err := conn.ExecContext(t.Context(), "COMMIT")
 		return err

@@ -155,15 +155,20 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 
 // checkpoint writes the log into the database file. While a long query runs, it leaves that to the next refresh.
 func (k *Keeper) checkpoint(ctx context.Context) error {
-	return k.timed(workCheckpoint, func() error {
-		defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
-		err := k.db.Checkpoint(ctx)
-		if errors.Is(err, engine.ErrCheckpointRefused) {
-			k.cfg.Log.Debug().Err(err).Msg("the next refresh writes the log into the database")
-			return nil
-		}
-		return err
-	})
+	defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
+	began, owed := time.Now(), k.db.CheckpointOwed()
+	err := k.db.Checkpoint(ctx)
+	since := k.db.CheckpointOwed()
+	switch {
+	case owed.IsZero() && !since.IsZero():
+		k.cfg.Log.Info().Err(err).Msg("a checkpoint is put off, and the next refresh makes it")
+	case !owed.IsZero() && since.IsZero():
+		k.cfg.Log.Info().Float64("seconds", time.Since(began).Seconds()).Float64("put_off_seconds", began.Sub(owed).Seconds()).Msg("the checkpoint that was put off is made")
+	}
+	if errors.Is(err, engine.ErrCheckpointRefused) {
+		return nil // neither made nor failed
+	}
+	return k.tallies.ended(workCheckpoint, time.Since(began), k.cfg.Now().UTC(), err)
 }
 
 // Verify verifies the whole database; it changes nothing, but waits for imports and makes later
