@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pmx/data"
+	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/serving"
 )
@@ -175,9 +176,20 @@ func once(path, text string) string {
 }
 
 func (r *Result) fail(emit func(Event), path string, err error) {
-	f := Failure{File: path, Error: once(path, err.Error())}
+	f := Failure{File: path, Error: once(path, err.Error()) + againAdvice(err)}
 	r.Failed = append(r.Failed, f)
 	emit(Event{Failed: &f})
+}
+
+// againAdvice is what to do about a file that filled the disk, "" for other errors: it was not imported, and is not by itself.
+func againAdvice(err error) string {
+	switch {
+	case !data.IsNoSpace(err):
+		return ""
+	case engine.RoomAdvice(err) != "": // the error does not say what to do
+		return ": free some space; then import the file again"
+	}
+	return "; then import the file again"
 }
 
 // imported notes new data for the status grades.

@@ -1,6 +1,8 @@
 package keeper_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pmx/data/testfiles"
 )
 
 // dropped puts files into an inbox as if they had been there for a minute.
@@ -80,5 +84,34 @@ func TestInboxContinuesAfterAFileThatCannotBeMoved(t *testing.T) {
 	}
 	if got, _ := filepath.Glob(filepath.Join(inbox, "done", "*.csv")); len(got) != 2 || count(t, k, "SELECT count(*) FROM batches") != 2 {
 		t.Errorf("done: got %v", got)
+	}
+}
+
+// A file that fills the disk while it is imported is moved to the failed ones: it would do so again. The note says what to do.
+func TestInboxRefusesAFileThatFillsTheDisk(t *testing.T) {
+	k := open(t, testfiles.Disk(t, "size=64m"))
+	inbox := k.DB().Dir().Inbox()
+	row := orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", fmt.Sprintf("0x%040x", 9), 1)
+	var large bytes.Buffer
+	w := gzip.NewWriter(&large)
+	if _, err := w.Write([]byte(orderFilledHeader + strings.Repeat(row, 64<<20/len(row)))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dropped(t, inbox, map[string]string{"a.csv.gz": large.String(), "b.csv": someFill(2)})
+	if err := k.Cycle(t.Context()); err != nil {
+		t.Errorf("err = %v", err)
+	}
+	notes, _ := filepath.Glob(filepath.Join(inbox, "failed", "*a.csv.gz.error.txt"))
+	if len(notes) != 1 {
+		t.Fatalf("notes = %q", notes)
+	}
+	if note, err := os.ReadFile(notes[0]); err != nil || !strings.Contains(string(note), "free some space; then import the file again") {
+		t.Errorf("note = %q, err = %v", note, err)
+	}
+	if n := k.Snapshot().Counts.Fills; n != 1 {
+		t.Errorf("%d fills of the other file are shown", n)
 	}
 }
