@@ -44,11 +44,11 @@ import (
 const (
 	version = 8
 	// newestVersion is the version of a file of the newest fills.
-	newestVersion = 9
+	newestVersion = 10
 	// laterVersion is the version of files that continue others.
 	laterVersion = 3
 	// laterNewestVersion is that of files of the newest fills that continue others.
-	laterNewestVersion = 3
+	laterNewestVersion = 4
 	hashSize           = 32
 	heavySize          = 24
 	indexSize          = 8

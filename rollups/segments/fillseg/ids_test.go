@@ -93,7 +93,7 @@ func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
 		"cdf32b89b138149d": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
-		"11db79ebf9e9f988": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
+		"d52f83d00bcb6755": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }
 		if err := s.Restart(0, false); err != nil {

@@ -9,8 +9,8 @@ import (
 
 // About how many bytes the sums of a wallet, of an hour and of a token take.
 const (
-	walletBytes = 14
-	hourBytes   = 26
+	walletBytes = 10
+	hourBytes   = 13
 	tokenBytes  = 18
 )
 

@@ -42,7 +42,7 @@ func TestSumsOutOfOrderAreDamage(t *testing.T) {
 	st := s.Contents()
 	r := segment{st.Files.List()[0]}
 	wallet := func(b []byte, step uint64) []byte {
-		b = append(binary.AppendUvarint(b, step), 2, 0b11111) // fills, and which amounts follow
+		b = append(binary.AppendUvarint(b, step), 2<<fillsAt|0b11111) // how many fills, and which amounts follow
 		return append(b, 8, 8, 8, 8, 8)
 	}
 	for name, b := range map[string][]byte{
@@ -63,17 +63,16 @@ func TestSumsOutOfOrderAreDamage(t *testing.T) {
 	}
 }
 
-// Token sums are read as they were written, whatever the amounts.
+// Token sums are read as they were written, whatever the amounts, and also where dollars are a price times shares.
 func TestTokenSumsAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var wallets []serving.WalletSum
 		var hours []serving.PartialCandle
 		for i := range rapid.IntRange(0, 10).Draw(rt, "sums") {
-			bought := anyAmount(rt, "bought")
-			wallets = append(wallets, serving.WalletSum{Wallet: data.WalletID(i * maxID / 10), EventSum: serving.EventSum{Fills: rapid.Int64Range(1, math.MaxInt64).Draw(rt, "fills"),
-				BuyShares: bought, Net: bought + anyAmount(rt, "sold"), BuyUSD: anyAmount(rt, "paid"), SellUSD: anyAmount(rt, "received"), FeeUSD: anyAmount(rt, "fee")}})
-			hours = append(hours, serving.PartialCandle{Token: 7, Hour: int64(i * maxTime / 10), Fills: 2, USD: anyAmount(rt, "dollars"), Shares: anyAmount(rt, "shares"),
-				First: serving.NoPlace, Last: serving.NoPlace})
+			bought, sold := anyAmount(rt, "bought"), anyAmount(rt, "sold")
+			wallets = append(wallets, serving.WalletSum{Wallet: data.WalletID(i * maxID / 10), EventSum: serving.EventSum{Fills: anyFills(rt),
+				BuyShares: bought, Net: bought - sold, BuyUSD: anyDollars(rt, bought), SellUSD: anyDollars(rt, sold), FeeUSD: anyAmount(rt, "fee")}})
+			hours = append(hours, anyHour(rt, int64(i*maxTime/10)))
 		}
 		if got := (segment{}).readWallets(nil, appendWallets(nil, wallets)); !slices.Equal(got, wallets) {
 			rt.Errorf("by wallet: got %+v, want %+v", got, wallets)
@@ -82,4 +81,54 @@ func TestTokenSumsAreReadAsWritten(t *testing.T) {
 			rt.Errorf("by hour: got %+v, want %+v", got, hours)
 		}
 	})
+}
+
+// anyFills is often one of the numbers that the byte of flags has room for, or the one above.
+func anyFills(rt *rapid.T) int64 {
+	return rapid.OneOf(rapid.Int64Range(1, fewFills+1), rapid.Int64Range(1, math.MaxInt64)).Draw(rt, "fills")
+}
+
+// anyDollars is an amount, or what shares cost at some price.
+func anyDollars(rt *rapid.T, shares data.Micro) data.Micro {
+	unit := rapid.SampledFrom([]data.Micro{0, 100, 10_000}).Draw(rt, "unit of the price")
+	if unit == 0 || shares < 0 || shares >= maxOfPrices {
+		return anyAmount(rt, "dollars")
+	}
+	price := data.Micro(rapid.Int64Range(0, int64(unit)+1).Draw(rt, "price"))
+	return shares*price/unit + data.Micro(rapid.IntRange(0, 2).Draw(rt, "millionths more"))
+}
+
+// anyHour is a partial candle, as fills of an hour may add up to.
+func anyHour(rt *rapid.T, hour int64) serving.PartialCandle {
+	p := serving.PartialCandle{Token: 7, Hour: hour, Fills: anyFills(rt), Shares: anyAmount(rt, "shares"), First: serving.NoPlace, Last: serving.NoPlace}
+	if rapid.Bool().Draw(rt, "no trade of any tokens") {
+		p.USD = anyAmount(rt, "dollars")
+		return p
+	}
+	unit := rapid.SampledFrom([]int64{1, second}).Draw(rt, "unit of time")
+	price := func(name string) int64 {
+		of := rapid.SampledFrom([]int64{1, 100, 10_000}).Draw(rt, "unit of the price")
+		return of * rapid.Int64Range(0, int64(data.One)/of).Draw(rt, name)
+	}
+	log := rapid.SampledFrom([]int64{0, math.MaxInt32}).Draw(rt, "last log")
+	place := func(from int64, name string) serving.CandlePlace {
+		ts := from + unit*rapid.Int64Range(0, ((hour+1)*hourLength-1-from)/unit).Draw(rt, name)
+		return serving.CandlePlace{TS: ts, At: rapid.Int64Range(0, log+1).Draw(rt, "log")<<indexAt + price("price")}
+	}
+	p.First = place(hour*hourLength, "first")
+	p.Last, p.Low = p.First, p.First.Price()
+	if p.Fills > 1 {
+		p.Last = place(p.First.TS, "last")
+		p.Low = data.Micro(price("low"))
+	}
+	p.Low = min(p.Low, p.First.Price(), p.Last.Price())
+	p.High = max(p.First.Price(), p.Last.Price())
+	if p.Fills > 1 {
+		p.High = max(p.High, data.Micro(price("high")))
+	}
+	p.USD = anyAmount(rt, "dollars")
+	if p.Shares >= 0 && p.Shares < maxOfPrices && rapid.Bool().Draw(rt, "at one price") {
+		p.USD = p.Shares*p.First.Price()/data.One + data.Micro(rapid.IntRange(-1, 2).Draw(rt, "millionths more"))
+	}
+	return p
 }

@@ -48,48 +48,67 @@ func (b *tokenSums) settle() {
 // fills that are in no file yet.
 const settledAt = 8192
 
+// In the byte before the amounts of a sum, the lower bits say which amounts are not 0, and the upper ones how many fills it
+// has, if these are few: else they are 0, and the number follows.
+const (
+	boughtShares = 1 << iota
+	soldShares
+	paid
+	received
+	fees
+	fillsAt  = iota
+	fewFills = 1<<(8-fillsAt) - 1
+)
+
+// appendFills appends a byte with flags and the number of fills, and that number if the byte has no room for it.
+func appendFills(b []byte, flags byte, fills int64) []byte {
+	if fills <= fewFills {
+		return append(b, flags|byte(fills)<<fillsAt)
+	}
+	return binary.AppendUvarint(append(b, flags), uint64(fills))
+}
+
+// fills reads what appendFills wrote.
+func (r *sumReader) fills() (flags byte, fills int64) {
+	flags = r.flags()
+	if few := flags >> fillsAt; few > 0 {
+		return flags, int64(few)
+	}
+	return flags, int64(r.unsigned())
+}
+
 // appendWallets writes sums in order of wallet, each as the difference of its wallet to the one before, and its
-// amounts: most take few bytes this way.
+// amounts: most take few bytes this way. Dollars follow the shares they were paid for.
 func appendWallets(b []byte, sums []serving.WalletSum) []byte {
 	last := data.WalletID(0)
 	for i := range sums {
 		s := &sums[i]
-		b = binary.AppendUvarint(b, uint64(s.Wallet-last))
-		b = binary.AppendUvarint(b, uint64(s.Fills))
-		b = appendAmounts(b, 0, s.BuyShares, s.Net-s.BuyShares, s.BuyUSD, s.SellUSD, s.FeeUSD)
+		sold, flags := s.BuyShares-s.Net, byte(0)
+		for bit, m := range [...]data.Micro{s.BuyShares, sold, s.BuyUSD, s.SellUSD, s.FeeUSD} {
+			if m != 0 {
+				flags |= 1 << bit
+			}
+		}
+		b = appendFills(binary.AppendUvarint(b, uint64(s.Wallet-last)), flags, s.Fills)
+		if flags&boughtShares != 0 {
+			b = appendAmount(b, s.BuyShares)
+		}
+		if flags&soldShares != 0 {
+			b = appendAmount(b, sold)
+		}
+		if flags&paid != 0 {
+			b = appendDollars(b, s.BuyUSD, s.BuyShares)
+		}
+		if flags&received != 0 {
+			b = appendDollars(b, s.SellUSD, sold)
+		}
+		if flags&fees != 0 {
+			b = appendAmount(b, s.FeeUSD)
+		}
 		last = s.Wallet
 	}
 	return b
 }
-
-// appendHours writes partial candles in order of hour.
-func appendHours(b []byte, partials []serving.PartialCandle) []byte {
-	last := int64(0)
-	for i := range partials {
-		p := &partials[i]
-		b = binary.AppendUvarint(b, uint64(p.Hour-last))
-		b = binary.AppendUvarint(b, uint64(p.Fills))
-		b = appendAmount(appendAmount(b, p.USD), p.Shares)
-		last = p.Hour
-		if p.First.TS < 0 {
-			b = append(b, 0)
-			continue
-		}
-		b = binary.AppendUvarint(b, uint64(p.First.TS-p.Hour*hourLength)+1)
-		b = binary.AppendUvarint(b, uint64(p.First.At))
-		if p.Fills == 1 {
-			continue // the last trade is the first one
-		}
-		b = binary.AppendUvarint(b, uint64(p.Last.TS-p.First.TS))
-		b = binary.AppendUvarint(b, uint64(p.Last.At))
-		b = binary.AppendUvarint(b, uint64(p.High))
-		b = binary.AppendUvarint(b, uint64(p.Low))
-	}
-	return b
-}
-
-// hourLength is an hour in µs.
-const hourLength = 3_600_000_000
 
 // readWallets adds what appendWallets wrote to dst.
 func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
@@ -98,32 +117,24 @@ func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.Wallet
 	for len(in.b) > 0 {
 		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(in.nextKey(maxID))})
 		s := &dst[len(dst)-1]
-		s.Fills = int64(in.unsigned())
-		flags := in.flags()
-		s.BuyShares = in.compactIf(flags, 0)
-		s.Net = s.BuyShares + in.compactIf(flags, 1)
-		s.BuyUSD, s.SellUSD, s.FeeUSD = in.compactIf(flags, 2), in.compactIf(flags, 3), in.compactIf(flags, 4)
-	}
-	return dst
-}
-
-// readHours adds what appendHours wrote to dst.
-func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
-	in := sumReader{segment: r, b: b}
-	dst = slices.Grow(dst, len(b)/hourBytes)
-	for len(in.b) > 0 {
-		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(in.nextKey(maxTime)), First: serving.NoPlace, Last: serving.NoPlace})
-		p := &dst[len(dst)-1]
-		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.compact(), in.compact()
-		if at := in.unsigned(); at > 0 {
-			p.First = serving.CandlePlace{TS: p.Hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
-			if p.Fills == 1 {
-				p.Last, p.High, p.Low = p.First, p.First.Price(), p.First.Price()
-			} else {
-				p.Last = serving.CandlePlace{TS: p.First.TS + int64(in.unsigned()), At: int64(in.unsigned())}
-				p.High, p.Low = data.Micro(in.unsigned()), data.Micro(in.unsigned())
-			}
+		flags, sold := byte(0), data.Micro(0)
+		flags, s.Fills = in.fills()
+		if flags&boughtShares != 0 {
+			s.BuyShares = in.compact()
 		}
+		if flags&soldShares != 0 {
+			sold = in.compact()
+		}
+		if flags&paid != 0 {
+			s.BuyUSD = in.dollars(s.BuyShares)
+		}
+		if flags&received != 0 {
+			s.SellUSD = in.dollars(sold)
+		}
+		if flags&fees != 0 {
+			s.FeeUSD = in.compact()
+		}
+		s.Net = s.BuyShares - sold
 	}
 	return dst
 }

@@ -91,6 +91,53 @@ func (r *sumReader) compact() data.Micro {
 	return (data.Micro(m>>1) ^ -data.Micro(m&1)) * amountUnits[v&3]
 }
 
+// Dollars are mostly shares at a price of a 10,000th, rounded down, or a millionth more. They are written as such a price in
+// hundredths or in 10,000ths, twice, plus one for the millionth; or as an amount, if they have no price. The lower two bits
+// say which; a number above those of prices stands for the amount as it is, in a number of its own.
+const (
+	asMicros = iota
+	asHundreds
+	asPrice
+	asHundredths
+	dollarsAlone = (2*maxPrice+2)<<2 | asPrice
+)
+
+// appendDollars writes dollars that so many shares cost.
+func appendDollars(b []byte, usd, shares data.Micro) []byte {
+	if p, rest, ok := price(shares, usd); ok {
+		if p%100 == 0 {
+			return binary.AppendUvarint(b, (p/100<<1|rest)<<2|asHundredths)
+		}
+		return binary.AppendUvarint(b, (p<<1|rest)<<2|asPrice)
+	}
+	if usd >= maxAmount || usd <= -maxAmount {
+		return binary.AppendVarint(binary.AppendUvarint(b, dollarsAlone), int64(usd))
+	}
+	unit := uint64(asMicros)
+	if usd%100 == 0 {
+		unit, usd = asHundreds, usd/100
+	}
+	return binary.AppendUvarint(b, uint64(usd<<1^usd>>63)<<2|unit)
+}
+
+// dollars is the next amount as appendDollars wrote it.
+func (r *sumReader) dollars(shares data.Micro) data.Micro {
+	v := r.unsigned()
+	m := v >> 2
+	switch unit := v & 3; {
+	case v == dollarsAlone:
+		return r.amount()
+	case unit == asHundredths:
+		return shares*data.Micro(m>>1)/100 + data.Micro(m&1)
+	case unit == asPrice:
+		return shares*data.Micro(m>>1)/10_000 + data.Micro(m&1)
+	case unit == asHundreds:
+		return 100 * (data.Micro(m>>1) ^ -data.Micro(m&1))
+	default:
+		return data.Micro(m>>1) ^ -data.Micro(m&1)
+	}
+}
+
 // compactIf is the next amount if a bit of flags says that it is not 0.
 func (r *sumReader) compactIf(flags byte, bit int) data.Micro {
 	if flags>>bit&1 == 0 {
