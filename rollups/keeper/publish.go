@@ -136,9 +136,10 @@ func (p *publisher) look(ctx context.Context) (contentVersion, error) {
 func (p *publisher) publish(ctx context.Context, now contentVersion) error {
 	began := time.Now()
 	b := &backingUp{k: p.k, repo: p.repo, writer: p.writer}
-	b.manifest = backup.Manifest{At: p.k.cfg.Now().UTC(), Pmx: p.version, Writer: p.k.writer()}
+	b.manifest = backup.Manifest{Pmx: p.version, Writer: p.k.writer()}
 	_, before := p.writer.Stored()
 	err := p.k.db.Freeze(ctx, func(ctx context.Context, file engine.Frozen) error {
+		b.manifest.At = p.k.cfg.Now().UTC() // the checkpoint may have waited for a query
 		if err := b.describe(ctx, file.Conn); err != nil {
 			return err
 		}
