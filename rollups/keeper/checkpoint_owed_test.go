@@ -1,12 +1,19 @@
 package keeper_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
 	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
@@ -84,4 +91,25 @@ func TestARebuildBesideABackupOwesACheckpoint(t *testing.T) {
 		t.Errorf("after the backup: err = %v, the log has %d bytes, and a checkpoint is owed since %v", err, logOf(k), k.DB().CheckpointOwed())
 	}
 	alsoVerify(t, k)
+}
+
+// TestACheckpointThatIsPutOffIsLogged: once, also if a backup was the first that could not make it.
+func TestACheckpointThatIsPutOffIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: enginetest.Options(t, t.TempDir(), ""), Feeds: feeds.Catalog{}, Log: zerolog.New(&log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closedAtEnd(t, k)
+	err = k.DB().Freeze(t.Context(), func(ctx context.Context, _ engine.Frozen) error {
+		return errors.Join(k.DB().Checkpoint(ctx), k.Rebuild(ctx, nil), k.Rebuild(ctx, nil))
+	})
+	if err := errors.Join(err, k.Cycle(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"a checkpoint is put off, and the next refresh makes it", "the checkpoint that was put off is made"} {
+		if n := strings.Count(log.String(), text); n != 1 {
+			t.Errorf("%d times %q in %s", n, text, log.String())
+		}
+	}
 }

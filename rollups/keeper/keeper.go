@@ -53,6 +53,7 @@ type Keeper struct {
 	replica        bool                       // serves another server's database: nothing is written to it
 	segmentsAdded  func()                     // waits until the last batch is in the segments; nil: there was none
 	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
+	owedTold       time.Time                  // since when a checkpoint was owed when that was last logged
 	writesBehind   atomic.Bool                // files are written at the end of a catch-up, with lower limits
 	garbageAt      time.Time                  // when garbage was bounded last; zero: it is not
 	releasedAt     time.Time                  // when blocks were last released

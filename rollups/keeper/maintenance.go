@@ -160,8 +160,9 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 	err := k.db.Checkpoint(ctx)
 	since := k.db.CheckpointOwed()
 	switch {
-	case owed.IsZero() && !since.IsZero():
-		k.cfg.Log.Info().Err(err).Msg("a checkpoint is put off, and the next refresh makes it")
+	case !since.IsZero() && !since.Equal(k.owedTold):
+		k.owedTold = since
+		k.cfg.Log.Info().AnErr("reason", err).Msg("a checkpoint is put off, and the next refresh makes it")
 	case !owed.IsZero() && since.IsZero():
 		k.cfg.Log.Info().Float64("seconds", time.Since(began).Seconds()).Float64("put_off_seconds", began.Sub(owed).Seconds()).Msg("the checkpoint that was put off is made")
 	}
