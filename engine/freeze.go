@@ -62,9 +62,6 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := db.CheckSpace(); err != nil {
-		return err
-	}
 	ctx, thaw := context.WithCancelCause(ctx)
 	defer thaw(nil)
 	db.setThaw(thaw)
@@ -117,10 +114,13 @@ const (
 )
 
 // awaitCheckpointAndHold is checkpointAndHold as soon as no older query runs, within freezeWait. Others may write meanwhile, a sixth of the
-// time excepted.
+// time excepted. It fails if the disk has no room for the log, which grows.
 func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	began := time.Now()
 	for n := 0; ; n++ {
+		if err := db.CheckSpace(); err != nil {
+			return out, nil, nil, err
+		}
 		tries := checkpointBriefly
 		if n%freezeLong == 0 {
 			tries = checkpointTries
