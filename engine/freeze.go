@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -68,7 +69,7 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 	defer db.setThaw(nil)
 	file, head, release, err := db.awaitCheckpointAndHold(ctx)
 	if err != nil {
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer release()
 	done := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +74,22 @@ func TestAWaitingFreezeSeesThatTheDiskIsFull(t *testing.T) {
 	}
 	if err := errors.Join(os.Remove(filler), db.Checkpoint(t.Context())); err != nil || faults > 0 {
 		t.Errorf("with room: err = %v, after %d faults", err, faults)
+	}
+}
+
+// TestAWaitingFreezeSaysWhyItEnds: not only that it was cancelled, which a backup that somebody interrupts is, too.
+func TestAWaitingFreezeSaysWhyItEnds(t *testing.T) {
+	db := open(t, t.TempDir())
+	closed := make(chan error, 1)
+	besideOlderQuery(t, db, func() {
+		frozen := startFreeze(t, db)
+		time.Sleep(300 * time.Millisecond) // it tries
+		go func() { closed <- db.Close() }()
+		if err := <-frozen; errors.Is(err, context.Canceled) || err == nil || !strings.HasPrefix(err.Error(), "the database is being closed") {
+			t.Errorf("the freeze: err = %v", err)
+		}
+	})
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
