@@ -153,7 +153,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	return errors.Join(shown, err)
 }
 
-// checkpoint writes the log into the database file. While a long query runs, it leaves that to the next refresh.
+// checkpoint writes the log into the database file. While a long query or a backup runs, it leaves that to the next refresh.
 func (k *Keeper) checkpoint(ctx context.Context) error {
 	defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
 	began, owed := time.Now(), k.db.CheckpointOwed()
@@ -166,8 +166,8 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 	case !owed.IsZero() && since.IsZero():
 		k.cfg.Log.Info().Float64("seconds", time.Since(began).Seconds()).Float64("put_off_seconds", began.Sub(owed).Seconds()).Msg("the checkpoint that was put off is made")
 	}
-	if errors.Is(err, engine.ErrCheckpointRefused) {
-		return nil // neither made nor failed
+	if errors.Is(err, engine.ErrCheckpointRefused) || err == nil && !since.IsZero() {
+		return nil // neither made nor failed: an older query is in the way, or a reader of the frozen file
 	}
 	return k.tallies.ended(workCheckpoint, time.Since(began), k.cfg.Now().UTC(), err)
 }
