@@ -37,6 +37,9 @@ func (k *Keeper) noteDiskSpace(err error) {
 	if err != nil && !full || k.Freshness().DiskFull == full {
 		return
 	}
+	if !full && k.db.CheckSpace() != nil {
+		return // the work had nothing to write
+	}
 	k.updateFreshness(func(f *serving.Freshness) { f.DiskFull = full })
 	if k.live == nil {
 		return // a command says it itself
