@@ -38,6 +38,7 @@ const (
 var notScraped = map[string]string{
 	"up":                                    "Prometheus makes it",
 	"pmx_replica_current_timestamp_seconds": "only with --follow",
+	"pmx_checkpoint_owed_since_timestamp_seconds":  "only while a checkpoint is put off",
 	"pmx_export_queued_since_timestamp_seconds":    "only while an export waits",
 	"pmx_tls_certificate_expiry_timestamp_seconds": "only with --tls-cert",
 	"pmx_tls_certificate_failing":                  "only with --tls-cert",
