@@ -68,6 +68,7 @@ func TestAWaitingFreezeSeesThatTheDiskIsFull(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		testfiles.Fill(t, filler)
+		time.Sleep(300 * time.Millisecond) // a try that began before has ended
 	})
 	if err := <-frozen; !errors.Is(err, engine.ErrDiskFull) || faults > 0 {
 		t.Errorf("the freeze: err = %v, after %d faults", err, faults)
