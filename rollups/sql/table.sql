@@ -10,13 +10,13 @@ SELECT @unpacked FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
 -- name: BaseAlone
 -- The rows of the base whose first key is not in the delta, and those in @grouped.
-SELECT @unpacked FROM @base AS b WHERE NOT EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+SELECT @unpacked FROM @base AS b ANTI JOIN @delta AS d ON d.@first IS NOT DISTINCT FROM b.@first
 UNION ALL
 SELECT @columns FROM (@grouped) AS g
 
 -- name: BaseOfDelta
 -- The rows of both whose first key is in the delta.
-SELECT @unpacked FROM @base AS b WHERE EXISTS (FROM @delta AS d WHERE d.@first IS NOT DISTINCT FROM b.@first)
+SELECT @unpacked FROM @base AS b SEMI JOIN @delta AS d ON d.@first IS NOT DISTINCT FROM b.@first
 UNION ALL
 SELECT @columns FROM @delta
 
