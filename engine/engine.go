@@ -273,7 +273,7 @@ func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *s
 	if err == nil {
 		return nil
 	}
-	reason := db.explain(err) // before a failed instance frees disk space
+	reason := stopped(ctx, db.explain(err)) // before a failed instance frees disk space
 	if errors.Is(reason, ErrDiskFull) {
 		db.diskFull.Store(true)
 	}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -95,6 +97,16 @@ func (db *DB) explain(err error) error {
 	return &operatorError{kind: ErrMemory, cause: err,
 		text: fmt.Sprintf("this needs more memory than the database may use (%s): give it more with --memory, as docs/operate.md describes; "+
 			"nothing was changed", db.reopening().MemoryLimit)}
+}
+
+// stopped says of a statement that was interrupted because ctx ended that it was: if that comes while DuckDB still plans the
+// statement, the driver returns DuckDB's error alone.
+func stopped(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	if ended == nil || errors.Is(err, ended) || !slices.Contains(errorTypes(err), duckdb.ErrorTypeInterrupt) {
+		return err
+	}
+	return &operatorError{text: err.Error(), kind: ended, cause: err}
 }
 
 // explainOpen turns a failed open into a sentence that names the process that has the file open,

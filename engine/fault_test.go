@@ -45,6 +45,35 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 	}
 }
 
+// An interruption is that of the caller only if the caller's context ended. The driver leaves this out if DuckDB still plans.
+func TestAnInterruptedStatementOfAnEndedContextIsCancelled(t *testing.T) {
+	db, err := engine.Open(t.Context(), engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	interrupted := &duckdb.Error{Type: duckdb.ErrorTypeInterrupt, Msg: "INTERRUPT Error: made up"}
+	other := &duckdb.Error{Type: duckdb.ErrorTypeBinder, Msg: "Binder Error: made up"}
+	for _, use := range []func(context.Context, func(*sql.Conn) error) error{db.Read, db.Write} {
+		for _, of := range []*duckdb.Error{interrupted, other} {
+			for _, ends := range []bool{true, false} {
+				ctx, cancel := context.WithCancel(t.Context())
+				err := use(ctx, func(*sql.Conn) error {
+					if ends {
+						cancel()
+					}
+					return of
+				})
+				cancel()
+				want := ends && of == interrupted
+				if !errors.Is(err, of) || errors.Is(err, context.Canceled) != want {
+					t.Errorf("%q, context ended %v: cancelled is %v: %v", of.Msg, ends, !want, err)
+				}
+			}
+		}
+	}
+}
+
 // All users of an instance see its fault. It is replaced once, without further errors.
 func TestSeveralCallersWithOneFaultReopenOnce(t *testing.T) {
 	ctx := context.Background()
