@@ -116,6 +116,27 @@ func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (don
 	return true, nil
 }
 
+// BorrowMemory lowers the usual limit to rest bytes, and returns how many bytes fewer these are, for memory that is not DuckDB's: 0 if
+// the limit is no number of bytes, is bounded, or is not lowered by LimitMemory. giveBack restores the limit. conn must be that of the
+// Write in which both are called.
+func (db *DB) BorrowMemory(ctx context.Context, conn *sql.Conn, rest int64) (bytes int64, giveBack func() error, err error) {
+	limit := db.MemoryLimit()
+	if db.Bounded() || limit == math.MaxInt64 || rest >= limit {
+		return 0, nil, nil
+	}
+	if lowered, err := db.LimitMemory(ctx, conn, rest); !lowered || err != nil {
+		return 0, nil, ctx.Err() // DuckDB needs it just now
+	}
+	return limit - rest, func() error {
+		_, err := db.LimitMemory(context.WithoutCancel(ctx), conn, limit)
+		if err != nil { // a database that is opened again after a fault has it
+			db.bound.becomes(sizeText(limit))
+			db.release.lowered = true
+		}
+		return err
+	}, nil
+}
+
 // usual is the limit to which BoundMemory returns. The caller holds bound.mu.
 func (db *DB) usual() string { return cmp.Or(db.bound.usual, db.opts.memoryLimit()) }
 

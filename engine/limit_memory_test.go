@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"runtime/debug"
 	"testing"
 
@@ -190,5 +192,58 @@ func TestADivisionFollowsTheHeapInSteps(t *testing.T) {
 	follow(100_000_000, false, "766.7 MiB", 804_000_000)
 	if now := d.Now(); now.Needed != 0 || debug.SetMemoryLimit(-1) != m.Go {
 		t.Errorf("%+v", now)
+	}
+}
+
+// What is borrowed of DuckDB's memory is given back, also if a fault ends the database meanwhile.
+func TestBorrowedMemoryIsGivenBack(t *testing.T) {
+	ctx := t.Context()
+	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1, MemoryLimit: "800MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	limit := func(conn *sql.Conn) (text string) {
+		t.Helper()
+		if err := conn.QueryRowContext(ctx, "SELECT current_setting('memory_limit')").Scan(&text); err != nil {
+			t.Error(err)
+		}
+		return text
+	}
+	fatal := &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"}
+	for _, fault := range []bool{false, true} {
+		err = db.Write(ctx, func(conn *sql.Conn) error {
+			usual := limit(conn)
+			bytes, giveBack, err := db.BorrowMemory(ctx, conn, 300_000_000)
+			if err != nil || bytes != 500_000_000 || limit(conn) == usual {
+				t.Errorf("%d bytes, and DuckDB's limit is %s: %v", bytes, limit(conn), err)
+			}
+			if fault {
+				_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // no statement runs on it any more
+				if err := giveBack(); err == nil {
+					t.Error("given back on a connection that is closed")
+				}
+				return fatal
+			}
+			return giveBack()
+		})
+		if fault != errors.Is(err, fatal) || !fault && err != nil {
+			t.Error(err)
+		}
+		err = db.Write(ctx, func(conn *sql.Conn) error {
+			if is := limit(conn); is != "762.9 MiB" || db.MemoryLimit() != 800_000_000 {
+				t.Errorf("fault %v: DuckDB's limit is %s, and should be %d bytes afterwards", fault, is, db.MemoryLimit())
+			}
+			if err := db.BoundMemory(ctx, conn, 500_000_000); err != nil {
+				return err
+			}
+			if bytes, _, err := db.BorrowMemory(ctx, conn, 300_000_000); bytes != 0 || err != nil {
+				t.Errorf("%d bytes borrowed of a bounded database: %v", bytes, err)
+			}
+			return db.BoundMemory(ctx, conn, 0)
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

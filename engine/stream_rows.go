@@ -40,9 +40,12 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		if r == nil {
 			return fmt.Errorf("%v: a column has a type that cannot be streamed", reflect.TypeFor[T]())
 		}
+		read := 0
 		err = r.each(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			if read++; read%rowsBetweenChecks == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 			}
 			return f(&row)
 		})
@@ -52,6 +55,9 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		return s.fault() // at its end and after an error alike there is no more chunk
 	})
 }
+
+// rowsBetweenChecks is after how many rows it is checked whether the context ended.
+const rowsBetweenChecks = 1024
 
 // stream is a query whose result is computed while it is read.
 type stream struct {

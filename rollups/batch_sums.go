@@ -99,12 +99,15 @@ func (f *batchFill) legs(sign int64) legs {
 }
 
 // trade is the price that it tells; a fill of no tokens tells none.
-func (f *batchFill) trade() (q pricedTrade, any bool) {
-	if f.Shares <= 0 {
+func (f *batchFill) trade() (q pricedTrade, any bool) { return tradeOf(f.TS, f.Log, f.USD, f.Shares) }
+
+// tradeOf is the price that a fill tells.
+func tradeOf(ts int64, log int32, usd, shares data.Micro) (q pricedTrade, any bool) {
+	if shares <= 0 {
 		return q, false
 	}
-	price, _ := data.Ratio(f.USD, f.Shares)
-	return pricedTrade{ts: f.TS, log: f.Log, price: int32(min(price, data.One))}, true
+	price, _ := data.Ratio(usd, shares)
+	return pricedTrade{ts: ts, log: log, price: int32(min(price, data.One))}, true
 }
 
 // idAt is the key of an id and of a day, an hour or a window.

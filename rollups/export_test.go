@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"math"
+
+	"pmx/engine"
 )
 
 // RebuildAtOnce is Rebuild with that many rows at once; 0 for as many as memory allows.
-func RebuildAtOnce(ctx context.Context, conn *sql.Conn, rows int64) error {
-	return rebuildAtOnce(ctx, conn, nil, rows, nil)
+func RebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, rows int64) error {
+	return rebuildAtOnce(ctx, db, conn, nil, rows, nil)
 }
 
 // VerifyAtOnce is Verify with that many rows at once.

@@ -373,7 +373,7 @@ func (v *venue) verify(t rapid.TB) {
 
 func (v *venue) rebuild() {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		if err := rollups.RebuildAtOnce(ctx, conn, v.atOnce); err != nil {
+		if err := rollups.RebuildAtOnce(ctx, v.db, conn, v.atOnce); err != nil {
 			return err
 		}
 		return v.live.Load(ctx, conn)

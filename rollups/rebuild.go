@@ -10,15 +10,15 @@ import (
 	"pmx/engine"
 )
 
-// Rebuild recomputes every rollup from the facts in one transaction, replacing bases and deltas.
-// cities are those of the weather desk, nil for the built-in ones. step is called with the name of
-// each rollup before it is built.
-func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
-	return rebuildAtOnce(ctx, conn, cities, 0, step)
+// Rebuild recomputes every rollup from the facts in one transaction on conn, a writing connection of db, replacing bases and
+// deltas. cities are those of the weather desk, nil for the built-in ones. step is called with the name of each rollup before
+// it is built.
+func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
+	return rebuildAtOnce(ctx, db, conn, cities, 0, step)
 }
 
 // rebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
-func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
+func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
 		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
 			return fmt.Errorf("weather desk: %w", err)
@@ -28,6 +28,8 @@ func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, 
 			return err
 		}
 		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", chunker: p}
+		s := &stretchSorter{rebuilder: b, db: db, most: rows}
+		b.gathered = s.rebuild
 		return b.all(step, func(t table, chunks []chunk) error { return t.replace(ctx, conn, chunks) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
@@ -56,6 +58,8 @@ type rebuilder struct {
 	suffix  string
 	chunker *chunker
 	shared  bool // two tokens are mapped to one outcome
+	// gathered makes a rollup in another way than by its definition, and reports whether it did so; nil: no rollup.
+	gathered func(t table) (done bool, err error)
 }
 
 // chunk is the definition of a rollup for a range of its first key.
@@ -75,11 +79,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) 
 		if err := b.inputs(t); err != nil {
 			return fmt.Errorf("rebuild %s: inputs: %w", t.name, err)
 		}
-		chunks, err := b.chunks(t)
-		if err == nil {
-			err = store(t, chunks)
-		}
-		if err != nil {
+		if err := b.build(t, store); err != nil {
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
@@ -93,6 +93,20 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) 
 		}
 	}
 	return finish()
+}
+
+// build stores one rollup.
+func (b *rebuilder) build(t table, store func(table, []chunk) error) error {
+	if b.gathered != nil {
+		if done, err := b.gathered(t); done || err != nil {
+			return err
+		}
+	}
+	chunks, err := b.chunks(t)
+	if err != nil {
+		return err
+	}
+	return store(t, chunks)
 }
 
 // inputs makes the temporary tables that rollup t and those after it read.

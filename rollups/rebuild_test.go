@@ -51,7 +51,7 @@ func TestARebuildDoesNotRememberOldRows(t *testing.T) {
 		}
 		stopped, stop := context.WithCancel(ctx)
 		defer stop()
-		err := rollups.Rebuild(stopped, conn, nil, func(name string, _, _ int) {
+		err := rollups.Rebuild(stopped, v.db, conn, nil, func(name string, _, _ int) {
 			if name != "token_day" { // the one after wallet_day
 				return
 			}
@@ -66,7 +66,7 @@ func TestARebuildDoesNotRememberOldRows(t *testing.T) {
 		if n := number(ctx, conn, "SELECT count(*) FROM wallet_day"); n != rows {
 			t.Errorf("%d rows after a rebuild that failed", n)
 		}
-		if err := rollups.Rebuild(ctx, conn, nil, nil); err != nil {
+		if err := rollups.Rebuild(ctx, v.db, conn, nil, nil); err != nil {
 			return err
 		}
 		if n := number(ctx, conn, "SELECT count(*) FROM wallet_day"); n != 0 {

@@ -200,9 +200,17 @@ func (t table) replace(ctx context.Context, conn *sql.Conn, chunks []chunk) erro
 		return err
 	}
 	for _, p := range chunks {
-		if _, err := conn.ExecContext(ctx, t.named("FillBase", "@stored", t.stored(), "@rows", p.query)); err != nil {
-			return fmt.Errorf("FillBase: %w", err)
+		if err := t.fill(ctx, conn, p.query); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// fill appends rows to the base, in its order.
+func (t table) fill(ctx context.Context, conn *sql.Conn, rows string) error {
+	if _, err := conn.ExecContext(ctx, t.named("FillBase", "@stored", t.stored(), "@rows", rows)); err != nil {
+		return fmt.Errorf("FillBase: %w", err)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	} else {
 		k.unbound(ctx)
 		err = k.lending(ctx, func() error {
-			return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
+			return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, k.db, conn, k.cfg.Feeds.Gazetteer(), step) })
 		})
 	}
 	if err != nil {

@@ -240,7 +240,7 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 			return err
 		}
 		most := rebuildMemory.of(fills)
-		return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
+		return rollups.Rebuild(ctx, k.db, conn, k.cfg.Feeds.Gazetteer(), func(name string, done, of int) {
 			if done == 0 { // the chunks are those of the usual limit: writing to disk costs less than more chunks do
 				tight = k.db.BoundMemory(ctx, conn, most)
 			}
@@ -253,7 +253,7 @@ func (k *Keeper) rebuildBehind(ctx context.Context, step Step) (fills int64, err
 	if err != nil && (tight != nil || errors.Is(err, engine.ErrMemory)) {
 		k.cfg.Log.Debug().Err(err).Msg("the rebuild is done again with more memory")
 		k.unbound(ctx)
-		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
+		err = k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, k.db, conn, k.cfg.Feeds.Gazetteer(), step) })
 	}
 	return fills, err
 }

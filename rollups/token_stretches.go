@@ -1,0 +1,255 @@
+package rollups
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// A rebuild sums up positions and candles here, and not by their definitions: both have a row for some two facts, so DuckDB
+// groups nearly as many rows as there are facts, in tables of hashes that fit into no cache, and then sorts them. Here facts are gathered
+// in stretches of few tokens, each of which is sorted within a cache, and the rows come out in the order of the bases. The
+// definitions make what pmx verify compares with, and the rows of stretches with more facts than memory allows.
+
+// stretchTokens is how many ids of tokens a stretch has. The base of positions is in such stretches.
+const stretchTokens = 256
+
+// stretchFill is a row of StretchFills.
+type stretchFill struct {
+	TS     int64         `sql:"ts"`
+	Shares data.Micro    `sql:"shares"`
+	USD    data.Micro    `sql:"usd"`
+	Fee    data.Micro    `sql:"fee"`
+	Wallet data.WalletID `sql:"wallet"`
+	Token  data.TokenID  `sql:"token"`
+	Log    int32         `sql:"log_index"`
+	Side   data.Side     `sql:"side"`
+	Role   data.Role     `sql:"role"`
+}
+
+// stretch is a row of TokenStretches.
+type stretch struct {
+	Number int64 `sql:"stretch"`
+	Fills  int64 `sql:"fills"`
+}
+
+// stretchGroup are consecutive stretches that are read at once.
+type stretchGroup struct {
+	keyRange // of their tokens
+	list     []stretch
+	fills    int64
+}
+
+// groupStretches divides stretches into groups of at most so many facts. A stretch of more than alone facts has a group to itself.
+func groupStretches(all []stretch, most, alone int64) (groups []stretchGroup) {
+	open := false // the last group takes more stretches
+	for _, s := range all {
+		if n := len(groups); !open || s.Fills > alone || groups[n-1].fills+s.Fills > most {
+			groups = append(groups, stretchGroup{keyRange: keyRange{lo: s.Number * stretchTokens}})
+		}
+		last := &groups[len(groups)-1]
+		last.list, last.fills, last.hi = append(last.list, s), last.fills+s.Fills, (s.Number+1)*stretchTokens-1
+		open = s.Fills <= alone
+	}
+	return groups
+}
+
+// Bytes of memory for a fact that is read, and beside it for one of the stretch that is being summed up: two keys and a position.
+const (
+	stretchFillBytes = 48
+	summedFillBytes  = 2*8 + 72
+)
+
+// stretchSorter makes the rollups. It lives for one rebuild.
+type stretchSorter struct {
+	*rebuilder
+	db    *engine.DB
+	most  int64 // facts at once, for tests; 0: as many as memory allows
+	alone int64 // a stretch with more facts is left to the definitions
+
+	fills       []stretchFill // of a group, stretch by stretch
+	keys, spare []uint64      // as long as the longest stretch
+	positions   []positionRow
+	overflowed  bool // a sum
+	made        bool // both rollups are made
+}
+
+// rebuild makes positions, and candles with them. false: it makes no such rollup, or memory is too short for it now.
+func (s *stretchSorter) rebuild(t table) (done bool, err error) {
+	switch t.name {
+	case "position":
+	case "candle":
+		return s.made, nil
+	default:
+		return false, nil
+	}
+	rest := s.db.MemoryLimit() / 2
+	if rest < leastBeside {
+		return false, nil
+	}
+	bytes, giveBack, err := s.db.BorrowMemory(s.ctx, s.conn, rest)
+	if bytes == 0 || err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, giveBack()) }()
+	if err := s.rebuildIn(bytes, t, candleTable()); err != nil {
+		return false, err
+	}
+	s.made = true
+	return true, nil
+}
+
+// leastBeside is what DuckDB needs while it reads the facts and appends rows, in bytes.
+const leastBeside = 192_000_000
+
+func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
+	var all []stretch
+	err := engine.EachRow(s.ctx, s.conn, statements.Get("TokenStretches", "@tokens", strconv.Itoa(stretchTokens)), func(x *stretch) error {
+		all = append(all, *x)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("TokenStretches: %w", err)
+	}
+	for _, t := range tables {
+		if err := t.empty(s.ctx, s.conn); err != nil {
+			return err
+		}
+	}
+	most := bytes / 4 * 3 / stretchFillBytes
+	s.alone = min(bytes/4/summedFillBytes, 1<<placeBits)
+	if s.most > 0 {
+		most, s.alone = s.most, s.most
+	}
+	groups := groupStretches(all, most, s.alone)
+	free, err := s.allocate(groups)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for i := range groups {
+		if err := s.add(&groups[i], tables); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allocate gets memory for the largest group and the longest stretch.
+func (s *stretchSorter) allocate(groups []stretchGroup) (free func(), err error) {
+	var fills, longest int64
+	for _, g := range groups {
+		if g.fills > s.alone && len(g.list) == 1 {
+			continue
+		}
+		fills = max(fills, g.fills)
+		for _, x := range g.list {
+			longest = max(longest, x.Fills)
+		}
+	}
+	var frees []func()
+	free = func() {
+		for _, f := range frees {
+			f()
+		}
+	}
+	get := func(f func(), failed error) {
+		if err = errors.Join(err, failed); failed == nil {
+			frees = append(frees, f)
+		}
+	}
+	var f func()
+	var failed error
+	s.fills, f, failed = engine.Unmanaged[stretchFill](int(fills))
+	get(f, failed)
+	s.keys, f, failed = engine.Unmanaged[uint64](int(longest))
+	get(f, failed)
+	s.spare, f, failed = engine.Unmanaged[uint64](int(longest))
+	get(f, failed)
+	s.positions, f, failed = engine.Unmanaged[positionRow](int(longest))
+	get(f, failed)
+	if err != nil {
+		free()
+	}
+	return free, err
+}
+
+// add makes the rows of a group.
+func (s *stretchSorter) add(g *stretchGroup, tables []table) error {
+	if g.fills > s.alone && len(g.list) == 1 {
+		for _, t := range tables {
+			rows := statements.Get("RowsInRange", "@rows", t.typed(s.query(t, g.keyRange)), "@which", g.of(t.keys[0]))
+			if err := t.fill(s.ctx, s.conn, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := s.read(g); err != nil {
+		return fmt.Errorf("StretchFills: %w", err)
+	}
+	err := s.conn.Raw(func(dc any) error { return s.append(dc, g, tables) })
+	if err == nil && s.overflowed {
+		err = errors.New("a sum is out of range of 64 bits")
+	}
+	return err
+}
+
+// read reads the facts of a group.
+func (s *stretchSorter) read(g *stretchGroup) error {
+	first := g.list[0].Number
+	places := make([]struct{ next, end int64 }, g.list[len(g.list)-1].Number-first+1)
+	at := int64(0)
+	for _, x := range g.list {
+		p := &places[x.Number-first]
+		p.next, p.end = at, at+x.Fills
+		at = p.end
+	}
+	read := int64(0)
+	err := engine.StreamRows(s.ctx, s.conn, statements.Get("StretchFills", "@among", g.of("token")), func(f *stretchFill) error {
+		if f.Token < 0 || f.Wallet < 0 || f.TS < 0 || f.TS >= hourLength<<secondBits || f.Side < data.Buy || f.Side > data.Sell {
+			return fmt.Errorf("a fact is out of range: %+v", *f)
+		}
+		p := &places[int64(f.Token)/stretchTokens-first]
+		if p.next == p.end {
+			return errOtherFacts
+		}
+		s.fills[p.next] = *f
+		p.next++
+		read++
+		return nil
+	})
+	if err == nil && read != g.fills {
+		err = errOtherFacts
+	}
+	return err
+}
+
+// errOtherFacts cannot happen within a transaction.
+var errOtherFacts = errors.New("there are not the facts that were counted")
+
+// append appends the rows of a group.
+func (s *stretchSorter) append(dc any, g *stretchGroup, tables []table) (err error) {
+	to := make([]*engine.ChunkAppender, len(tables))
+	for i, t := range tables {
+		if to[i], err = engine.TableChunkAppender(dc, t.name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, to[i].Close()) }()
+	}
+	at := int64(0)
+	for _, x := range g.list {
+		fills := s.fills[at : at+x.Fills]
+		at += x.Fills
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		if err := errors.Join(s.addPositions(to[0], fills), s.addCandles(to[1], fills)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
