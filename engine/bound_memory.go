@@ -116,25 +116,49 @@ func (db *DB) LimitMemory(ctx context.Context, conn *sql.Conn, bytes int64) (don
 	return true, nil
 }
 
-// BorrowMemory lowers the usual limit to rest bytes, and returns how many bytes fewer these are, for memory that is not DuckDB's: 0 if
-// the limit is no number of bytes, is bounded, or is not lowered by LimitMemory. giveBack restores the limit. conn must be that of the
-// Write in which both are called.
-func (db *DB) BorrowMemory(ctx context.Context, conn *sql.Conn, rest int64) (bytes int64, giveBack func() error, err error) {
+// BorrowedMemory is memory by which DuckDB's usual limit is lowered for a while.
+type BorrowedMemory struct {
+	Bytes int64
+	db    *DB
+	usual string // memoryBound.usual before
+	given bool   // back
+}
+
+// BorrowMemory lowers the usual limit to rest bytes, for memory that is not DuckDB's; queries that begin meanwhile have the lower limit,
+// too. It returns nil if the limit is no number of bytes, is bounded, or is not lowered by LimitMemory because of Reads. conn must be
+// that of a Write. If DuckDB cannot do with rest bytes, that is an error, which ends the transaction on conn: GiveBack has to be called
+// after it, too.
+func (db *DB) BorrowMemory(ctx context.Context, conn *sql.Conn, rest int64) (*BorrowedMemory, error) {
 	limit := db.MemoryLimit()
 	if db.Bounded() || limit == math.MaxInt64 || rest >= limit {
-		return 0, nil, nil
+		return nil, nil
 	}
-	if lowered, err := db.LimitMemory(ctx, conn, rest); !lowered || err != nil {
-		return 0, nil, ctx.Err() // DuckDB needs it just now
+	db.bound.mu.Lock()
+	b := &BorrowedMemory{Bytes: limit - rest, db: db, usual: db.bound.usual}
+	db.bound.mu.Unlock()
+	lowered, err := db.LimitMemory(ctx, conn, rest)
+	if !lowered && err == nil {
+		return nil, nil
 	}
-	return limit - rest, func() error {
-		_, err := db.LimitMemory(context.WithoutCancel(ctx), conn, limit)
-		if err != nil { // a database that is opened again after a fault has it
-			db.bound.becomes(sizeText(limit))
-			db.release.lowered = true
-		}
-		return err
-	}, nil
+	return b, err
+}
+
+// GiveBack restores the usual limit, at once or if it could not, as in a transaction that failed, with the next call. A database that is
+// opened again after a fault has it in any case. b may be nil.
+func (b *BorrowedMemory) GiveBack(ctx context.Context, conn *sql.Conn) error {
+	if b == nil || b.given {
+		return nil
+	}
+	of := &b.db.bound
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.usual = b.usual
+	if err := setLimit(ctx, conn, cmp.Or(of.limit, b.db.usual())); err != nil {
+		b.db.release.lowered = true
+		return fmt.Errorf("%w: %w", ErrLimitLow, err)
+	}
+	b.given = true
+	return nil
 }
 
 // usual is the limit to which BoundMemory returns. The caller holds bound.mu.

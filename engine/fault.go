@@ -99,6 +99,11 @@ func (db *DB) explain(err error) error {
 			"nothing was changed", db.reopening().MemoryLimit)}
 }
 
+// ShortOfMemory reports whether work failed because DuckDB, or the process, has too little memory for it.
+func ShortOfMemory(err error) bool {
+	return errors.Is(err, ErrMemory) || slices.Contains(errorTypes(err), duckdb.ErrorTypeOutOfMemory)
+}
+
 // stopped says of a statement that was interrupted because ctx ended that it was: if that comes while DuckDB still plans the
 // statement, the driver returns DuckDB's error alone.
 func stopped(ctx context.Context, err error) error {

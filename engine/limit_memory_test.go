@@ -214,18 +214,18 @@ func TestBorrowedMemoryIsGivenBack(t *testing.T) {
 	for _, fault := range []bool{false, true} {
 		err = db.Write(ctx, func(conn *sql.Conn) error {
 			usual := limit(conn)
-			bytes, giveBack, err := db.BorrowMemory(ctx, conn, 300_000_000)
-			if err != nil || bytes != 500_000_000 || limit(conn) == usual {
-				t.Errorf("%d bytes, and DuckDB's limit is %s: %v", bytes, limit(conn), err)
+			b, err := db.BorrowMemory(ctx, conn, 300_000_000)
+			if err != nil || b == nil || b.Bytes != 500_000_000 || limit(conn) == usual {
+				t.Fatalf("borrowed %+v, and DuckDB's limit is %s: %v", b, limit(conn), err)
 			}
 			if fault {
 				_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // no statement runs on it any more
-				if err := giveBack(); err == nil {
-					t.Error("given back on a connection that is closed")
+				if err := b.GiveBack(ctx, conn); !errors.Is(err, engine.ErrLimitLow) {
+					t.Errorf("given back on a connection that is closed: %v", err)
 				}
 				return fatal
 			}
-			return giveBack()
+			return errors.Join(b.GiveBack(ctx, conn), b.GiveBack(ctx, conn))
 		})
 		if fault != errors.Is(err, fatal) || !fault && err != nil {
 			t.Error(err)
@@ -237,10 +237,56 @@ func TestBorrowedMemoryIsGivenBack(t *testing.T) {
 			if err := db.BoundMemory(ctx, conn, 500_000_000); err != nil {
 				return err
 			}
-			if bytes, _, err := db.BorrowMemory(ctx, conn, 300_000_000); bytes != 0 || err != nil {
-				t.Errorf("%d bytes borrowed of a bounded database: %v", bytes, err)
+			if b, err := db.BorrowMemory(ctx, conn, 300_000_000); b != nil || err != nil {
+				t.Errorf("%+v borrowed of a bounded database: %v", b, err)
 			}
 			return db.BoundMemory(ctx, conn, 0)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// DuckDB refuses to lower its limit where it needs the memory, and the transaction is at its end. So it is where a statement failed.
+// Afterwards the limit is given back.
+func TestMemoryIsGivenBackAfterATransactionThatFailed(t *testing.T) {
+	ctx := t.Context()
+	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1, MemoryLimit: "800MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "INSERT INTO wallet_day SELECT r // 1000, r % 1000, 1, 1, 1, 1 FROM range(2000000) AS t(r)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []int64{1_000_000, 300_000_000} {
+		err := db.Write(ctx, func(conn *sql.Conn) error {
+			var b *engine.BorrowedMemory
+			err := engine.InTx(ctx, conn, func() (err error) {
+				if _, err := conn.ExecContext(ctx, "DELETE FROM wallet_day"); err != nil { // 16 MB of notes, which cannot be evicted
+					return err
+				}
+				if b, err = db.BorrowMemory(ctx, conn, rest); err == nil {
+					_, err = conn.ExecContext(ctx, "SELECT error('made up')")
+				}
+				return err
+			})
+			if err == nil || b == nil || engine.ShortOfMemory(err) != (rest == 1_000_000) {
+				t.Errorf("%d bytes left: borrowed %+v: %v", rest, b, err)
+			}
+			if err := b.GiveBack(ctx, conn); err != nil {
+				return err
+			}
+			var is string
+			if err := conn.QueryRowContext(ctx, "SELECT current_setting('memory_limit')").Scan(&is); err != nil || is != "762.9 MiB" {
+				t.Errorf("%d bytes left: DuckDB's limit is %s afterwards: %v", rest, is, err)
+			}
+			return nil
 		})
 		if err != nil {
 			t.Error(err)

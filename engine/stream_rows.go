@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"time"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -14,7 +15,7 @@ import (
 // StreamRows is EachRow for a result that is larger than memory: DuckDB computes rows while f is called, and holds a
 // few chunks of them. The columns must have types that are read by chunks.
 func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(row *T) error) error {
-	return on.Raw(func(dc any) error {
+	err := on.Raw(func(dc any) error {
 		c, ok := dc.(*conn)
 		if !ok {
 			return fmt.Errorf("driver %T cannot stream", dc)
@@ -26,6 +27,7 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		if err != nil {
 			return err
 		}
+		defer interruptWith(ctx, connection)()
 		s, err := newStream(connection, query)
 		defer s.close()
 		if err != nil {
@@ -54,6 +56,32 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		}
 		return s.fault() // at its end and after an error alike there is no more chunk
 	})
+	return stopped(ctx, err)
+}
+
+// interruptEach is how often a stream is interrupted whose context ended: an interrupt before a query begins is lost.
+const interruptEach = 50 * time.Millisecond
+
+// interruptWith interrupts what runs on a connection once ctx has ended, until end is called.
+func interruptWith(ctx context.Context, connection mapping.Connection) (end func()) {
+	ended, left := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(left)
+		for {
+			mapping.Interrupt(connection)
+			select {
+			case <-ended:
+				return
+			case <-time.After(interruptEach):
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		if !stop() {
+			<-left // or it would interrupt the next statement
+		}
+	}
 }
 
 // rowsBetweenChecks is after how many rows it is checked whether the context ended.

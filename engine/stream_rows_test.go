@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,6 +98,29 @@ func TestAStreamEndsWithItsCause(t *testing.T) {
 			var n int
 			if err := conn.QueryRowContext(ctx, "SELECT 7").Scan(&n); err != nil || n != 7 {
 				t.Errorf("after %s: %d, %v", c.what, n, err)
+			}
+		}
+	})
+}
+
+// A stream ends with its context also where no row comes, and what runs on its connection afterwards is not interrupted.
+func TestAStreamWithoutRowsEndsWithItsContext(t *testing.T) {
+	onReader(t, func(ctx context.Context, conn *sql.Conn) {
+		ended, end := context.WithCancel(ctx)
+		timer := time.AfterFunc(50*time.Millisecond, end)
+		defer timer.Stop()
+		const none = "SELECT id, '' AS label FROM range(1000000000000) AS r(id) WHERE hash(id) % 2 = 3"
+		err := engine.StreamRows(ended, conn, none, func(*streamed) error { return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a stream without rows: %v", err)
+		}
+		if err := engine.StreamRows(ended, conn, none, func(*streamed) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("a stream whose context has ended: %v", err)
+		}
+		for range 20 {
+			var n int64
+			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM range(1000000)").Scan(&n); err != nil || n != 1_000_000 {
+				t.Errorf("%d rows afterwards: %v", n, err)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ type packed struct {
 
 // packedTrade is the first or the last trade of an hour, a number as in price.sql with a sign: its time within the hour,
 // and the rest of the number, of 52 bits. The time is in seconds, to which the microseconds beyond them are added as
-// multiples of an hour: blocks have whole seconds, and these take 12 bits.
+// multiples of an hour: blocks have whole seconds, and these take 12 bits. packTrade writes the same.
 func packedTrade(column, sign string) packed {
 	number := fmt.Sprintf("(%s%s::HUGEINT)", sign, column)
 	ts := fmt.Sprintf("((%s >> 52)::BIGINT - hour::BIGINT * 3600000000)", number)

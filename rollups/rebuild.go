@@ -3,6 +3,7 @@ package rollups
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -19,6 +20,19 @@ func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Ga
 
 // rebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
 func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
+	s := &stretchSorter{db: db, most: rows}
+	err := rebuildWith(ctx, conn, cities, rows, step, s)
+	if gave := s.borrowed.GiveBack(context.WithoutCancel(ctx), conn); err != nil {
+		err = errors.Join(err, gave)
+	}
+	if err != nil && s.borrowed != nil && !s.made && engine.ShortOfMemory(err) { // the definitions need less at once
+		err = rebuildWith(ctx, conn, cities, rows, step, nil)
+	}
+	return err
+}
+
+// rebuildWith rebuilds in one transaction. What s makes, if it is not nil, is not made by its definition.
+func rebuildWith(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), s *stretchSorter) error {
 	return engine.InTx(ctx, conn, func() error {
 		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
 			return fmt.Errorf("weather desk: %w", err)
@@ -28,8 +42,10 @@ func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *d
 			return err
 		}
 		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", chunker: p}
-		s := &stretchSorter{rebuilder: b, db: db, most: rows}
-		b.gathered = s.rebuild
+		if s != nil {
+			s.rebuilder = b
+			b.gathered = s.rebuild
+		}
 		return b.all(step, func(t table, chunks []chunk) error { return t.replace(ctx, conn, chunks) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
@@ -58,7 +74,7 @@ type rebuilder struct {
 	suffix  string
 	chunker *chunker
 	shared  bool // two tokens are mapped to one outcome
-	// gathered makes a rollup in another way than by its definition, and reports whether it did so; nil: no rollup.
+	// gathered makes a rollup from gathered facts instead of by its definition, and reports whether it did; nil: no rollup is.
 	gathered func(t table) (done bool, err error)
 }
 
@@ -207,13 +223,17 @@ func (b *rebuilder) chunks(t table) ([]chunk, error) {
 	}
 	chunks := make([]chunk, 0, len(ranges))
 	for _, r := range ranges {
-		query := t.typed(b.query(t, r))
-		if !r.whole() {
-			query = statements.Get("RowsInRange", "@rows", query, "@which", r.of(t.keys[0]))
-		}
-		chunks = append(chunks, chunk{r, query})
+		chunks = append(chunks, b.chunk(t, r))
 	}
 	return chunks, err
+}
+
+func (b *rebuilder) chunk(t table, r keyRange) chunk {
+	query := t.typed(b.query(t, r))
+	if !r.whole() {
+		query = statements.Get("RowsInRange", "@rows", query, "@which", r.of(t.keys[0]))
+	}
+	return chunk{r, query}
 }
 
 // query is the definition of rollup t for a range of its first key; it may return rows outside the

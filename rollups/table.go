@@ -47,7 +47,7 @@ const (
 )
 
 // bySides tells rows of what was only bought, only sold, and both. DuckDB stores 2,048 consecutive values of a column
-// with the bits that the largest needs: next to each other, zeros take none.
+// with the bits that the largest needs: next to each other, zeros take none. token_stretch_sums.go writes positions in this order.
 const bySides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
 
 // byDigits tells rows of few dollars from those of many, by every four bits.
@@ -63,7 +63,7 @@ var tables = allTables()
 func coreTables() []table {
 	return []table{
 		{name: "position", delta: "DeltaPosition", by: byTokenWallet, with: withFills, keys: []string{"token", "wallet"},
-			// Three stretches of few tokens: those of one are still in few row groups.
+			// Three stretches of few tokens (stretchTokens): those of one are still in few row groups.
 			order: []string{"token // 256", bySides, "token", "wallet"},
 			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
 		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, order: []string{"day", bySides, byDigits, "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},

@@ -77,16 +77,12 @@ func (s *stretchSorter) addPositions(to *engine.ChunkAppender, fills []stretchFi
 		if f.Side == data.Buy {
 			s.plus(&last.BuyShares, f.Shares)
 			s.plus(&last.BuyUSD, f.USD)
-			if f.Fee > 0 {
-				s.plus(&last.FeeShares, f.Fee)
-			} else {
-				s.plus(&last.FeeUSD, -f.Fee)
-			}
-			continue
+		} else {
+			s.plus(&last.SellShares, f.Shares)
+			s.plus(&last.SellUSD, f.USD)
 		}
-		s.plus(&last.SellShares, f.Shares)
-		s.plus(&last.SellUSD, f.USD)
-		s.plus(&last.FeeUSD, f.Fee)
+		s.plus(&last.FeeShares, data.FeeShares(f.Side, f.Fee))
+		s.plus(&last.FeeUSD, data.FeeUSD(f.Side, f.Fee))
 	}
 	for side := range bothSides + 1 {
 		for i := range s.positions[:n] {
@@ -102,7 +98,7 @@ func (s *stretchSorter) addPositions(to *engine.ChunkAppender, fills []stretchFi
 
 const bothSides = 2
 
-// sideOf is bySides of a position.
+// sideOf is bySides (table.go) of a position.
 func sideOf(p *positionRow) int {
 	switch {
 	case p.SellUSD == 0:
@@ -176,7 +172,7 @@ func (s *stretchSorter) addCandle(to *engine.ChunkAppender, fills []stretchFill,
 	return to.EndRow()
 }
 
-// packTrade sets the two columns of packedTrade.
+// packTrade sets the two columns of packedTrade (packed.go).
 func packTrade(to *engine.ChunkAppender, column int, q pricedTrade, hour int64) {
 	ts := q.ts - hour*hourLength
 	to.Int64(column, ts/1_000_000+ts%1_000_000*3600)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unsafe"
 
 	"pmx/data"
 	"pmx/engine"
@@ -59,16 +60,18 @@ func groupStretches(all []stretch, most, alone int64) (groups []stretchGroup) {
 
 // Bytes of memory for a fact that is read, and beside it for one of the stretch that is being summed up: two keys and a position.
 const (
-	stretchFillBytes = 48
-	summedFillBytes  = 2*8 + 72
+	stretchFillBytes = int64(unsafe.Sizeof(stretchFill{}))
+	summedFillBytes  = int64(2*unsafe.Sizeof(uint64(0)) + unsafe.Sizeof(positionRow{}))
 )
 
 // stretchSorter makes the rollups. It lives for one rebuild.
 type stretchSorter struct {
 	*rebuilder
-	db    *engine.DB
-	most  int64 // facts at once, for tests; 0: as many as memory allows
-	alone int64 // a stretch with more facts is left to the definitions
+	db       *engine.DB
+	borrowed *engine.BorrowedMemory
+	most     int64    // facts at once, for tests; 0: as many as memory allows
+	alone    int64    // a stretch with more facts is left to the definitions
+	cutter   *chunker // cuts such a stretch
 
 	fills       []stretchFill // of a group, stretch by stretch
 	keys, spare []uint64      // as long as the longest stretch
@@ -77,7 +80,8 @@ type stretchSorter struct {
 	made        bool // both rollups are made
 }
 
-// rebuild makes positions, and candles with them. false: it makes no such rollup, or memory is too short for it now.
+// rebuild makes positions, and candles with them. false: it makes no such rollup, or memory is too short for it now. After an error the
+// transaction has to be rolled back, and what is borrowed given back.
 func (s *stretchSorter) rebuild(t table) (done bool, err error) {
 	switch t.name {
 	case "position":
@@ -90,16 +94,14 @@ func (s *stretchSorter) rebuild(t table) (done bool, err error) {
 	if rest < leastBeside {
 		return false, nil
 	}
-	bytes, giveBack, err := s.db.BorrowMemory(s.ctx, s.conn, rest)
-	if bytes == 0 || err != nil {
+	if s.borrowed, err = s.db.BorrowMemory(s.ctx, s.conn, rest); s.borrowed == nil || err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, giveBack()) }()
-	if err := s.rebuildIn(bytes, t, candleTable()); err != nil {
+	if err := s.rebuildIn(s.borrowed.Bytes, t, candleTable()); err != nil {
 		return false, err
 	}
 	s.made = true
-	return true, nil
+	return true, s.borrowed.GiveBack(s.ctx, s.conn)
 }
 
 // leastBeside is what DuckDB needs while it reads the facts and appends rows, in bytes.
@@ -114,10 +116,8 @@ func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
 	if err != nil {
 		return fmt.Errorf("TokenStretches: %w", err)
 	}
-	for _, t := range tables {
-		if err := t.empty(s.ctx, s.conn); err != nil {
-			return err
-		}
+	if s.cutter, err = newChunker(s.ctx, s.conn, s.most); err != nil { // by the lower limit
+		return err
 	}
 	most := bytes / 4 * 3 / stretchFillBytes
 	s.alone = min(bytes/4/summedFillBytes, 1<<placeBits)
@@ -130,6 +130,11 @@ func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
 		return err
 	}
 	defer free()
+	for _, t := range tables {
+		if err := t.empty(s.ctx, s.conn); err != nil {
+			return err
+		}
+	}
 	for i := range groups {
 		if err := s.add(&groups[i], tables); err != nil {
 			return err
@@ -138,16 +143,18 @@ func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
 	return nil
 }
 
+// tooLong reports whether a group is one stretch that is left to the definitions.
+func (s *stretchSorter) tooLong(g *stretchGroup) bool { return len(g.list) == 1 && g.fills > s.alone }
+
 // allocate gets memory for the largest group and the longest stretch.
 func (s *stretchSorter) allocate(groups []stretchGroup) (free func(), err error) {
 	var fills, longest int64
-	for _, g := range groups {
-		if g.fills > s.alone && len(g.list) == 1 {
-			continue
-		}
-		fills = max(fills, g.fills)
-		for _, x := range g.list {
-			longest = max(longest, x.Fills)
+	for i := range groups {
+		if g := &groups[i]; !s.tooLong(g) {
+			fills = max(fills, g.fills)
+			for _, x := range g.list {
+				longest = max(longest, x.Fills)
+			}
 		}
 	}
 	var frees []func()
@@ -156,37 +163,32 @@ func (s *stretchSorter) allocate(groups []stretchGroup) (free func(), err error)
 			f()
 		}
 	}
-	get := func(f func(), failed error) {
-		if err = errors.Join(err, failed); failed == nil {
-			frees = append(frees, f)
-		}
-	}
-	var f func()
-	var failed error
-	s.fills, f, failed = engine.Unmanaged[stretchFill](int(fills))
-	get(f, failed)
-	s.keys, f, failed = engine.Unmanaged[uint64](int(longest))
-	get(f, failed)
-	s.spare, f, failed = engine.Unmanaged[uint64](int(longest))
-	get(f, failed)
-	s.positions, f, failed = engine.Unmanaged[positionRow](int(longest))
-	get(f, failed)
+	s.fills, err = unmanaged[stretchFill](fills, &frees, err)
+	s.keys, err = unmanaged[uint64](longest, &frees, err)
+	s.spare, err = unmanaged[uint64](longest, &frees, err)
+	s.positions, err = unmanaged[positionRow](longest, &frees, err)
 	if err != nil {
 		free()
 	}
 	return free, err
 }
 
+// unmanaged is engine.Unmanaged after one without an error.
+func unmanaged[T any](n int64, frees *[]func(), before error) ([]T, error) {
+	if before != nil {
+		return nil, before
+	}
+	values, free, err := engine.Unmanaged[T](int(n))
+	if err == nil {
+		*frees = append(*frees, free)
+	}
+	return values, err
+}
+
 // add makes the rows of a group.
 func (s *stretchSorter) add(g *stretchGroup, tables []table) error {
-	if g.fills > s.alone && len(g.list) == 1 {
-		for _, t := range tables {
-			rows := statements.Get("RowsInRange", "@rows", t.typed(s.query(t, g.keyRange)), "@which", g.of(t.keys[0]))
-			if err := t.fill(s.ctx, s.conn, rows); err != nil {
-				return err
-			}
-		}
-		return nil
+	if s.tooLong(g) {
+		return s.define(g, tables)
 	}
 	if err := s.read(g); err != nil {
 		return fmt.Errorf("StretchFills: %w", err)
@@ -196,6 +198,26 @@ func (s *stretchSorter) add(g *stretchGroup, tables []table) error {
 		err = errors.New("a sum is out of range of 64 bits")
 	}
 	return err
+}
+
+// define makes the rows of a group by their definitions.
+func (s *stretchSorter) define(g *stretchGroup, tables []table) error {
+	for _, t := range tables {
+		ranges, err := s.cutter.rangesBySource(t.by, s.suffix)
+		if err != nil {
+			return err
+		}
+		for _, r := range ranges {
+			r = keyRange{max(r.lo, g.lo), min(r.hi, g.hi)}
+			if r.lo > r.hi {
+				continue
+			}
+			if err := t.fill(s.ctx, s.conn, s.chunk(t, r).query); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // read reads the facts of a group.
