@@ -10,6 +10,8 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"pmx/engine/guard"
 )
 
 // StreamRows is EachRow for a result that is larger than memory: DuckDB computes rows while f is called, and holds a
@@ -64,23 +66,25 @@ const interruptEach = 50 * time.Millisecond
 
 // interruptWith interrupts what runs on a connection once ctx has ended, until end is called.
 func interruptWith(ctx context.Context, connection mapping.Connection) (end func()) {
-	ended, left := make(chan struct{}), make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(left)
+	ended := make(chan struct{})
+	left := guard.Start(func() error {
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+		}
 		for {
 			mapping.Interrupt(connection)
 			select {
 			case <-ended:
-				return
+				return nil
 			case <-time.After(interruptEach):
 			}
 		}
 	})
 	return func() {
 		close(ended)
-		if !stop() {
-			<-left // or it would interrupt the next statement
-		}
+		<-left // or it could interrupt the next statement
 	}
 }
 
