@@ -66,19 +66,9 @@ type batchFill struct {
 }
 
 // feeUSD is what the fee took in dollars, feeShares in tokens.
-func (f *batchFill) feeUSD() data.Micro {
-	if f.Side == data.Buy {
-		return max(-f.Fee, 0)
-	}
-	return f.Fee
-}
+func (f *batchFill) feeUSD() data.Micro { return data.FeeUSD(f.Side, f.Fee) }
 
-func (f *batchFill) feeShares() data.Micro {
-	if f.Side == data.Buy {
-		return max(f.Fee, 0)
-	}
-	return 0
-}
+func (f *batchFill) feeShares() data.Micro { return data.FeeShares(f.Side, f.Fee) }
 
 // bought and sold are the dollars of the side.
 func (f *batchFill) bought() data.Micro {

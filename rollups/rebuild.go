@@ -22,9 +22,7 @@ func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Ga
 func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
 	s := &stretchSorter{db: db, most: rows}
 	err := rebuildWith(ctx, conn, cities, rows, step, s)
-	if gave := s.borrowed.GiveBack(context.WithoutCancel(ctx), conn); err != nil {
-		err = errors.Join(err, gave)
-	}
+	err = errors.Join(err, s.borrowed.GiveBack(context.WithoutCancel(ctx), conn))
 	if err != nil && s.borrowed != nil && !s.made && engine.ShortOfMemory(err) { // the definitions need less at once
 		err = rebuildWith(ctx, conn, cities, rows, step, nil)
 	}

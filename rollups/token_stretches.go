@@ -269,7 +269,10 @@ func (s *stretchSorter) append(dc any, g *stretchGroup, tables []table) (err err
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		if err := errors.Join(s.addPositions(to[0], fills), s.addCandles(to[1], fills)); err != nil {
+		if err := s.addPositions(to[0], fills); err != nil {
+			return err
+		}
+		if err := s.addCandles(to[1], fills); err != nil {
 			return err
 		}
 	}
