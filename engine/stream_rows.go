@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -33,7 +34,7 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		s, err := newStream(connection, query)
 		defer s.close()
 		if err != nil {
-			return err
+			return errors.Join(ctx.Err(), err) // errors while it is planned have no type
 		}
 		var row T
 		fields, err := bind(reflect.ValueOf(&row).Elem(), s.columns())
