@@ -91,7 +91,7 @@ func TestAPanicOfABuildIsItsCallers(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 		return nil, nil
 	}
-	const many = 50 * factsShared
+	const many = (chunksWaiting + 2) * factsShared // more than can wait: else all may be read before a build begins
 	for i, of := range []func() (any, error){
 		func() (any, error) {
 			return ends(readFacts(many, nil), seenFacts{fails: func(int) error { panic("here") }})
