@@ -349,7 +349,7 @@ var placeholders = map[string]string{
 	"rollups KeepRows @table": "d_token_total", "rollups KeepRows @rows": "FROM token_total", "rollups DropTable @table": "held_all",
 	"rollups AppendDelta @delta": "token_total_delta", "rollups AppendRows @rows": "FROM position", "rollups AppendDelta @table": "d_token_total",
 	"rollups CompareRows @rebuilt": "FROM position_delta",
-	"rollups KeySpan @first":       "token", "rollups RangeRows @first": "token", "rollups BaseAlone @first": "token", "rollups BaseOfDelta @first": "token",
+	"rollups KeySpan @first":       "token", "rollups RangeRows @first": "token", "rollups @same": "d.token IS NOT DISTINCT FROM b.token",
 	"rollups BaseAlone @grouped": "{BaseOfDelta}", "rollups ViewRows @table": "position_rebuilt", "rollups ViewRows @rows": "FROM position", "rollups DropView @table": "position_rebuilt",
 	"rollups RebuildOracleBin @legs": "{PayingLegs}",
 	"rollups ForecastsKept @legs":    "{PricedLegs @legs=leg_after}",

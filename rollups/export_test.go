@@ -59,9 +59,10 @@ func (g *Merger) Held() (legs, desk int) {
 // LastInMemory reports whether the last batch was summed up in memory.
 func (g *Merger) LastInMemory() bool { return g.added.sums != nil }
 
-// CurrentOf reads the whole table of a rollup in little memory, and names its keys.
-func CurrentOf(ctx context.Context, conn *sql.Conn, name string) (rows string, keys []string, err error) {
+// CurrentOf reads the whole table of a rollup in little memory, and those rows of base and delta that it adds up for that. It names
+// the keys.
+func CurrentOf(ctx context.Context, conn *sql.Conn, name string) (rows, added string, keys []string, err error) {
 	t := tableNamed(name)
 	rows, err = t.current(ctx, conn)
-	return rows, t.keys, err
+	return rows, t.ofDelta(), t.keys, err
 }

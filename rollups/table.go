@@ -180,8 +180,8 @@ func (t table) those(which string) string {
 	return t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", " WHERE "+which)
 }
 
-// current reads the whole table in little memory: rows are added up only for the first keys that the delta has, and if it is
-// empty, the base is read alone.
+// current reads the whole table in little memory: rows are added up only for the keys that the delta has, and if it is empty, the
+// base is read alone. All keys count: most rows of a rollup by token and wallet are those of tokens that are traded all the time.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	var delta int64
 	if err := conn.QueryRowContext(ctx, t.named("DeltaRows")).Scan(&delta); err != nil {
@@ -190,8 +190,21 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	if delta == 0 {
 		return t.baseRows(), nil
 	}
-	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(),
-		"@grouped", t.grouped(t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList()))), nil
+	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@grouped", t.grouped(t.ofDelta()), "@same", t.sameKeys("d", "b")), nil
+}
+
+// ofDelta reads the rows of base and delta that current adds up.
+func (t table) ofDelta() string {
+	return t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@same", t.sameKeys("d", "b"))
+}
+
+// sameKeys is the condition that the rows of two tables have the same keys, of which any may be NULL.
+func (t table) sameKeys(a, b string) string {
+	list := make([]string, len(t.keys))
+	for i, key := range t.keys {
+		list[i] = a + "." + key + " IS NOT DISTINCT FROM " + b + "." + key
+	}
+	return strings.Join(list, " AND ")
 }
 
 // replace replaces base and delta by the rows of chunks, in ascending order of keys.

@@ -10,8 +10,9 @@ import (
 	"pmx/rollups"
 )
 
-// TestBaseAndDeltaAreReadInOnePass: each row of base and delta counts once, and a condition on keys does not make DuckDB keep all rows of
-// the base that meet it until the delta was read, as a correlated subquery does (a "delim join").
+// TestBaseAndDeltaAreReadInOnePass: each row of base and delta counts once, and only those of keys that the delta has are added up. A
+// condition on keys does not make DuckDB keep all rows of the base that meet it until the delta was read, as a correlated subquery does (a
+// "delim join").
 func TestBaseAndDeltaAreReadInOnePass(t *testing.T) {
 	v := newVenue(t, nil)
 	defer v.close()
@@ -26,10 +27,18 @@ func TestBaseAndDeltaAreReadInOnePass(t *testing.T) {
 				return err
 			}
 		}
+		mustAdd := map[string]int64{"position": 200, "redemption": 5}
 		for name, sum := range map[string]string{"position": "fills", "redemption": "usd"} {
-			rows, keys, err := rollups.CurrentOf(ctx, conn, name)
+			rows, added, keys, err := rollups.CurrentOf(ctx, conn, name)
 			if err != nil {
 				return err
+			}
+			var n int64
+			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM ("+added+")").Scan(&n); err != nil {
+				return err
+			}
+			if n != mustAdd[name] {
+				t.Errorf("%s: %d rows are added up, want %d", name, n, mustAdd[name])
 			}
 			all := fmt.Sprintf("(FROM %s UNION ALL BY NAME FROM %[1]s_delta)", name)
 			var moreRows, moreSum int64

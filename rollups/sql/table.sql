@@ -9,14 +9,14 @@ SELECT @columns FROM @table
 SELECT @unpacked FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
 -- name: BaseAlone
--- The rows of the base whose first key is not in the delta, and those in @grouped.
-SELECT @unpacked FROM @base AS b ANTI JOIN @delta AS d ON d.@first IS NOT DISTINCT FROM b.@first
+-- The rows of the base whose keys are not in the delta, and those in @grouped.
+SELECT @unpacked FROM @base AS b ANTI JOIN @delta AS d ON @same
 UNION ALL
 SELECT @columns FROM (@grouped) AS g
 
 -- name: BaseOfDelta
--- The rows of both whose first key is in the delta.
-SELECT @unpacked FROM @base AS b SEMI JOIN @delta AS d ON d.@first IS NOT DISTINCT FROM b.@first
+-- The rows of both whose keys are in the delta.
+SELECT @unpacked FROM @base AS b SEMI JOIN @delta AS d ON @same
 UNION ALL
 SELECT @columns FROM @delta
 
