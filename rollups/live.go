@@ -23,6 +23,9 @@ import (
 type Live struct {
 	// Publish is called with every new snapshot before it is served; may be nil.
 	Publish func(*serving.Snapshot)
+	// PublishTraders is called once all wallets are read, while everything else is still being read, with a snapshot that has only
+	// leaderboards of traders and the totals of wallets. It is not called if there is no other connection; may be nil.
+	PublishTraders func(*serving.Snapshot)
 	// Venue are the venue's own wallets, left out of rankings.
 	Venue map[data.Address]bool
 	// Cities are those of the weather desk; nil: the built-in ones.
@@ -118,6 +121,9 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.sections = newSections()
 	if l.beside != nil {
+		if err := l.readWallets(ctx, conn); err != nil {
+			return err
+		}
 		defer l.startAside(ctx)()
 	}
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
@@ -163,16 +169,19 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	return err
 }
 
-// walletSteps add the rows of wallets. They use nothing that marketSteps use.
+// walletSteps add the rows of wallets. They use nothing that marketSteps and windowStep use.
 func (l *Live) walletSteps(from func(table) string, names string, whole bool) []step {
 	steps := []step{eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet)}
 	if whole || l.kinds.has("names") {
 		steps = append(steps, eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }))
 	}
-	return append(steps,
-		eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), l.addTotals),
-		eachAdded(l, func(b *batchSums) []walletWindowRow { return b.walletWindows.rows }, from(tableNamed("wallet_window")),
-			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }))
+	return append(steps, eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), l.addTotals))
+}
+
+// windowStep adds what wallets did in the windows.
+func (l *Live) windowStep(from func(table) string) step {
+	return eachAdded(l, func(b *batchSums) []walletWindowRow { return b.walletWindows.rows }, from(tableNamed("wallet_window")),
+		func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) })
 }
 
 // known returns a statement that reads what comes after the first n.
@@ -218,12 +227,10 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	if err := take(ctx, conn, steps); err != nil {
 		return err
 	}
-	read, err := l.aside.wallets()
-	if !read && err == nil {
-		err = take(ctx, conn, l.walletSteps(from, names, whole))
-	}
-	if err != nil {
-		return err
+	if l.beside == nil {
+		if err := take(ctx, conn, append(l.walletSteps(from, names, whole), l.windowStep(from))); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(l.followDay(ctx, conn, whole), l.followVenue(ctx, conn, whole)); err != nil {
 		return fmt.Errorf("follow traders: %w", err)
@@ -246,23 +253,30 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	return l.publish(ctx, conn)
 }
 
-// publish makes the next snapshot and swaps it in.
-func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
+// begin begins the next snapshot with what it says of wallets, apart from leaderboards.
+func (l *Live) begin() (*serving.Snapshot, error) {
 	if len(l.early) > 0 {
-		return fmt.Errorf("the ids in table wallets have a gap before %d of them", len(l.early))
+		return nil, fmt.Errorf("the ids in table wallets have a gap before %d of them", len(l.early))
 	}
-	s := l.next
-	l.progress = s
-	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted, Lineage: l.lineage}
-	var err error
-	if snap.Batch, err = LastBatch(ctx, conn, l.shownBatch()); err != nil {
-		return err
-	}
-	if s.asOf > 0 {
-		snap.AsOf = time.UnixMicro(s.asOf).UTC()
+	l.progress = l.next
+	snap := &serving.Snapshot{Epoch: uint64(l.progress.epoch) + l.quoted, Lineage: l.lineage}
+	if l.progress.asOf > 0 {
+		snap.AsOf = time.UnixMicro(l.progress.asOf).UTC()
 	}
 	l.walletBuilder.Seal(snap)
 	snap.Venue = slices.Sorted(maps.Keys(l.excluded))
+	return snap, nil
+}
+
+// publish makes the next snapshot and swaps it in.
+func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
+	snap, err := l.begin()
+	if err != nil {
+		return err
+	}
+	if snap.Batch, err = LastBatch(ctx, conn, l.shownBatch()); err != nil {
+		return err
+	}
 	l.refresh()
 	snap.Catalog = l.catalog.Seal()
 	l.count(snap)

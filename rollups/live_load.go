@@ -8,15 +8,16 @@ import (
 	"sync"
 
 	"pmx/engine/guard"
+	"pmx/rollups/serving"
 )
 
 // Beside runs f on another connection, which sees what is committed; false if it did not run f.
 type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error)
 
-// LoadBeside is Load, but reads wallets and tokens, and what needs only these, on other connections while it reads markets; nil:
-// there are none.
+// LoadBeside is Load, but reads on other connections as well: windows while it reads wallets, and after these tokens, and sections that
+// need only wallets or tokens, while it reads markets; nil: there are none.
 func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
-	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
+	next := &Live{Publish: l.Publish, PublishTraders: l.PublishTraders, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
 	next.beside = beside
 	if err := next.load(ctx, conn); err != nil {
 		return err
@@ -47,15 +48,51 @@ type aside struct {
 	sections     []section // that need only wallets
 	ahead        []tokenSection
 	labels       []string                      // of tokens, by id
-	walletsRead  func() (read bool, err error) // waits until wallets are read
 	sectionsRead func() (read bool, err error) // waits until sections are read
 	tokensRead   func() (read bool, err error) // waits until tokens are read
 	aheadRead    func() (read bool, err error) // waits until ahead are read
 }
 
-// startAside begins to add all wallets in the background, while markets are added, and after them the sections that need
-// only wallets. Beside both, it begins to read tokens, and after them the sections that need only these. end waits until
-// this is done.
+// readWallets adds all wallets on conn, and their windows on another connection meanwhile. Then it publishes both.
+func (l *Live) readWallets(ctx context.Context, conn *sql.Conn) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	windows := l.windowStep(table.baseAndDelta)
+	windowsRead := inBackground(func() (bool, error) {
+		return l.beside(ctx, func(conn *sql.Conn) error { return take(ctx, conn, []step{windows}) })
+	})
+	defer func() { _, _ = windowsRead() }()
+	if err := take(ctx, conn, l.walletSteps(table.baseAndDelta, "LoadNames", true)); err != nil {
+		return err
+	}
+	read, err := windowsRead()
+	if err == nil && !read {
+		err = take(ctx, conn, []step{windows})
+	}
+	if err != nil || l.PublishTraders == nil {
+		return err
+	}
+	snap, err := l.tradersAlone()
+	if err == nil {
+		l.PublishTraders(snap)
+	}
+	return err
+}
+
+// tradersAlone returns a snapshot that has only leaderboards of traders and the totals of wallets.
+func (l *Live) tradersAlone() (*serving.Snapshot, error) {
+	snap, err := l.begin()
+	if err != nil {
+		return nil, err
+	}
+	for p := range serving.Periods {
+		snap.Traders[p] = l.traderLeaderboard(p)
+	}
+	return snap, nil
+}
+
+// startAside begins to read, in the background while markets are added, the sections that need only wallets, which are all
+// there. Beside these, it begins to read tokens, and after them the sections that need only these. end waits until this is done.
 func (l *Live) startAside(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &l.aside
@@ -67,14 +104,8 @@ func (l *Live) startAside(ctx context.Context) (end func()) {
 			a.ahead = append(a.ahead, p)
 		}
 	}
-	steps, sections := l.walletSteps(table.baseAndDelta, "LoadNames", true), a.sections
-	walletsRead := inBackground(func() (bool, error) {
-		return l.beside(ctx, func(conn *sql.Conn) error { return take(ctx, conn, steps) })
-	})
+	sections := a.sections
 	sectionsRead := inBackground(func() (bool, error) {
-		if read, err := walletsRead(); !read || err != nil {
-			return false, err
-		}
 		return l.beside(ctx, func(conn *sql.Conn) error { return l.followWhole(ctx, conn, sections) })
 	})
 	ahead := a.ahead
@@ -90,11 +121,11 @@ func (l *Live) startAside(ctx context.Context) (end func()) {
 		}
 		return l.beside(ctx, func(conn *sql.Conn) error { return l.followAhead(ctx, conn, ahead) })
 	})
-	a.walletsRead, a.sectionsRead, a.tokensRead, a.aheadRead = walletsRead, sectionsRead, tokensRead, aheadRead
+	a.sectionsRead, a.tokensRead, a.aheadRead = sectionsRead, tokensRead, aheadRead
 	return func() {
 		cancel()
 		defer func() { l.aside = aside{} }() // the last of these
-		for _, wait := range []func() (bool, error){sectionsRead, walletsRead, aheadRead, tokensRead} {
+		for _, wait := range []func() (bool, error){sectionsRead, aheadRead, tokensRead} {
 			defer func() { _, _ = wait() }()
 		}
 	}
@@ -108,14 +139,6 @@ func inBackground(f func() (bool, error)) (wait func() (bool, error)) {
 		return err
 	})
 	return sync.OnceValues(func() (bool, error) { err := <-done; return read, guard.Repanic(err) })
-}
-
-// wallets waits until all wallets are read; false: they are not.
-func (a *aside) wallets() (read bool, err error) {
-	if a.walletsRead == nil {
-		return false, nil
-	}
-	return a.walletsRead()
 }
 
 // tokens waits until all tokens are read, and maps them; false: they are not.

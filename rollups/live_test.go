@@ -9,10 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pmx/data"
 	"pmx/engine/guard"
 	"pmx/rollups"
+	"pmx/rollups/serving"
 )
 
 // faltering is a context that ends after a number of calls of Err.
@@ -96,6 +99,62 @@ func TestAFailedLoadKeepsTheSnapshot(t *testing.T) {
 	if fresh.Snapshot() == nil {
 		t.Error("nothing is served after a first load that failed and a batch")
 	}
+}
+
+// A load shows leaderboards of traders and totals of wallets as soon as these are read; they are those that it shows with everything else.
+// A load that fails before that, or has no other connection, shows none.
+func TestTradersAreShownWhileTheRestIsRead(t *testing.T) {
+	steps := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) }).Example(7)
+	v := newVenue(t, steps)
+	defer v.close()
+	for i := range steps {
+		if v.importStep(i).RebuildNeeded {
+			v.rebuild()
+		}
+	}
+	var shown []*serving.Snapshot
+	show := func(s *serving.Snapshot) { shown = append(shown, s) }
+	load := func(beside rollups.Beside) {
+		live := &rollups.Live{Venue: v.live.Venue, Publish: show, PublishTraders: show}
+		v.write(func(ctx context.Context, conn *sql.Conn) error { return live.LoadBeside(ctx, conn, beside) })
+	}
+	busy := func(context.Context, func(*sql.Conn) error) (bool, error) { return false, nil }
+	for name, beside := range map[string]rollups.Beside{"another connection": v.db.Beside, "a busy one": busy} {
+		shown = nil
+		load(beside)
+		if len(shown) != 2 || shown[0].Catalog != nil || shown[1].Catalog == nil {
+			t.Fatalf("%s: %d snapshots", name, len(shown))
+		}
+		first, whole := shown[0], shown[1]
+		if first.Epoch != whole.Epoch || first.Lineage != whole.Lineage || !first.AsOf.Equal(whole.AsOf) || first.Wallets() == 0 || first.Wallets() != whole.Wallets() {
+			t.Errorf("%s: epoch %d as of %v with %d wallets, then %d, %v and %d", name, first.Epoch, first.AsOf, first.Wallets(), whole.Epoch, whole.AsOf, whole.Wallets())
+		}
+		if d := cmp.Diff(whole.Traders, first.Traders) + cmp.Diff(whole.Venue, first.Venue); d != "" || len(first.Traders[serving.Month]) == 0 {
+			t.Errorf("%s: leaderboards differ: %s", name, d)
+		}
+		for i := range whole.Wallets() {
+			address := whole.WalletAt(data.WalletID(i))
+			was, is := first.Trader(address)
+			now, known := whole.Trader(address)
+			if d := cmp.Diff(now, was); d != "" || is != known {
+				t.Errorf("%s: wallet %s: %s", name, address, d)
+			}
+		}
+	}
+	shown = nil
+	load(nil)
+	if len(shown) != 1 {
+		t.Errorf("without another connection %d snapshots are shown", len(shown))
+	}
+	shown = nil
+	live := &rollups.Live{Publish: show, PublishTraders: show}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		broken := errors.New("broken")
+		if err := live.LoadBeside(ctx, conn, func(context.Context, func(*sql.Conn) error) (bool, error) { return false, broken }); !errors.Is(err, broken) || len(shown) > 0 {
+			t.Errorf("a load whose windows cannot be read gave %v, and showed %d snapshots", err, len(shown))
+		}
+		return nil
+	})
 }
 
 // If the other connection fails or panics, a load fails and keeps the previous contents; without

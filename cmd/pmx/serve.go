@@ -64,7 +64,8 @@ type ServeCmd struct {
 
 // Help is the longer help.
 func (ServeCmd) Help() string {
-	return `Prints "ready" and the base URL on stdout as soon as it accepts requests, and stops cleanly on SIGTERM.
+	return `Prints "ready" and the base URL on stdout as soon as it answers every request, and stops cleanly on SIGTERM. Until then requests
+get 503; leaderboards of traders and statistics of wallets are answered as soon as these are read.
 Files that are moved into <data-dir>/inbox are imported.
 
   pmx serve --sample
@@ -130,17 +131,23 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if c.FollowDir != "" {
 		return c.replicate(ctx, cli, dir, at, scraped, std)
 	}
-	k, err := cli.openVenue(ctx, dir, keeper.Config{Log: log, Whale: whale, Lake: c.Lake, Serve: true, Watch: at.Watch, AwaitStarted: true})
+	k, err := cli.openVenue(ctx, dir, keeper.Config{Log: log, Whale: whale, Lake: c.Lake, Serve: true, Later: true, Watch: at.Watch, AwaitStarted: true})
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
-	if c.Sample {
-		if err := firstSample(ctx, k, dir, log, std); err != nil {
-			return unlessStopped(ctx, err)
-		}
-	}
 	return c.answer(ctx, k, nil, at, newRegistry(), scraped, schedule, std)
+}
+
+// begin reads the data of k, while the server answers what can already be answered.
+func (c *ServeCmd) begin(ctx context.Context, k *keeper.Keeper, served *api.API, log zerolog.Logger, std stdio) error {
+	if !c.Sample {
+		return k.Begin(ctx, served.PublishTraders)
+	}
+	if err := k.Begin(ctx, nil); err != nil { // of a venue that may be empty so far
+		return err
+	}
+	return firstSample(ctx, k, k.DB().Dir(), log, std)
 }
 
 // unlessStopped returns nil if err only says that the server was stopped before it was ready, which
@@ -153,7 +160,7 @@ func unlessStopped(ctx context.Context, err error) error {
 }
 
 // answer serves the data of k until ctx ends, and the metrics of registry on scraped, if that is
-// not nil. r is nil if no other server is followed.
+// not nil. r is nil if no other server is followed; then the data is still to be read.
 func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, registry *prometheus.Registry, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log := k.DB().Dir(), at.Log
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
@@ -162,10 +169,6 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	}
 	defer func() { err = errors.Join(err, keys.Close()) }()
 	gate, err := access.NewGate(ctx, keys, log)
-	if err != nil {
-		return err
-	}
-	cursorKey, err := keys.Secret(ctx, "cursor")
 	if err != nil {
 		return err
 	}
@@ -181,12 +184,11 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if r != nil {
 		sources, lanes = r.Sources, append(lanes, func(ctx context.Context) error { return at.Watch.Supervise(ctx, "follow", r.Run) })
 	}
-	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		GoMemory: c.memory.Go, LeaderboardsRead: k.Started, OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
+	cfg := api.Config{Exports: exports, Gate: gate, Opening: r == nil, Copies: r != nil, Sources: sources, Newest: f.newestTrades(), Watch: at.Watch}
+	served, err := c.newAPI(ctx, k, keys, cfg)
 	if err != nil {
 		return err
 	}
-	k.OnPublish(served.Publish) // api.New has published the current snapshot
 	at.API = served
 	if c.WaitlistForm {
 		at.Waitlist = waitlistForm(keys)
@@ -196,19 +198,45 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		return err
 	}
 	registry.MustRegister(srv.Collector(), newStoreMetrics(k.Freshness, k.Snapshot, k.DB(), keys, at.Watch), newWorkMetrics(k.Tally))
-	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
-	if err != nil {
-		return errors.Join(err, srv.Close())
+	return runAll(ctx, srv.Serve, func(ctx context.Context) error {
+		if r == nil {
+			if err := c.begin(ctx, k, served, log, std); err != nil {
+				return unlessStopped(ctx, err)
+			}
+			served.Open()
+		}
+		if f != nil {
+			f.begins()
+		}
+		sock, err := admin.Listen(dir.AdminSocket(), registry, log)
+		if err != nil {
+			return err
+		}
+		registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
+		if scraped != nil {
+			lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
+		}
+		if err := c.announce(std, log, srv.URL(), k.Snapshot()); err != nil {
+			return err
+		}
+		lanes = append(lanes, sock.Serve, notesStop(log))
+		return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+	})
+}
+
+// newAPI makes an API of what k publishes; cfg has what else it needs.
+func (c *ServeCmd) newAPI(ctx context.Context, k *keeper.Keeper, keys *control.DB, cfg api.Config) (*api.API, error) {
+	var err error
+	if cfg.CursorKey, err = keys.Secret(ctx, "cursor"); err != nil {
+		return nil, err
 	}
-	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
-	if scraped != nil {
-		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
+	cfg.Source, cfg.Reader, cfg.Version, cfg.Historical = k, k.Reader(), version, c.Historical || c.Sample
+	cfg.GoMemory, cfg.LeaderboardsRead, cfg.OpenPages = c.memory.Go, k.Started, c.Explorer == "public"
+	served, err := api.New(cfg)
+	if err == nil {
+		k.OnPublish(served.Publish) // api.New has published the current snapshot
 	}
-	if err := c.announce(std, log, srv.URL(), k.Snapshot()); err != nil {
-		return err
-	}
-	lanes = append(lanes, sock.Serve, srv.Serve, notesStop(log))
-	return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+	return served, err
 }
 
 // scrape serves metrics to Prometheus until ctx ends.
@@ -226,7 +254,6 @@ func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.W
 	if err != nil {
 		return nil, nil, err
 	}
-	f.begins()
 	return f, f.tasks(watch), nil
 }
 

@@ -55,6 +55,9 @@ type Config struct {
 	Sources func() []serving.Source
 	// Newest are trades that are not final; nil: none are followed.
 	Newest *serving.NewestTrades
+	// Opening says that Source is still reading its data: until Open is called, requests get 503, but for those that PublishTraders
+	// suffices for.
+	Opening bool
 	// OpenPages says that pages of this server may send requests without a key: as on the plan
 	// free, with a limit per client address.
 	OpenPages bool
@@ -94,6 +97,7 @@ type API struct {
 	direct     map[string]fiber.Handler // of GET endpoints whose path has no parameter
 	scratch    scratchPool
 	published  atomic.Pointer[encodedSnapshot]
+	opening    opening
 
 	leaderboardsRead func() // see Config
 }
@@ -129,6 +133,7 @@ func New(cfg Config) (*API, error) {
 		direct: map[string]fiber.Handler{},
 	}
 	a.pinger.ping = cfg.Source.Ping
+	a.opening.on.Store(cfg.Opening)
 	if cfg.OpenPages {
 		a.guests = access.NewGuests()
 	}
@@ -203,6 +208,9 @@ func (a *API) handler(r *Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		call := CallOf(c)
 		call.route = r
+		if p := a.refuseOpening(r); p != nil {
+			return p
+		}
 		if p := a.authenticate(c, call, r.Public); p != nil {
 			return p
 		}
@@ -219,6 +227,9 @@ func (a *API) Unrouted(c *fiber.Ctx) error {
 	if !below || path == "" || path[0] != '/' {
 		return fiber.ErrNotFound
 	}
+	if p := a.refuseOpening(nil); p != nil {
+		return p
+	}
 	methods, public := allowed(a.routes, path)
 	if p := a.authenticate(c, CallOf(c), public); p != nil {
 		return p
@@ -231,6 +242,9 @@ func (a *API) Unrouted(c *fiber.Ctx) error {
 
 // current returns the published snapshot, or the problem that there is none.
 func (a *API) current() (*encodedSnapshot, error) {
+	if !a.IsOpen() {
+		return nil, stillOpening()
+	}
 	v := a.published.Load()
 	if v == nil {
 		return nil, notReady("The first refresh has not finished yet. Retry after the number of seconds in Retry-After.", 2)

@@ -38,6 +38,7 @@ type venue struct {
 	newest  *serving.NewestTrades
 	open    bool // pages need no key
 	copies  bool // the history by days is another server's
+	opening bool // the data is still being read
 
 	leaderboardsRead chan struct{} // has a value once KeepLeaderboards has read them
 }
@@ -86,7 +87,7 @@ func (v *venue) restart() {
 		}
 	}
 	v.api, err = api.New(api.Config{LeaderboardsRead: read, Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
-		Sources: func() []serving.Source { return v.sources }, Newest: v.newest, OpenPages: v.open, Copies: v.copies})
+		Sources: func() []serving.Source { return v.sources }, Newest: v.newest, OpenPages: v.open, Copies: v.copies, Opening: v.opening})
 	if err != nil {
 		t.Fatal(err)
 	}

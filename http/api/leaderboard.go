@@ -20,7 +20,7 @@ func leaderboardRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: leaderboardRows,
-			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.RankedList[wire.TraderRow]{},
+			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.RankedList[wire.TraderRow]{}, needsTraders: true,
 			Params: []*Param{leaderboardPeriod, leaderboardLimit, leaderboardCategory, leaderboardMinResolved, leaderboardSort, leaderboardOffset, leaderboardInc},
 			Doc: "Ties are broken by `real_pnl`, then `volume`, then `address`. `category` restricts the figures of the period to markets of these " +
 				"categories; all-time figures and `spark` always cover all markets. `previous_rank` is the wallet's rank in the preceding window of the " +
@@ -41,16 +41,16 @@ func (a *API) traderLeaderboard(c *fiber.Ctx, call *Call) error {
 	if call.value(leaderboardCategory).given || call.value(leaderboardMinResolved).n > 0 || call.value(leaderboardSort).n > 0 || call.number(leaderboardOffset) > 0 || call.value(leaderboardInc).given {
 		return a.rankedTraders(c, call)
 	}
-	return a.sendLeaderboard(c, call, (*encodedSnapshot).traderBody)
+	return a.sendLeaderboard(c, call, (*API).currentTraders, (*encodedSnapshot).traderBody)
 }
 
 // marketLeaderboard answers GET /leaderboard/markets.
 func (a *API) marketLeaderboard(c *fiber.Ctx, call *Call) error {
-	return a.sendLeaderboard(c, call, (*encodedSnapshot).marketBody)
+	return a.sendLeaderboard(c, call, (*API).current, (*encodedSnapshot).marketBody)
 }
 
-func (a *API) sendLeaderboard(c *fiber.Ctx, call *Call, bodyOf func(*encodedSnapshot, serving.Period) *rankedBody) error {
-	v, err := a.current()
+func (a *API) sendLeaderboard(c *fiber.Ctx, call *Call, current func(*API) (*encodedSnapshot, error), bodyOf func(*encodedSnapshot, serving.Period) *rankedBody) error {
+	v, err := current(a)
 	if err != nil {
 		return err
 	}

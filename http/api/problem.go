@@ -136,18 +136,6 @@ func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
 	a.Fail(c, call, err)
 }
 
-// Opening answers requests that come before there is an API, while the data is still being opened.
-func Opening() fasthttp.RequestHandler {
-	ids, all := newCalls(), newEnvelopes()
-	p := notReady("The service is starting and opening its data. Retry after the number of seconds in Retry-After.", 2)
-	return func(ctx *fasthttp.RequestCtx) {
-		id := ids.appendID(nil, ctx.Request.Header.Peek(headerRequestID))
-		p.answer(&ctx.Response, p.append(nil, string(id), all, access.Nobody))
-		setHeader(&ctx.Response.Header, headerRequestID, string(id))
-		setHeader(&ctx.Response.Header, fiber.HeaderXContentTypeOptions, "nosniff")
-	}
-}
-
 // append adds the problem as wire.Problem.
 func (p *problem) append(b []byte, id string, all *envelopes, tier access.Tier) []byte {
 	b = append(b, `{"type":"/docs/problems/`...)

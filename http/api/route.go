@@ -33,6 +33,8 @@ type Route struct {
 	// With BodyOptional an empty body stands for the type's zero value.
 	Body         any
 	BodyOptional bool
+	// needsTraders says that the snapshot of PublishTraders suffices for most requests.
+	needsTraders bool
 	// Aliases says that other names in the path are answered with 308 and the right path.
 	Aliases bool
 

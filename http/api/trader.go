@@ -17,7 +17,7 @@ func traderRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/trader/{address}/stats", Section: wire.Trader,
-			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
+			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats, needsTraders: true,
 			Params: []*Param{traderAddress}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
 		},
 		dailyRoute(), holdingsRoute(), categoriesRoute(), tradesRoute(), compareRoute(),
@@ -46,7 +46,11 @@ func (a *API) currentTrader(call *Call) (*encodedSnapshot, serving.Trader, error
 
 // traderStats answers GET /trader/{address}/stats from the snapshot's totals.
 func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
-	v, trader, err := a.currentTrader(call)
+	v, err := a.currentTraders()
+	if err != nil {
+		return err
+	}
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}

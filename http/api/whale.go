@@ -77,7 +77,7 @@ func (v *encodedSnapshot) appendThreshold(b []byte) []byte {
 
 // whaleLeaderboard answers GET /whales.
 func (a *API) whaleLeaderboard(c *fiber.Ctx, call *Call) error {
-	return a.sendLeaderboard(c, call, (*encodedSnapshot).whaleBody)
+	return a.sendLeaderboard(c, call, (*API).current, (*encodedSnapshot).whaleBody)
 }
 
 func (v *encodedSnapshot) whaleBody(p serving.Period) *rankedBody {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -37,6 +38,10 @@ func (s *Server) respond(c *fiber.Ctx, answer fiber.Handler) error {
 		if err := s.origins.preflight(c.Context()); err != nil {
 			s.fail(c, call, err)
 		}
+		return nil
+	}
+	if !s.api.IsOpen() && !strings.HasPrefix(c.Path(), wire.Base+"/") { // else the API says what it answers already
+		s.api.Fail(c, call, api.StillOpening())
 		return nil
 	}
 	if err := answer(c); err != nil {

@@ -34,6 +34,7 @@ type Config struct {
 	Whale  data.Micro // smallest order in dollars that is a whale move; 0: the database's value
 	Lake   string     // folder of the lake that a database without fills was pulled from; "": none
 	Serve  bool       // keep snapshots, from which requests are answered
+	Later  bool       // with Serve: Open leaves Begin to the caller
 	// AwaitStarted says that the caller reads much of the database at the start, and calls Started when it has: only then the
 	// first files are written. Both at once would take the memory of both.
 	AwaitStarted bool
@@ -76,8 +77,7 @@ type Keeper struct {
 	onPublish atomic.Pointer[func(*serving.Snapshot)]
 }
 
-// Open opens the database and, if Config.Serve is set, loads the first snapshot. If a stopped
-// import left the rollups stale, they are rebuilt before that; without Config.Serve they stay so.
+// Open opens the database and, if Config.Serve is set, calls Begin.
 func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -111,26 +111,42 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.cancel()
 		return nil, errors.Join(err, db.Close())
 	}
-	if k.live != nil {
-		k.importer.Directory = k.live
-		if k.pulled == nil {
-			k.serveSegments(db.Dir().Segments()) // a rebuild uses them
-		}
-		// On a full disk existing data can still be served.
-		err := errors.Join(k.refresh(ctx, nil), k.loadFirst(ctx))
-		if err == nil {
-			err = k.db.CheckSpace() // so that the status says so from the first answer on
-		}
-		err = k.cycleDone(err)
-		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
-			k.cancel()
-			return nil, errors.Join(err, k.closeSegments(), db.Close())
-		}
-		for k.followHeap(ctx) { // nobody reads the database yet
-		}
-		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
+	if k.live == nil {
+		return k, nil
+	}
+	k.importer.Directory = k.live
+	if k.pulled == nil {
+		k.serveSegments(db.Dir().Segments()) // a rebuild uses them
+	}
+	if cfg.Later {
+		return k, nil
+	}
+	if err := k.Begin(ctx, nil); err != nil {
+		k.cancel()
+		return nil, errors.Join(err, k.closeSegments(), db.Close())
 	}
 	return k, nil
+}
+
+// Begin loads the first snapshot. If a stopped import left the rollups stale, they are rebuilt before that; without Config.Serve
+// they stay so. traders is called with one that has only leaderboards of traders and the totals of wallets if these are read before
+// everything else, as without an image; it may be nil. After an error, the Keeper can only be closed.
+func (k *Keeper) Begin(ctx context.Context, traders func(*serving.Snapshot)) error {
+	k.live.PublishTraders = traders
+	// On a full disk existing data can still be served.
+	err := errors.Join(k.refresh(ctx, nil), k.loadFirst(ctx))
+	k.live.PublishTraders = nil // whatever is read later, a whole snapshot is there
+	if err == nil {
+		err = k.db.CheckSpace() // so that the status says so from the first answer on
+	}
+	err = k.cycleDone(err)
+	if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
+		return err
+	}
+	for k.followHeap(ctx) { // nobody reads the database yet
+	}
+	k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
+	return nil
 }
 
 // engineOptions returns the options of Config, with DuckDB's part of the memory divided among this

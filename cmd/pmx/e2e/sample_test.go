@@ -113,6 +113,12 @@ func some[T any](list []T, oneIn int) (part []T) {
 // newSample returns a copy of the venue with the sample's data, for a test that changes it.
 func newSample(t testing.TB) *venue {
 	t.Helper()
+	return openVenue(t, copySample(t))
+}
+
+// copySample returns the folder of a copy of the sample's data, without an image.
+func copySample(t testing.TB) string {
+	t.Helper()
 	readSample(t)
 	if err := sampleVenue.open.keeper.DB().Checkpoint(t.Context()); err != nil { // the copy has no log
 		t.Fatal(err)
@@ -121,7 +127,7 @@ func newSample(t testing.TB) *venue {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(sampleVenue.dir, "data"))); err != nil {
 		t.Fatal(err)
 	}
-	return openVenue(t, dir)
+	return dir
 }
 
 // ask sends a request with a trader's key; body is JSON, "" for none.

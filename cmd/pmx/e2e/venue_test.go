@@ -47,8 +47,8 @@ func newVenueOver(t testing.TB, k *keeper.Keeper) *venue {
 	return &venue{t: t, keeper: k, keys: map[string]string{}, clock: apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
 }
 
-// keep opens the database in dir, without the service.
-func keep(t testing.TB, dir string) *venue {
+// keep opens the database in dir, without the service; change may modify how.
+func keep(t testing.TB, dir string, change ...func(*keeper.Config)) *venue {
 	t.Helper()
 	v := newVenueOver(t, nil)
 	v.dir = dir
@@ -56,15 +56,18 @@ func keep(t testing.TB, dir string) *venue {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
+	cfg := keeper.Config{
 		Engine: enginetest.Options(t, v.dir, "2GB"),
 		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Now:    v.clock.Now,
 		Serve:  true,
 		Venue:  map[data.Address]bool{own: true},
-	})
-	if err != nil {
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if v.keeper, err = keeper.Open(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	return v
