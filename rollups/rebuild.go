@@ -97,7 +97,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) 
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
-	temporary := []string{"held_all", "held_token", "w_redemption", "undated_after", "w_undated"}
+	temporary := []string{"held_all", "held_token", "held_leg", "w_redemption", "undated_after", "w_undated"}
 	for _, v := range verticals() {
 		temporary = append(temporary, v.temporary...)
 	}
@@ -172,12 +172,27 @@ func (b *rebuilder) held() error {
 		if plain {
 			continue
 		}
-		legs := statements.Get("HeldLegsAll", "@positions", positions, "@among", which)
+		legs, err := b.heldLegs(positions, which)
+		if err != nil {
+			return err
+		}
 		if err := b.into("held_all", statements.Get("Holdings", "@legs", "("+legs+")")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// heldLegs returns a query of the legs in markets that are not plain and meet the condition which.
+func (b *rebuilder) heldLegs(positions, which string) (string, error) {
+	alone := statements.Get("HeldLegsAlone", "@positions", positions, "@among", which)
+	if !b.shared {
+		return alone, nil
+	}
+	if err := b.exec(statements.Get("KeepRows", "@table", "held_leg", "@rows", alone)); err != nil {
+		return "", err
+	}
+	return "FROM held_leg", b.into("held_leg", statements.Get("HeldLegsShared", "@positions", positions, "@among", which))
 }
 
 func (b *rebuilder) windowInputs() error {

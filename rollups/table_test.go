@@ -63,3 +63,33 @@ func TestBaseAndDeltaAreReadInOnePass(t *testing.T) {
 		return nil
 	})
 }
+
+// TestHoldingsKeepNoPositions: no statement makes DuckDB keep all positions because it reads them twice (a "CTE"), as it does if these
+// are a view that joins: of base and delta.
+func TestHoldingsKeepNoPositions(t *testing.T) {
+	v := newVenue(t, nil)
+	defer v.close()
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, "INSERT INTO position_delta SELECT 7 * i, 3, 1, 10, 20, 0, 30, 40, 0 FROM range(100) AS r(i)"); err != nil {
+			return err
+		}
+		rows, _, _, err := rollups.CurrentOf(ctx, conn, "position")
+		if err != nil {
+			return err
+		}
+		first, all := rollups.HoldingsOf("(" + rows + ")")
+		if _, err := conn.ExecContext(ctx, first); err != nil {
+			return err
+		}
+		for _, statement := range all {
+			var kind, plan string
+			if err := conn.QueryRowContext(ctx, "EXPLAIN "+statement).Scan(&kind, &plan); err != nil {
+				return err
+			}
+			if strings.Contains(plan, "CTE") || !strings.Contains(plan, "ANTI") {
+				t.Errorf("%s\n%s", statement, plan)
+			}
+		}
+		return nil
+	})
+}

@@ -44,14 +44,17 @@ LEFT JOIN (
   FROM held_token AS t WHERE plain AND @among GROUP BY market
 ) AS m ON m.market = h.market
 
--- name: HeldLegsAll
--- HeldLegs in markets that are not plain, without what only forecasts need. @positions has a row for
--- each wallet and token, so only shared outcomes are added up.
+-- name: HeldLegsAlone
+-- HeldLegs in markets that are not plain, without what only forecasts need, of outcomes that are not shared. @positions has a row for
+-- each wallet and token, so nothing is added up.
 SELECT h.wallet, t.market, t.resolved_at, t.payout, h.fills, h.buy_shares - h.sell_shares - h.fee_shares AS net,
   h.sell_usd - h.buy_usd - h.fee_usd AS cash
 FROM @positions AS h
 JOIN (FROM held_token AS t WHERE NOT plain AND NOT shared AND @among) AS t ON t.token = h.token
-UNION ALL
+
+-- name: HeldLegsShared
+-- The others. In one statement with those that are not shared, DuckDB would keep all of @positions if that is a view that joins, as
+-- a verification in little memory has it: it computes what is there twice only once.
 SELECT h.wallet, t.market, any_value(t.resolved_at), any_value(t.payout), SUM(h.fills)::BIGINT,
   SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT, SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT
 FROM @positions AS h
