@@ -91,6 +91,9 @@ func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	if call.Keyed() {
 		keyGiven(c.Context().Conn())
 	}
+	if plain, ok := c.Context().Conn().(*timedConn); ok && c.Method() != fiber.MethodHead && !c.Response().IsBodyStream() && len(c.Response().Body()) >= writeBuffer {
+		plain.gather()
+	}
 	s.record(c, call)
 	s.api.End(call)
 }

@@ -28,7 +28,7 @@ import (
 const (
 	bodyLimit    = 64 << 10
 	headerLimit  = 16 << 10 // request line and headers together
-	writeBuffer  = 64 << 10 // a response that fits is sent with one system call
+	writeBuffer  = 4 << 10  // a response that fits is copied once; of a longer one, only the beginning (gather)
 	readTimeout  = 10 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
 
 	"pmx/http/access"
@@ -154,6 +156,65 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	not, body := ask(t, http.DefaultClient, "GET", r.URL()+leaderboard, wire.KeyHeader+": "+r.key, "If-None-Match: "+get.Header.Get("ETag"))
 	if not.StatusCode != 304 || body != "" || not.Header.Get("Content-Type") != "" || not.Header.Get("ETag") == "" {
 		t.Errorf("not.Header = %v, body = %q", not.Header, body)
+	}
+}
+
+// Responses of every length arrive whole over one connection, whether they are requested one after another or several at once: those
+// that fit the buffer, those that do not, and those that are a few bytes shorter or longer than it.
+func TestResponsesOfEveryLengthArrive(t *testing.T) {
+	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), nil)
+	want := r.Handler()
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	in, some := bufio.NewReader(c), 0
+	answered := func() {
+		t.Helper()
+		for _, request := range asked {
+			res, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", request, err)
+			}
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatalf("%s: %v", request, err)
+			}
+			var req fasthttp.Request
+			if err := req.Read(bufio.NewReader(strings.NewReader(request))); err != nil {
+				t.Fatal(err)
+			}
+			if is := apitest.Do(want, &req, nil); res.StatusCode != 200 || !bytes.Equal(body, is.Body()) || len(body) == 0 {
+				t.Fatalf("%s: status %d, %d bytes, want %d", request, res.StatusCode, len(body), len(is.Body()))
+			}
+			if len(body) > 3_500 && len(body) < 4_200 {
+				some++
+			}
+		}
+		asked = asked[:0]
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 1500 {
+		rows := 1 + i%200
+		if i > 600 { // bodies of about the length of the buffer
+			rows = 6 + i%4
+		}
+		request := fmt.Sprintf("GET %s?limit=%d HTTP/1.1\r\nHost: x\r\n%s: %s\r\nX-Request-ID: %s\r\n\r\n", leaderboard, rows, wire.KeyHeader, r.key, strings.Repeat("i", 1+i%128))
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		if asked = append(asked, request); random.IntN(3) > 0 || len(asked) > 8 {
+			answered()
+		}
+	}
+	answered()
+	if some < 200 {
+		t.Errorf("only %d responses are about as long as the buffer", some)
 	}
 }
 

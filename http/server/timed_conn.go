@@ -134,6 +134,11 @@ type timedConn struct {
 	// handshaking says that a handshake is running, which has its own deadline.
 	handshaking bool
 
+	gathers bool        // the response that is being written is longer than writeBuffer
+	held    []byte      // its beginning, which is sent with what is written next; empty: none
+	vectors [2][]byte   // held and that
+	vector  net.Buffers // of vectors
+
 	set     *connSet     // the set that it belongs to
 	used    atomic.Int64 // orders connections by when they were opened or last written to
 	waiting atomic.Bool  // for the next request
@@ -155,6 +160,12 @@ func (c *timedConn) handshaken() error {
 
 // Read reads into b.
 func (c *timedConn) Read(b []byte) (int, error) {
+	c.gathers = false
+	if len(c.held) > 0 { // never, as fasthttp writes; else the client would wait for it
+		if _, err := c.sendHeld(nil); err != nil {
+			return 0, err
+		}
+	}
 	if c.handshaking {
 		return c.TCPConn.Read(b)
 	}
@@ -190,7 +201,28 @@ func (c *timedConn) Write(b []byte) (int, error) {
 	if err := c.sending(); err != nil {
 		return 0, err
 	}
+	switch {
+	case len(c.held) > 0:
+		return c.sendHeld(b)
+	case c.gathers && len(b) == writeBuffer: // the buffer is full: more follows at once
+		c.gathers, c.held = false, append(c.held, b...)
+		return len(b), nil
+	}
 	return c.TCPConn.Write(b)
+}
+
+// gather says that the response that is written next, or is in the buffer already, is longer than writeBuffer. Its beginning is then
+// sent together with the rest, with one system call, and the rest is not copied: it comes from where the body is.
+func (c *timedConn) gather() { c.gathers = true }
+
+// sendHeld writes what is held, and then b. It returns how much of b was written.
+func (c *timedConn) sendHeld(b []byte) (int, error) {
+	held := len(c.held)
+	c.vectors = [2][]byte{c.held, b}
+	c.vector = c.vectors[:]
+	n, err := c.vector.WriteTo(c.TCPConn)
+	c.held, c.vectors = c.held[:0], [2][]byte{}
+	return max(0, int(n)-held), err
 }
 
 // sending sets the deadline of a write.
