@@ -115,6 +115,29 @@ func TestALongResponseIsGathered(t *testing.T) {
 	arrives(t, client, full)
 }
 
+// Several responses may come before anything is read, if their requests came together. What is written after the beginning of one of them
+// is sent at once, though the next one is long as well: the connection may be closed then.
+func TestTheEndOfALongResponseIsNeverHeld(t *testing.T) {
+	served, client := pair(t)
+	first, end := bytes.Repeat([]byte("a"), writeBuffer), bytes.Repeat([]byte("b"), writeBuffer)
+	served.gather()
+	write(t, served, first)
+	nothingArrives(t, client)
+	served.gather() // of the second response, whose beginning is in the buffer with the end of the first one
+	write(t, served, first)
+	arrives(t, client, append(bytes.Clone(first), first...))
+	write(t, served, end) // of the second, exactly a buffer
+	if err := served.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(client); err != nil || !bytes.Equal(got, end) {
+		t.Errorf("%d bytes arrived of %d: %v", len(got), len(end), err)
+	}
+}
+
 // A client that is gone is noticed with what follows.
 func TestGatheringFails(t *testing.T) {
 	served, client := pair(t)

@@ -218,6 +218,53 @@ func TestResponsesOfEveryLengthArrive(t *testing.T) {
 	}
 }
 
+// Responses to requests that came together arrive whole before the connection is closed, though the last two are longer than the buffer,
+// and the end of the last one fills it exactly.
+func TestResponsesBeforeACloseArrive(t *testing.T) {
+	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), nil)
+	send := func(text string) []byte {
+		t.Helper()
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, text); err != nil {
+			t.Fatal(err)
+		}
+		all, err := io.ReadAll(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	ask := func(method string, rows, id int, last string) string {
+		return fmt.Sprintf("%s %s?limit=%d HTTP/1.1\r\nHost: x\r\n%s: %s\r\nX-Request-ID: %s\r\n%s\r\n", method, leaderboard, rows, wire.KeyHeader, r.key, strings.Repeat("i", id), last)
+	}
+	const closing, all = "Connection: close\r\n", 3 * 4096
+	together := func(rows int, ids []int) string {
+		return ask("HEAD", 1, 1+ids[0], "") + ask("HEAD", 1, 1+ids[1], "") + ask("GET", rows, 1+ids[2], "") + ask("GET", 18-rows, 1+ids[3], closing)
+	}
+	tried := 0
+	for rows := 8; rows < 11; rows++ { // of the first list
+		missing := all - len(send(together(rows, []int{0, 0, 0, 0})))
+		if missing < 0 || missing > 4*127 {
+			continue
+		}
+		tried++
+		ids := []int{missing / 4, (missing + 1) / 4, (missing + 2) / 4, (missing + 3) / 4} // the longer an id is, the longer the response
+		if got := send(together(rows, ids)); len(got) != all {
+			t.Errorf("with %d rows in the first list, %d bytes arrived of %d", rows, len(got), all)
+		}
+	}
+	if tried == 0 {
+		t.Error("no responses are of this length")
+	}
+}
+
 func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 	r := serve(t, nil, nil)
 	send := map[string]string{

@@ -215,9 +215,11 @@ func (c *timedConn) Write(b []byte) (int, error) {
 // sent together with the rest, with one system call, and the rest is not copied: it comes from where the body is.
 func (c *timedConn) gather() { c.gathers = true }
 
-// sendHeld writes what is held, and then b. It returns how much of b was written.
+// sendHeld writes what is held, and then b. It returns how much of b was written. What comes after this is sent when it is written: if
+// requests came together, b may have the beginning of the next long response, whose end, if it is a full buffer, nothing follows.
 func (c *timedConn) sendHeld(b []byte) (int, error) {
 	held := len(c.held)
+	c.gathers = false
 	c.vectors = [2][]byte{c.held, b}
 	c.vector = c.vectors[:]
 	n, err := c.vector.WriteTo(c.TCPConn)
