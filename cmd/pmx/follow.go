@@ -347,8 +347,11 @@ func (f *follower) newestTrades() *serving.NewestTrades {
 	return f.shown
 }
 
-// begins logs the sources and their hosts, without anything in addresses that may be secret.
+// begins logs the sources and their hosts, without anything in addresses that may be secret; nil has none.
 func (f *follower) begins() {
+	if f == nil {
+		return
+	}
 	names, hosts := make([]string, len(f.lanes)), make([]string, len(f.hosts))
 	for i, l := range f.lanes {
 		names[i] = l.name

@@ -198,21 +198,23 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		return err
 	}
 	registry.MustRegister(srv.Collector(), newStoreMetrics(k.Freshness, k.Snapshot, k.DB(), keys, at.Watch), newWorkMetrics(k.Tally))
-	return runAll(ctx, srv.Serve, func(ctx context.Context) error {
+	noteKeys := func(ctx context.Context) error { return at.Watch.Supervise(ctx, "keys", gate.Run) } // some are needed before everything is read
+	return runAll(ctx, srv.Serve, noteKeys, func(ctx context.Context) error {
 		if r == nil {
 			if err := c.begin(ctx, k, served, log, std); err != nil {
 				return unlessStopped(ctx, err)
 			}
 			served.Open()
 		}
-		if f != nil {
-			f.begins()
-		}
+		f.begins()
 		sock, err := admin.Listen(dir.AdminSocket(), registry, log)
 		if err != nil {
 			return err
 		}
 		registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
+		if err := gate.Refresh(ctx); err != nil { // whoever changed a key just before could not say so
+			return unlessStopped(ctx, err)
+		}
 		if scraped != nil {
 			lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
 		}
@@ -220,7 +222,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 			return err
 		}
 		lanes = append(lanes, sock.Serve, notesStop(log))
-		return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+		return runAll(ctx, append(lanes, c.upkeep(k, keys, exports, served, schedule, at)...)...)
 	})
 }
 
@@ -258,7 +260,7 @@ func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.W
 }
 
 // upkeep returns the background tasks of a server.
-func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate, exports *job.Pool, served *api.API, schedule keeper.Schedule, at server.Config) []func(context.Context) error {
+func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, exports *job.Pool, served *api.API, schedule keeper.Schedule, at server.Config) []func(context.Context) error {
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
 	}
@@ -266,7 +268,7 @@ func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate,
 	if c.BackupDir != "" {
 		k.ExpectBackups(c.BackupDir, c.BackupCron)
 	}
-	all := []func(context.Context) error{kept("keys", gate.Run), kept("exports", exports.Run),
+	all := []func(context.Context) error{kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
 		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, at.Log) }),
 		kept("leaderboards", func(ctx context.Context) error { return served.KeepLeaderboards(ctx, api.LeaderboardsPause, at.Log) })}

@@ -50,7 +50,7 @@ func TestRequestsWhileTheDataIsRead(t *testing.T) {
 				t.Errorf("%s, %s %s is answered", when, r.Method, path)
 			}
 		}
-		for _, path := range []string{wire.Base + "/nothing", wire.Base, "/", "/docs", "/status", "/nothing"} {
+		for _, path := range []string{wire.Base + "/nothing", wire.Base, wire.Base + "/", "/", "/docs", "/status", "/nothing"} {
 			if !v.refused("GET", path) || !v.refused("HEAD", path) {
 				t.Errorf("%s, %s is answered", when, path)
 			}

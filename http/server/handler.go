@@ -40,7 +40,7 @@ func (s *Server) respond(c *fiber.Ctx, answer fiber.Handler) error {
 		}
 		return nil
 	}
-	if !s.api.IsOpen() && !strings.HasPrefix(c.Path(), wire.Base+"/") { // else the API says what it answers already
+	if below, ok := strings.CutPrefix(c.Path(), wire.Base+"/"); !s.api.IsOpen() && (!ok || below == "") { // else the API says what it answers already
 		s.api.Fail(c, call, api.StillOpening())
 		return nil
 	}
