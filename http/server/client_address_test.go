@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +10,8 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -78,6 +81,62 @@ func TestTLS(t *testing.T) {
 	if res, err := old.Get(r.URL() + wire.Base + "/health"); err == nil {
 		_ = res.Body.Close()
 		t.Error("TLS 1.1 was accepted")
+	}
+}
+
+// records counts the records of TLS that arrive on a connection.
+type records struct {
+	net.Conn
+	head []byte // of the current record, five bytes or fewer
+	left int    // bytes until the next one
+	n    int
+}
+
+func (c *records) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	for rest := b[:n]; len(rest) > 0; {
+		if c.left > 0 {
+			part := min(c.left, len(rest))
+			rest, c.left = rest[part:], c.left-part
+			continue
+		}
+		c.head, rest = append(c.head, rest[0]), rest[1:]
+		if len(c.head) == 5 {
+			c.left, c.head = int(c.head[3])<<8|int(c.head[4]), c.head[:0]
+			c.n++
+		}
+	}
+	return n, err
+}
+
+// With TLS, a response is cut into records only by their length.
+func TestATLSResponseOfTenKilobytesIsOneRecord(t *testing.T) {
+	certFile, keyFile, pool := certificate(t)
+	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), func(c *server.Config) { c.TLSCert, c.TLSKey = certFile, keyFile })
+	plain, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "https://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	counted := &records{Conn: plain}
+	c := tls.Client(counted, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"})
+	in := bufio.NewReader(c)
+	for _, rows := range []int{200, 200, 200, 20} { // after 128 kB records are long
+		counted.n = 0
+		if _, err := fmt.Fprintf(c, "GET %s?limit=%d HTTP/1.1\r\nHost: x\r\n%s: %s\r\n\r\n", leaderboard, rows, wire.KeyHeader, r.key); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 200 || len(body) < 500*rows {
+			t.Fatalf("status %d, %d bytes, %v", res.StatusCode, len(body), err)
+		}
+	}
+	if counted.n != 1 {
+		t.Errorf("the last response has %d records", counted.n)
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	bodyLimit    = 64 << 10
 	headerLimit  = 16 << 10 // request line and headers together
 	writeBuffer  = 4 << 10  // a response that fits is copied once; of a longer one, only the beginning (gather)
+	secureBuffer = 64 << 10 // the same with TLS, which copies everything: what is flushed is a record of its own, and a system call
 	readTimeout  = 10 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
@@ -201,13 +202,17 @@ func plainAllowed(listen string, behindProxy bool) error {
 
 // newApp builds the Fiber app: handle, pages, then the routes of the API.
 func (s *Server) newApp(list Waitlist) *fiber.App {
+	buffer := writeBuffer
+	if s.transport.tls {
+		buffer = secureBuffer
+	}
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
 		StrictRouting:         true,
 		CaseSensitive:         true,
 		BodyLimit:             bodyLimit,
 		ReadBufferSize:        headerLimit,
-		WriteBufferSize:       writeBuffer,
+		WriteBufferSize:       buffer,
 		ErrorHandler:          s.transportFailed,
 	})
 	app.Use(s.handle)
