@@ -56,12 +56,11 @@ type aside struct {
 // readWallets adds all wallets on conn, and their windows on another connection meanwhile. Then it publishes both.
 func (l *Live) readWallets(ctx context.Context, conn *sql.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	windows := l.windowStep(table.baseAndDelta)
 	windowsRead := inBackground(func() (bool, error) {
 		return l.beside(ctx, func(conn *sql.Conn) error { return take(ctx, conn, []step{windows}) })
 	})
-	defer func() { _, _ = windowsRead() }()
+	defer func() { cancel(); _, _ = windowsRead() }()
 	if err := take(ctx, conn, l.walletSteps(table.baseAndDelta, "LoadNames", true)); err != nil {
 		return err
 	}

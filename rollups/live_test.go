@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -152,6 +153,30 @@ func TestTradersAreShownWhileTheRestIsRead(t *testing.T) {
 		broken := errors.New("broken")
 		if err := live.LoadBeside(ctx, conn, func(context.Context, func(*sql.Conn) error) (bool, error) { return false, broken }); !errors.Is(err, broken) || len(shown) > 0 {
 			t.Errorf("a load whose windows cannot be read gave %v, and showed %d snapshots", err, len(shown))
+		}
+		return nil
+	})
+}
+
+// If wallets cannot be read, the load fails at once: it does not wait until their windows are read on the other connection.
+func TestWindowsAreNotReadInVain(t *testing.T) {
+	v := newVenue(t, nil)
+	defer v.close()
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, "DROP TABLE wallet_total_delta"); err != nil {
+			return err
+		}
+		canceled := false
+		err := (&rollups.Live{}).LoadBeside(ctx, conn, func(ctx context.Context, _ func(*sql.Conn) error) (bool, error) {
+			select {
+			case <-ctx.Done():
+				canceled = true
+			case <-time.After(10 * time.Second):
+			}
+			return true, ctx.Err()
+		})
+		if err == nil || errors.Is(err, context.Canceled) || !canceled {
+			t.Errorf("the load gave %v, and reading windows was canceled: %t", err, canceled)
 		}
 		return nil
 	})
