@@ -23,8 +23,10 @@ func (a *API) PublishTraders(snap *serving.Snapshot) {
 	a.opening.traders.Store(newEncodedSnapshot(snap))
 }
 
-// Open makes an API that was made with Config.Opening answer every request.
+// Open makes an API that was made with Config.Opening answer every request. It counts as started from now on: nothing reads when that was
+// before.
 func (a *API) Open() {
+	a.started = a.now()
 	a.opening.on.Store(false)
 	a.opening.traders.Store(nil)
 }

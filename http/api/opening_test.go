@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"testing"
+	"time"
 
 	"pmx/http/access"
 	"pmx/http/api"
@@ -79,7 +80,12 @@ func TestRequestsWhileTheDataIsRead(t *testing.T) {
 
 	v.api.Publish(whole)
 	checkRefused("before it is opened", isEarly)
+	v.clock.Add(time.Hour)
 	v.api.Open()
+	v.clock.Add(time.Second)
+	if r := v.get(access.Alpha, "/health"); r.text("uptime_seconds") != "1" {
+		t.Errorf("it counts the time before it was opened: body = %s", r.Body())
+	}
 	for _, path := range early {
 		was, is := first[path], v.get(access.Alpha, path)
 		if was.status != is.status || was.header("Etag") != is.header("Etag") || is.status == 200 && !bytes.Equal(was.Body(), is.Body()) {
