@@ -52,6 +52,17 @@ func (r keyRange) times(unit int64) string {
 	return strings.Join(parts, " AND ")
 }
 
+// days are the days of the keys in the range, whose first day first returns. Zone maps know days.
+func (r keyRange) days(first func(key int64) int64) keyRange {
+	if r.lo != math.MinInt64 {
+		r.lo = first(r.lo)
+	}
+	if r.hi != math.MaxInt64 {
+		r.hi = first(r.hi+1) - 1
+	}
+	return r
+}
+
 // inHours is the condition that the hour of a fill is in the range.
 func (r keyRange) inHours() string { return r.times(hourSeconds) }
 
@@ -62,6 +73,8 @@ type keySource struct {
 	weight int64  // memory for grouping a row, in rows of ordinary width; 0: 1
 	unit   int64  // of the key in seconds, if only facts of that time are read
 	second string // the rollup has one row for each key and this, which are counted in place of rows
+	// firstDay is the first day of a key that is a number of days in a row, which follow from the table's column day; nil: it is none.
+	firstDay func(key int64) int64
 }
 
 // mostWeight is the largest weight, that of a wallet's totals: seventeen sums of three sources.
@@ -83,8 +96,8 @@ var (
 	eachWallet     = keySource{table: "wallets", key: "wallet", weight: mostWeight}
 	byRedemption   = keySource{table: "(FROM held_all WHERE resolved AND redemption <> 0)", key: "coalesce(resolved_at, 0)"}
 	byUndatedTrade = keySource{table: "undated_after", key: "last_ts"}
-	byWeek         = keySource{table: "wallet_day@suffix", key: "(day + 3) // 7"}
-	byMonth        = keySource{table: "wallet_day@suffix", key: "date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)"}
+	byWeek         = keySource{table: "wallet_day@suffix", key: "(day + 3) // 7", firstDay: weekStart}
+	byMonth        = keySource{table: "wallet_day@suffix", key: "date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)", firstDay: monthStart}
 	byTokenDay     = keySource{table: "token_day@suffix", key: "day"}
 	byWhaleTime    = keySource{table: "whale_all", key: "ts"}
 )
@@ -161,6 +174,9 @@ func (p *chunker) rangesOf(weights string, most int64) ([]keyRange, error) {
 func (p *chunker) rangesBySource(of keySource, suffix string) ([]keyRange, error) {
 	table := strings.ReplaceAll(of.table, "@suffix", suffix)
 	by := counting{statements.Get("KeysOf", "@key", of.key, "@table", table), sumOfRows, max(1, p.rows/max(1, of.weight))}
+	if of.firstDay != nil { // a month is computed for each day, not for each row
+		by.rows = statements.Get("DaysOf", "@key", of.key, "@table", table)
+	}
 	if of.second != "" {
 		by.rows, by.count = statements.Get("PairsOf", "@key", of.key, "@second", of.second, "@table", table), estimatedPairs
 	}

@@ -210,3 +210,17 @@ func TestMarketsAddUpToZeroInRanges(t *testing.T) {
 		}
 	}
 }
+
+// A range of weeks or months has the days of these.
+func TestDaysOfKeysInRanges(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		ends := rapid.OneOf(rapid.Int64Range(0, 3_000), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
+		lo, hi, day, months := ends.Draw(rt, "lo"), ends.Draw(rt, "hi"), rapid.Int64Range(10, 30_000).Draw(rt, "day"), rapid.Bool().Draw(rt, "months")
+		if lo == math.MaxInt64 || hi == math.MinInt64 {
+			return // no range begins or ends so
+		}
+		if days, keys := rollups.HasDay(lo, hi, day, months); days != keys {
+			rt.Fatalf("from %d to %d, day %d, months %t: by days %t, by keys %t", lo, hi, day, months, days, keys)
+		}
+	})
+}

@@ -74,3 +74,13 @@ func HoldingsOf(positions string) (first string, statementsOf []string) {
 	}
 	return statements.Get("HeldTokensAll"), statementsOf
 }
+
+// HasDay reports whether the days of a range of keys, from lo to hi, have a day, and whether its key is in the range: of weeks, or of months.
+func HasDay(lo, hi, day int64, months bool) (days, keys bool) {
+	first, key := weekStart, weekOf(day)
+	if months {
+		first, key = monthStart, monthOf(day)
+	}
+	of := keyRange{lo, hi}.days(first)
+	return of.lo <= day && day <= of.hi, lo <= key && key <= hi
+}

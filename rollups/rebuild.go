@@ -275,7 +275,11 @@ func (b *rebuilder) query(t table, r keyRange) string {
 	if !defined {
 		name = t.delta
 	}
-	text := statements.Get(name, "@among", r.of(t.keys[0]), "@legs", statements.Get("Legs"),
+	days := "true"
+	if t.by.firstDay != nil {
+		days = r.days(t.by.firstDay).of("day")
+	}
+	text := statements.Get(name, "@among", r.of(t.keys[0]), "@indays", days, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
 		"@redeemed", statements.Get("WindowRedemption"), "@windowundated", statements.Get("WindowUndated"),
 		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@paid", price("usd", "shares"), "@candlesredone", "", "@forecasts", b.allForecasts(r), "@ago", dayAgo(b.asOf))

@@ -28,6 +28,10 @@ ORDER BY stretch
 -- name: KeysOf
 SELECT (@key)::BIGINT AS key, 1 AS n FROM @table
 
+-- name: DaysOf
+-- KeysOf for a key that follows from the day of a row.
+SELECT (@key)::BIGINT AS key, n FROM (SELECT day, count(*) AS n FROM @table GROUP BY day) AS of_day
+
 -- name: PairsOf
 -- Every eighth pair of a key and @second, with all its rows, each of which stands for eight.
 FROM (SELECT (@key)::BIGINT AS key, hash(@key, @second) AS pair, 8 AS n FROM @table) AS p

@@ -64,11 +64,12 @@ SELECT number AS week, SUM(wallets) AS wallets FROM g_span WHERE span = 0 GROUP 
 SELECT number AS month, SUM(wallets) AS wallets FROM g_span WHERE span = 1 GROUP BY number
 
 -- name: RebuildWeekWallets
-SELECT ((day + 3) // 7)::INTEGER AS week, count(DISTINCT wallet) AS wallets FROM @wallet_day GROUP BY 1
+SELECT ((day + 3) // 7)::INTEGER AS week, count(DISTINCT wallet) AS wallets FROM @wallet_day WHERE @indays GROUP BY 1
 
 -- name: RebuildMonthWallets
 SELECT date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)::INTEGER AS month, count(DISTINCT wallet) AS wallets
 FROM @wallet_day
+WHERE @indays
 GROUP BY 1
 
 -- name: MovedMarketTokens
