@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -458,5 +459,23 @@ func TestAFailedCycleKeepsTheSnapshotAndSaysSo(t *testing.T) {
 	}
 	if f := k.Freshness(); f.FailureText == "" || f.LastFailure.IsZero() || k.Snapshot() != before {
 		t.Errorf("after a failed cycle: f = %+v", f)
+	}
+}
+
+// A verification says at what it is, one step after another, to the last one: the files below segments/ too.
+func TestVerifySaysAtWhatItIs(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, sampleFiles(t)[0])
+	var names []string
+	_, err := k.Verify(t.Context(), func(name string, done, of int) {
+		if done != len(names) || done >= of {
+			t.Errorf("%s is step %d of %d after %d", name, done, of, len(names))
+		}
+		if names = append(names, name); name == "segments" && done != of-1 {
+			t.Errorf("the last step is %d of %d", done, of)
+		}
+	})
+	if last := names[max(0, len(names)-2):]; err != nil || !slices.Equal(last, []string{"snapshot_current", "segments"}) {
+		t.Errorf("the last steps are %v: %v", last, err)
 	}
 }

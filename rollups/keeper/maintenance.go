@@ -205,6 +205,7 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 	}
 	engine.ReturnMemory() // a start leaves much garbage
 	defer k.endVerify()
+	step, then := k.stepsOfVerify(step)
 	err = k.inLittle(ctx, verifyMemory.of(fills), func(conn *sql.Conn, bound func()) error {
 		// The chunks are those of the usual limit: writing to disk costs less than more chunks do.
 		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), step, bound)
@@ -214,8 +215,10 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	if k.live != nil {
+		then("snapshot_current")
 		checks = append(checks, k.verifyLive(ctx, loadMemory.of(fills)))
 	}
+	then("segments")
 	segments, err := k.verifySegments(ctx, verifyMemory.of(fills))
 	if k.segments != nil && k.segments.damaged() {
 		k.unbound(context.WithoutCancel(ctx))
@@ -225,6 +228,26 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 		return nil, fmt.Errorf("verify segments: %w", err)
 	}
 	return append(checks, segments...), nil
+}
+
+// stepsOfVerify returns a Step that leaves room for those that follow the database: what is served, and the files below segments/, which
+// take long on a large venue. then begins each of these. step may be nil.
+func (k *Keeper) stepsOfVerify(step Step) (database Step, then func(name string)) {
+	if step == nil {
+		return nil, func(string) {}
+	}
+	rest, of := 1, 1
+	if k.live != nil {
+		rest++
+	}
+	database = func(name string, done, all int) {
+		of = all + rest
+		step(name, done, of)
+	}
+	return database, func(name string) {
+		step(name, of-rest, of)
+		rest--
+	}
 }
 
 // cycleDone records how a refresh ended.
