@@ -342,7 +342,6 @@ var placeholders = map[string]string{
 	"rollups @undated":                  "{Undated}",
 	"rollups WhaleBefore @ranges":       "SELECT * FROM fills",
 	"rollups @moves":                    "FROM whale_move",
-	"rollups @bounds":                   "h.token BETWEEN 1 AND 2",
 	"rollups CountRegrouped @positions": "{HoldingsOfTouched}",
 	"rollups LoadHolders @which":        "true",
 	"rollups @base":                     "position", "rollups @delta": "position_delta", "rollups @keys": "token, wallet", "rollups @order": "token, wallet", "rollups @range": "token BETWEEN 1 AND 2",

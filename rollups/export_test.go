@@ -70,7 +70,7 @@ func CurrentOf(ctx context.Context, conn *sql.Conn, name string) (rows, added st
 // HoldingsOf returns a statement that must run first, and those that read what every wallet holds from positions.
 func HoldingsOf(positions string) (first string, statementsOf []string) {
 	for _, name := range []string{"HeldPlain", "HeldLegsAlone", "HeldLegsShared"} {
-		statementsOf = append(statementsOf, statements.Get(name, "@positions", positions, "@among", "t.market BETWEEN 1 AND 9", "@bounds", "h.token BETWEEN 1 AND 2000"))
+		statementsOf = append(statementsOf, statements.Get(name, "@positions", positions, "@among", "t.market BETWEEN 1 AND 9"))
 	}
 	return statements.Get("HeldTokensAll"), statementsOf
 }

@@ -166,20 +166,13 @@ func (b *rebuilder) held() error {
 		among = append(among, "t.market IS NULL") // tokens without a market are in no range
 	}
 	for _, which := range among {
-		span := "true"
-		if len(among) > 1 {
-			if span, err = b.tokenSpan(which); err != nil {
-				return err
-			}
-		}
-		of := []string{"@positions", positions, "@among", which, "@bounds", span}
-		if err := b.into("held_all", statements.Get("HeldPlain", of...)); err != nil {
+		if err := b.into("held_all", statements.Get("HeldPlain", "@positions", positions, "@among", which)); err != nil {
 			return err
 		}
 		if plain {
 			continue
 		}
-		legs, err := b.heldLegs(of)
+		legs, err := b.heldLegs(positions, which)
 		if err != nil {
 			return err
 		}
@@ -190,28 +183,16 @@ func (b *rebuilder) held() error {
 	return nil
 }
 
-// tokenSpan is the condition that the token of a position is between the first and the last one of the markets that meet which.
-func (b *rebuilder) tokenSpan(which string) (string, error) {
-	var first, last sql.NullInt64
-	if err := b.conn.QueryRowContext(b.ctx, statements.Get("HeldTokenSpan", "@among", which)).Scan(&first, &last); err != nil {
-		return "", fmt.Errorf("HeldTokenSpan: %w", err)
-	}
-	if !first.Valid {
-		return "false", nil
-	}
-	return keyRange{first.Int64, last.Int64}.of("h.token"), nil
-}
-
-// heldLegs returns a query of the legs in markets that are not plain; of says of which positions and markets.
-func (b *rebuilder) heldLegs(of []string) (string, error) {
-	alone := statements.Get("HeldLegsAlone", of...)
+// heldLegs returns a query of the legs in markets that are not plain and meet the condition which.
+func (b *rebuilder) heldLegs(positions, which string) (string, error) {
+	alone := statements.Get("HeldLegsAlone", "@positions", positions, "@among", which)
 	if !b.shared {
 		return alone, nil
 	}
 	if err := b.exec(statements.Get("KeepRows", "@table", "held_leg", "@rows", alone)); err != nil {
 		return "", err
 	}
-	return "FROM held_leg", b.into("held_leg", statements.Get("HeldLegsShared", of...))
+	return "FROM held_leg", b.into("held_leg", statements.Get("HeldLegsShared", "@positions", positions, "@among", which))
 }
 
 func (b *rebuilder) windowInputs() error {

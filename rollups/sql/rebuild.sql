@@ -23,13 +23,9 @@ WINDOW of_market AS (PARTITION BY market)
 -- name: HeldTokenKinds
 SELECT coalesce(bool_or(shared), false), coalesce(bool_and(plain), true) FROM held_token
 
--- name: HeldTokenSpan
--- The first and the last token of some markets, NULL if they have none.
-SELECT min(token), max(token) FROM held_token AS t WHERE @among
-
 -- name: HeldPlain
 -- Holdings in plain markets. What is equal for all holders of a market is joined to the sums, not
--- summed up with them. @bounds is a condition that the positions of these markets meet, by which blocks are left out.
+-- summed up with them.
 SELECT h.wallet, h.market, m.resolved_at, coalesce(m.resolved, false) AS resolved, h.fills, h.cash, h.negative_legs, h.redemption
 FROM (
   SELECT wallet, market, SUM(fills)::BIGINT AS fills, SUM(cash)::BIGINT AS cash, SUM(negative)::BIGINT AS negative_legs,
@@ -40,7 +36,6 @@ FROM (
       CASE t.payout WHEN 1000000 THEN h.buy_shares - h.sell_shares - h.fee_shares ELSE 0 END AS redemption
     FROM @positions AS h
     JOIN (FROM held_token AS t WHERE plain AND @among) AS t ON t.token = h.token
-    WHERE @bounds
   ) AS leg
   GROUP BY wallet, market
 ) AS h
@@ -56,7 +51,6 @@ SELECT h.wallet, t.market, t.resolved_at, t.payout, h.fills, h.buy_shares - h.se
   h.sell_usd - h.buy_usd - h.fee_usd AS cash
 FROM @positions AS h
 JOIN (FROM held_token AS t WHERE NOT plain AND NOT shared AND @among) AS t ON t.token = h.token
-WHERE @bounds
 
 -- name: HeldLegsShared
 -- The others. In one statement with those that are not shared, DuckDB would keep all of @positions if that is a view that joins, as
@@ -65,7 +59,6 @@ SELECT h.wallet, t.market, any_value(t.resolved_at), any_value(t.payout), SUM(h.
   SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT, SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT
 FROM @positions AS h
 JOIN (FROM held_token AS t WHERE shared AND @among) AS t ON t.token = h.token
-WHERE @bounds
 GROUP BY h.wallet, t.market, t.outcome
 
 -- name: RebuildWalletTotal
