@@ -227,7 +227,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	if err := take(ctx, conn, steps); err != nil {
 		return err
 	}
-	if l.beside == nil {
+	if l.beside == nil { // else readWallets has added them
 		if err := take(ctx, conn, append(l.walletSteps(from, names, whole), l.windowStep(from))); err != nil {
 			return err
 		}

@@ -190,19 +190,19 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	if delta == 0 {
 		return t.baseRows(), nil
 	}
-	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@grouped", t.grouped(t.ofDelta()), "@same", t.sameKeys("d", "b")), nil
+	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@grouped", t.grouped(t.ofDelta()), "@same", t.sameKeys()), nil
 }
 
 // ofDelta reads the rows of base and delta that current adds up.
 func (t table) ofDelta() string {
-	return t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@same", t.sameKeys("d", "b"))
+	return t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@same", t.sameKeys())
 }
 
-// sameKeys is the condition that the rows of two tables have the same keys, of which any may be NULL.
-func (t table) sameKeys(a, b string) string {
+// sameKeys is the condition that a row b of the base and a row d of the delta have the same keys, of which any may be NULL.
+func (t table) sameKeys() string {
 	list := make([]string, len(t.keys))
 	for i, key := range t.keys {
-		list[i] = a + "." + key + " IS NOT DISTINCT FROM " + b + "." + key
+		list[i] = "d." + key + " IS NOT DISTINCT FROM b." + key
 	}
 	return strings.Join(list, " AND ")
 }

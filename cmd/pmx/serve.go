@@ -212,7 +212,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 			return err
 		}
 		registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
-		if err := gate.Refresh(ctx); err != nil { // whoever changed a key just before could not say so
+		if err := gate.Refresh(ctx); err != nil { // a command that changed a key just before could not say so
 			return unlessStopped(ctx, err)
 		}
 		if scraped != nil {

@@ -1,14 +1,12 @@
 package server_test
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"pmx/http/api"
 	"pmx/http/web"
@@ -19,20 +17,13 @@ import (
 // closed after the last.
 func wired(t *testing.T, addr, text string, answers int) (out []*http.Response, closed bool) {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := connect(t, addr)
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
-	r := bufio.NewReader(c)
 	for range answers {
-		res, err := http.ReadResponse(r, nil)
+		res, err := http.ReadResponse(c.in, nil)
 		if err != nil {
 			return out, true
 		}
@@ -42,7 +33,7 @@ func wired(t *testing.T, addr, text string, answers int) (out []*http.Response, 
 		out = append(out, res)
 	}
 	if out[len(out)-1].Close {
-		_, err = r.ReadByte()
+		_, err := c.in.ReadByte()
 		return out, errors.Is(err, io.EOF) || err != nil && !isTimeout(err)
 	}
 	return out, false

@@ -113,12 +113,7 @@ func (c *records) Read(b []byte) (int, error) {
 func TestATLSResponseOfTenKilobytesIsOneRecord(t *testing.T) {
 	certFile, keyFile, pool := certificate(t)
 	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), func(c *server.Config) { c.TLSCert, c.TLSKey = certFile, keyFile })
-	plain, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "https://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
-	counted := &records{Conn: plain}
+	counted := &records{Conn: connect(t, r.Addr().String())}
 	c := tls.Client(counted, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"})
 	in := bufio.NewReader(c)
 	for _, rows := range []int{200, 200, 200, 20} { // after 128 kB records are long

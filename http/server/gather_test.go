@@ -19,16 +19,13 @@ func pair(t *testing.T) (*timedConn, *net.TCPConn) {
 	}
 	timedListener := newTimedListener(l, timeouts{read: time.Minute, write: time.Minute, idle: time.Minute}, newConnSet(100), nil)
 	t.Cleanup(func() { _ = timedListener.Close() })
-	client, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := dial(t, l.Addr().String())
 	served, err := timedListener.accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = served.Close(), client.Close() })
-	return served, client
+	t.Cleanup(func() { _ = served.Close() })
+	return served, client.(*net.TCPConn)
 }
 
 // arrives checks that exactly want arrives at the client.

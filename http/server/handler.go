@@ -40,7 +40,7 @@ func (s *Server) respond(c *fiber.Ctx, answer fiber.Handler) error {
 		}
 		return nil
 	}
-	if below, ok := strings.CutPrefix(c.Path(), wire.Base+"/"); !s.api.IsOpen() && (!ok || below == "") { // else the API says what it answers already
+	if !s.api.IsOpen() && !belowBase(c.Path()) { // else the API says what it answers already
 		s.api.Fail(c, call, api.StillOpening())
 		return nil
 	}
@@ -51,6 +51,11 @@ func (s *Server) respond(c *fiber.Ctx, answer fiber.Handler) error {
 		}
 	}
 	return nil
+}
+
+// belowBase reports whether a path is below that of the API.
+func belowBase(path string) bool {
+	return strings.HasPrefix(path, wire.Base+"/") && len(path) > len(wire.Base+"/")
 }
 
 // notePeer stores the client's address in call.

@@ -164,20 +164,12 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 func TestResponsesOfEveryLengthArrive(t *testing.T) {
 	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), nil)
 	want := r.Handler()
-	c, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	c, some := connect(t, r.Addr().String()), 0
 	var asked []string
-	in, some := bufio.NewReader(c), 0
 	answered := func() {
 		t.Helper()
 		for _, request := range asked {
-			res, err := http.ReadResponse(in, nil)
+			res, err := http.ReadResponse(c.in, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", request, err)
 			}
@@ -224,14 +216,7 @@ func TestResponsesBeforeACloseArrive(t *testing.T) {
 	r := serve(t, apitest.NewSource(apitest.Snapshot(1, 10, 200)), nil)
 	send := func(text string) []byte {
 		t.Helper()
-		c, err := net.Dial("tcp", strings.TrimPrefix(r.URL(), "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		c := connect(t, r.Addr().String())
 		if _, err := io.WriteString(c, text); err != nil {
 			t.Fatal(err)
 		}
