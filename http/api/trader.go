@@ -36,7 +36,12 @@ func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 // currentTrader returns the published snapshot, and in it the figures of the wallet that the path
 // names.
 func (a *API) currentTrader(call *Call) (*encodedSnapshot, serving.Trader, error) {
-	v, err := a.current()
+	return a.traderIn((*API).current, call)
+}
+
+// traderIn is currentTrader with the snapshot that current returns.
+func (a *API) traderIn(current func(*API) (*encodedSnapshot, error), call *Call) (*encodedSnapshot, serving.Trader, error) {
+	v, err := current(a)
 	if err != nil {
 		return nil, serving.Trader{}, err
 	}
@@ -46,11 +51,7 @@ func (a *API) currentTrader(call *Call) (*encodedSnapshot, serving.Trader, error
 
 // traderStats answers GET /trader/{address}/stats from the snapshot's totals.
 func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
-	v, err := a.currentTraders()
-	if err != nil {
-		return err
-	}
-	trader, err := v.trader(call.value(traderAddress).wallet())
+	v, trader, err := a.traderIn((*API).currentTraders, call)
 	if err != nil {
 		return err
 	}
