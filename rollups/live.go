@@ -24,7 +24,8 @@ type Live struct {
 	// Publish is called with every new snapshot before it is served; may be nil.
 	Publish func(*serving.Snapshot)
 	// PublishTraders is called once all wallets are read, while everything else is still being read, with a snapshot that has only
-	// leaderboards of traders and the totals of wallets. It is not called if there is no other connection; may be nil.
+	// leaderboards of traders and the totals of wallets. Only the first ReadImage or LoadBeside that gets there calls it, and sets it
+	// to nil; LoadBeside does not without another connection. May be nil.
 	PublishTraders func(*serving.Snapshot)
 	// Venue are the venue's own wallets, left out of rankings.
 	Venue map[data.Address]bool
@@ -55,7 +56,7 @@ type liveData struct {
 	eventFirsts      []int32                          `image:"markets"` // of those, the ones whose first market of its event it is
 	day              dayTraders                       `image:"markets"`
 	recentlyResolved resolutionHeap                   `image:"markets"`
-	walletWindows    [serving.Periods]walletWindow    `image:"wallets"`
+	walletWindows    [serving.Periods]walletWindow    `image:"windows"`
 	tokenWindows     [serving.Periods]tokenWindow     `image:"markets"`
 	tradedMarkets    [serving.Periods]marketSet       `image:"markets"` // mapped markets traded
 	freed            []data.TokenID                   `image:"markets"` // tokens that the batch removes from their market

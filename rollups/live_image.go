@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"pmx/data"
@@ -36,25 +37,31 @@ func (l *Live) Current(ctx context.Context, conn *sql.Conn) error {
 // WriteImage writes what Live has read, for ReadImage. It has to be Current, and stay so meanwhile. key says what has to be the same besides the
 // data: the program, the database, and the settings.
 func (l *Live) WriteImage(to io.Writer, key []byte) error {
-	halves, err := l.imageHalves()
+	parts, err := l.imagePieces()
 	if err != nil {
 		return err
 	}
-	return image.Write(to, key, halves, citiesByName(l.gazetteer()))
+	return image.Write(to, key, parts, citiesByName(l.gazetteer()))
 }
 
-// ReadImage is Load from what WriteImage wrote with the same key. After an error, what Live has stays.
+// ReadImage is Load from what WriteImage wrote with the same key. It calls PublishTraders as soon as the parts for traders are read, and are
+// of the state of the database. After an error, what Live has stays; if PublishTraders was called before it, what that showed is still right.
 func (l *Live) ReadImage(ctx context.Context, conn *sql.Conn, from io.ReaderAt, size int64, key []byte) error {
-	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
+	next := l.successor()
 	next.sections = newSections()
-	halves, err := next.imageHalves()
+	parts, err := next.imagePieces()
 	if err != nil {
 		return err
 	}
-	if err := image.Read(from, size, key, halves, citiesByName(next.gazetteer())); err != nil {
-		return err
+	var left atomic.Int32 // parts that traders are in and that are not read
+	left.Store(int32(windowsPiece) + 1)
+	whole := func(part int) error {
+		if imagePiece(part) > windowsPiece || left.Add(-1) > 0 {
+			return nil
+		}
+		return next.tradersRestored(ctx, conn)
 	}
-	if err := next.matches(ctx, conn); err != nil {
+	if err := image.Read(from, size, key, parts, whole, citiesByName(next.gazetteer())); err != nil {
 		return err
 	}
 	next.restored()
@@ -75,44 +82,52 @@ func (l *Live) matches(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// imageHalf is one of the two parts of an image. What is in both is kept twice.
-type imageHalf int
+// imagePiece is a part of an image. What is in several parts is kept several times.
+type imagePiece int
 
+// The parts in the order in which reading them begins: first those with what PublishTraders shows, and with the state that the image is of.
 const (
-	walletsHalf imageHalf = iota
-	marketsHalf
+	walletsPiece imagePiece = iota
+	windowsPiece
+	marketsPiece
+	sectionsPiece
+	imagePieces
 )
 
-// imageHalves returns pointers to everything that an image has: the fields of liveData by their tags, and the sections.
-func (l *Live) imageHalves() ([][]any, error) {
-	halves := make([][]any, marketsHalf+1)
+// imagePieces returns pointers to everything that an image has: the fields of liveData by their tags, and the sections.
+func (l *Live) imagePieces() ([][]any, error) {
+	parts := make([][]any, imagePieces)
+	named := map[string]imagePiece{"wallets": walletsPiece, "windows": windowsPiece, "markets": marketsPiece}
 	all := reflect.ValueOf(&l.liveData).Elem()
 	for i := range all.NumField() {
 		f := all.Type().Field(i)
-		to := reflect.NewAt(f.Type, unsafe.Pointer(all.Field(i).UnsafeAddr())).Interface()
-		switch half := f.Tag.Get("image"); half {
-		case "wallets":
-			halves[walletsHalf] = append(halves[walletsHalf], to)
-		case "markets":
-			halves[marketsHalf] = append(halves[marketsHalf], to)
-		case "-":
-		default:
+		tag := f.Tag.Get("image")
+		if tag == "-" {
+			continue
+		}
+		part, known := named[tag]
+		if !known {
 			return nil, fmt.Errorf("field %s of liveData is in no part of an image", f.Name)
 		}
+		parts[part] = append(parts[part], reflect.NewAt(f.Type, unsafe.Pointer(all.Field(i).UnsafeAddr())).Interface())
 	}
 	for _, p := range l.sections {
-		half := marketsHalf
-		if _, apart := p.(asideSection); apart {
-			half = walletsHalf
-		}
-		halves[half] = append(halves[half], p)
+		parts[sectionsPiece] = append(parts[sectionsPiece], p)
 	}
-	return halves, nil
+	return parts, nil
+}
+
+// tradersRestored shows traders once their parts of an image are read, unless these are not of the state of the database.
+func (l *Live) tradersRestored(ctx context.Context, conn *sql.Conn) error {
+	if err := l.matches(ctx, conn); err != nil {
+		return err
+	}
+	l.next = l.progress
+	return l.showTraders()
 }
 
 // restored completes what an image does not have.
 func (l *Live) restored() {
-	l.next = l.progress
 	l.tokenIDs = tokenIDsOf(l.tokens)
 	l.catalog.Restored()
 	for _, p := range l.sections {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"pmx/data"
 	"pmx/rollups"
 	"pmx/rollups/image"
+	"pmx/rollups/serving"
 )
 
 // imageOf returns the image of what is served.
@@ -24,9 +26,9 @@ func (v *venue) imageOf(key string) []byte {
 	return b.Bytes()
 }
 
-// readImage reads an image into another Live with the same settings.
+// readImage reads an image into another Live with the same settings. If that has shown traders, its PublishTraders is nil.
 func (v *venue) readImage(b []byte, key string) (l *rollups.Live, err error) {
-	l = &rollups.Live{Venue: v.live.Venue}
+	l = &rollups.Live{Venue: v.live.Venue, PublishTraders: func(*serving.Snapshot) {}}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		err = l.ReadImage(ctx, conn, bytes.NewReader(b), int64(len(b)), []byte(key))
 		return nil
@@ -112,7 +114,7 @@ func TestFromAnImageBatchesAreFollowed(t *testing.T) {
 	})
 }
 
-// An image of another key or an earlier state is not taken, nor one that is written while the state is another, and what is served stays.
+// Of an image of another key or an earlier state nothing is shown or taken, nor of one that is written while the state is another, and what is served stays.
 func TestAnImageOfAnotherStateIsRefused(t *testing.T) {
 	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
 	steps := world.Filter(func(s []step) bool { return len(s) >= 2 && len(s[1].fills) > 0 }).Example(3)
@@ -122,15 +124,15 @@ func TestAnImageOfAnotherStateIsRefused(t *testing.T) {
 		v.rebuild()
 	}
 	b := v.imageOf("key")
-	if l, err := v.readImage(b, "another"); !errors.Is(err, image.ErrOther) || l.Snapshot() != nil {
+	if l, err := v.readImage(b, "another"); !errors.Is(err, image.ErrOther) || l.Snapshot() != nil || l.PublishTraders == nil {
 		t.Errorf("another key: %v", err)
 	}
-	if l, err := v.readImage(b[:len(b)-20], "key"); !errors.Is(err, image.ErrDamaged) || l.Snapshot() != nil {
+	if l, err := v.readImage(b[:len(b)-20], "key"); !errors.Is(err, image.ErrDamaged) || l.Snapshot() != nil || l.PublishTraders == nil {
 		t.Errorf("cut short: %v", err)
 	}
 	v.im.Rollups.Absorb = nil
 	v.importStep(1)
-	if l, err := v.readImage(b, "key"); !errors.Is(err, rollups.ErrNotCurrent) || l.Snapshot() != nil {
+	if l, err := v.readImage(b, "key"); !errors.Is(err, rollups.ErrNotCurrent) || l.Snapshot() != nil || l.PublishTraders == nil {
 		t.Errorf("an earlier state: %v", err)
 	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
@@ -141,6 +143,62 @@ func TestAnImageOfAnotherStateIsRefused(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// spoiled returns an image with another byte in the first block of a part.
+func spoiled(b []byte, part int) []byte {
+	const parts, place, end, head = 4, 16, 8, 8 // the parts of an image, and the bytes of their places, of its end, and of the head of a block
+	b = bytes.Clone(b)
+	at := binary.LittleEndian.Uint64(b[len(b)-end-place*(parts-part):])
+	b[at+head]++
+	return b
+}
+
+// An image shows traders as soon as their parts of it are read, as they are later. If another part is damaged, they were shown as the load
+// that follows has them, and that does not show them again. If one of their own parts is damaged, only that load shows them.
+func TestTradersAreShownWhileAnImageIsRead(t *testing.T) {
+	steps := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) }).Example(7)
+	v := newVenue(t, steps)
+	defer v.close()
+	for i := range steps {
+		if v.importStep(i).RebuildNeeded {
+			v.rebuild()
+		}
+	}
+	b := v.imageOf("key")
+	for _, c := range []struct {
+		name  string
+		image []byte
+		shown int // before ReadImage returns
+	}{
+		{"a whole image", b, 1},
+		{"damaged wallets", spoiled(b, 0), 0},
+		{"damaged windows", spoiled(b, 1), 0},
+		{"damaged markets", spoiled(b, 2), 1},
+		{"damaged sections", spoiled(b, 3), 1},
+	} {
+		var traders, whole []*serving.Snapshot
+		live := &rollups.Live{Venue: v.live.Venue,
+			PublishTraders: func(s *serving.Snapshot) { traders = append(traders, s) },
+			Publish:        func(s *serving.Snapshot) { whole = append(whole, s) }}
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			err := live.ReadImage(ctx, conn, bytes.NewReader(c.image), int64(len(c.image)), []byte("key"))
+			if len(traders) != c.shown {
+				t.Errorf("%s: traders were shown %d times", c.name, len(traders))
+			}
+			if c.name == "a whole image" {
+				return err
+			}
+			if !errors.Is(err, image.ErrDamaged) || len(whole) > 0 || live.Snapshot() != nil {
+				t.Errorf("%s: reading it gave %v, and %d snapshots", c.name, err, len(whole))
+			}
+			return live.LoadBeside(ctx, conn, v.db.Beside)
+		})
+		if len(traders) != 1 || len(whole) != 1 || traders[0].Catalog != nil || whole[0].Catalog == nil {
+			t.Fatalf("%s: %d snapshots with traders, %d with everything", c.name, len(traders), len(whole))
+		}
+		sameTraders(t, c.name, traders[0], whole[0])
+	}
 }
 
 // The key of an image differs if the venue's own wallets or the cities do.

@@ -17,7 +17,7 @@ type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, e
 // LoadBeside is Load, but reads on other connections as well: windows while it reads wallets, and after these tokens, and sections that
 // need only wallets or tokens, while it reads markets; nil: there are none.
 func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
-	next := &Live{Publish: l.Publish, PublishTraders: l.PublishTraders, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
+	next := l.successor()
 	next.beside = beside
 	if err := next.load(ctx, conn); err != nil {
 		return err
@@ -26,6 +26,18 @@ func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) er
 	l.liveData = next.liveData
 	l.current.Store(next.Snapshot())
 	return nil
+}
+
+// successor returns a Live without data, for the data that replaces that of l. The first one that shows traders is the only one that does.
+func (l *Live) successor() *Live {
+	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
+	if publish := l.PublishTraders; publish != nil {
+		next.PublishTraders = func(s *serving.Snapshot) {
+			l.PublishTraders = nil
+			publish(s)
+		}
+	}
+	return next
 }
 
 // asideSection is a section whose whole load uses nothing of a Live but the wallets.
@@ -68,26 +80,26 @@ func (l *Live) readWallets(ctx context.Context, conn *sql.Conn) error {
 	if err == nil && !read {
 		err = take(ctx, conn, []step{windows})
 	}
-	if err != nil || l.PublishTraders == nil {
+	if err != nil {
 		return err
 	}
-	snap, err := l.tradersAlone()
-	if err == nil {
-		l.PublishTraders(snap)
-	}
-	return err
+	return l.showTraders()
 }
 
-// tradersAlone returns a snapshot that has only leaderboards of traders and the totals of wallets.
-func (l *Live) tradersAlone() (*serving.Snapshot, error) {
+// showTraders calls PublishTraders, if it is set, once wallets and their windows are read.
+func (l *Live) showTraders() error {
+	if l.PublishTraders == nil {
+		return nil
+	}
 	snap, err := l.begin()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for p := range serving.Periods {
 		snap.Traders[p] = l.traderLeaderboard(p)
 	}
-	return snap, nil
+	l.PublishTraders(snap)
+	return nil
 }
 
 // startAside begins to read, in the background while markets are added, the sections that need only wallets, which are all

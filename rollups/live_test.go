@@ -126,21 +126,7 @@ func TestTradersAreShownWhileTheRestIsRead(t *testing.T) {
 		if len(shown) != 2 || shown[0].Catalog != nil || shown[1].Catalog == nil {
 			t.Fatalf("%s: %d snapshots", name, len(shown))
 		}
-		first, whole := shown[0], shown[1]
-		if first.Epoch != whole.Epoch || first.Lineage != whole.Lineage || !first.AsOf.Equal(whole.AsOf) || first.Wallets() == 0 || first.Wallets() != whole.Wallets() {
-			t.Errorf("%s: epoch %d as of %v with %d wallets, then %d, %v and %d", name, first.Epoch, first.AsOf, first.Wallets(), whole.Epoch, whole.AsOf, whole.Wallets())
-		}
-		if d := cmp.Diff(whole.Traders, first.Traders) + cmp.Diff(whole.Venue, first.Venue); d != "" || len(first.Traders[serving.Month]) == 0 {
-			t.Errorf("%s: leaderboards differ: %s", name, d)
-		}
-		for i := range whole.Wallets() {
-			address := whole.WalletAt(data.WalletID(i))
-			was, is := first.Trader(address)
-			now, known := whole.Trader(address)
-			if d := cmp.Diff(now, was); d != "" || is != known {
-				t.Errorf("%s: wallet %s: %s", name, address, d)
-			}
-		}
+		sameTraders(t, name, shown[0], shown[1])
 	}
 	shown = nil
 	load(nil)
@@ -156,6 +142,25 @@ func TestTradersAreShownWhileTheRestIsRead(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// sameTraders compares what was shown of traders before everything else with the whole snapshot.
+func sameTraders(t *testing.T, name string, first, whole *serving.Snapshot) {
+	t.Helper()
+	if first.Epoch != whole.Epoch || first.Lineage != whole.Lineage || !first.AsOf.Equal(whole.AsOf) || first.Wallets() == 0 || first.Wallets() != whole.Wallets() {
+		t.Errorf("%s: epoch %d as of %v with %d wallets, then %d, %v and %d", name, first.Epoch, first.AsOf, first.Wallets(), whole.Epoch, whole.AsOf, whole.Wallets())
+	}
+	if d := cmp.Diff(whole.Traders, first.Traders) + cmp.Diff(whole.Venue, first.Venue); d != "" || len(first.Traders[serving.Month]) == 0 {
+		t.Errorf("%s: leaderboards differ: %s", name, d)
+	}
+	for i := range whole.Wallets() {
+		address := whole.WalletAt(data.WalletID(i))
+		was, is := first.Trader(address)
+		now, known := whole.Trader(address)
+		if d := cmp.Diff(now, was); d != "" || is != known {
+			t.Errorf("%s: wallet %s: %s", name, address, d)
+		}
+	}
 }
 
 // If wallets cannot be read, the load fails at once: it does not wait until their windows are read on the other connection.

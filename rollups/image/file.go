@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
+	"sync/atomic"
 
 	"pmx/engine/guard"
 )
@@ -134,9 +135,13 @@ func writePart(w io.Writer, roots []any, plans []*plan, places int) (err error) 
 	return nil
 }
 
-// Read reads what Write wrote of the same parts with the same key. The values that parts point to must be zero, and are useless after an error.
-// Parts are read in goroutines of their own.
-func Read(from io.ReaderAt, size int64, key []byte, parts [][]any, named ...Named) error {
+// lanes is how many parts are read at the same time.
+const lanes = 2
+
+// Read reads what Write wrote of the same parts with the same key. The values that parts point to must be zero, and are useless after an error,
+// except those of parts that whole was called with. Goroutines of its own read parts, several at a time, and begin them in their order. whole is
+// called in one of these once a part was read to its end and is not damaged, while others are still read; its error ends Read. It may be nil.
+func Read(from io.ReaderAt, size int64, key []byte, parts [][]any, whole func(part int) error, named ...Named) error {
 	plans, places, err := plansOf(parts, named)
 	if err != nil {
 		return err
@@ -148,16 +153,28 @@ func Read(from io.ReaderAt, size int64, key []byte, parts [][]any, named ...Name
 	if err != nil {
 		return err
 	}
+	var begun atomic.Int64 // parts; after an error, all count
+	lane := func() error {
+		for i := int(begun.Add(1)) - 1; i < len(parts); i = int(begun.Add(1)) - 1 {
+			err := readPart(&source{from: from, part: i, at: begins[i], left: sizes[i]}, parts[i], plans[i], places)
+			if err == nil && whole != nil {
+				err = whole(i)
+			}
+			if err != nil {
+				begun.Store(int64(len(parts)))
+				return err
+			}
+		}
+		return nil
+	}
 	var ends []<-chan error
-	for i := range parts {
-		ends = append(ends, guard.Start(func() error {
-			return readPart(&source{from: from, part: i, at: begins[i], left: sizes[i]}, parts[i], plans[i], places)
-		}))
+	for range lanes {
+		ends = append(ends, guard.Start(lane))
 	}
 	for _, end := range ends {
-		err = errors.Join(err, guard.Repanic(<-end))
+		err = errors.Join(err, <-end) // nothing calls whole after Read
 	}
-	return err
+	return guard.Repanic(err)
 }
 
 func checkHead(from io.ReaderAt, size int64, key []byte) error {

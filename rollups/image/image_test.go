@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"math/rand/v2"
@@ -103,7 +104,7 @@ func written(t testing.TB, key string, parts ...[]any) []byte {
 }
 
 func readBack(b []byte, key string, parts ...[]any) error {
-	return Read(bytes.NewReader(b), int64(len(b)), []byte(key), parts, zones)
+	return Read(bytes.NewReader(b), int64(len(b)), []byte(key), parts, nil, zones)
 }
 
 func TestWhatIsReadEqualsWhatWasWritten(t *testing.T) {
@@ -195,6 +196,58 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	var out root
 	if err := readBack(whole, "key", []any{&out}); err == nil {
 		t.Error("a file with more parts was read")
+	}
+}
+
+// Each part is announced once, when all of it is there; a damaged one is not. The error of the one who is told ends the reading.
+func TestPartsAreAnnouncedOnceTheyAreWhole(t *testing.T) {
+	in := sampled(rand.New(rand.NewPCG(11, 12)), 100)
+	whole := written(t, "key", []any{in}, []any{&in.List}, []any{&in.Other})
+	refused := errors.New("refused")
+	begins := func(b []byte, part int) int {
+		return int(binary.LittleEndian.Uint64(b[len(b)-tailEnd-tailPart*(3-part):]))
+	}
+	for name, c := range map[string]struct {
+		damaged int // part; -1: none
+		refuse  int // part; -1: none
+		want    error
+	}{
+		"a whole file":         {-1, -1, nil},
+		"the first is damaged": {0, -1, ErrDamaged},
+		"the last is damaged":  {2, -1, ErrDamaged},
+		"the first is refused": {-1, 0, refused},
+	} {
+		b := bytes.Clone(whole)
+		if c.damaged >= 0 {
+			b[begins(b, c.damaged)+blockHead]++
+		}
+		var out root
+		var list, other []int32
+		var seen sync.Map
+		read := func(part int) error {
+			if part == 0 && len(out.Nodes) != len(in.Nodes) || part == 1 && !slices.Equal(list, in.List) || part == 2 && !slices.Equal(other, in.Other) {
+				t.Errorf("%s: part %d is announced before it is there", name, part)
+			}
+			if _, twice := seen.LoadOrStore(part, true); twice {
+				t.Errorf("%s: part %d is announced twice", name, part)
+			}
+			if part == c.refuse {
+				return refused
+			}
+			return nil
+		}
+		err := Read(bytes.NewReader(b), int64(len(b)), []byte("key"), [][]any{{&out}, {&list}, {&other}}, read, zones)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, there := seen.Load(c.damaged); there {
+			t.Errorf("%s: it is announced", name)
+		}
+		for part := range 3 {
+			if _, there := seen.Load(part); !there && c.want == nil {
+				t.Errorf("%s: part %d is not announced", name, part)
+			}
+		}
 	}
 }
 

@@ -80,18 +80,20 @@ var (
 	errNoMark  = errors.New("the database was opened or changed since the image was written")
 )
 
-// loadImage reads the image, and removes it: after the next batch it would be of no use.
+// loadImage reads the image, once it has removed it: it would be of no use to another start. What it takes on the disk is given back in the
+// background, since the system needs a tenth of a second for every 500 MB.
 func (k *Keeper) loadImage(ctx context.Context) (size int64, err error) {
 	path := k.db.Dir().Image()
 	f, err := data.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, errNoImage
 	}
-	defer func() { err = errors.Join(err, remove(path)) }()
+	if err = errors.Join(err, remove(path)); f != nil {
+		defer k.cfg.Watch.Begin(&k.background, "free the image", func() { _ = f.Close() })
+	}
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = f.Close() }()
 	mark := k.db.Mark()
 	if mark == nil {
 		return 0, errNoMark

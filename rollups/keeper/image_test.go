@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
 	"pmx/data"
@@ -174,6 +175,44 @@ func TestAStartReadsTheImageOfTheLastStop(t *testing.T) {
 	start("another whale threshold", "not the state of the database", func(c *keeper.Config) {
 		c.Venue, c.Feeds, c.Whale = other, feeds.Catalog{Cities: cities}, 5*data.One
 	}, nil)
+}
+
+// A start from an image shows traders once, before everything else; so does one whose image is damaged behind them, which reads the database.
+func TestAStartFromAnImageShowsTradersFirst(t *testing.T) {
+	defer keeper.SetImageFrom(1)()
+	dir := t.TempDir()
+	was, _ := served(t, dir, nil, func(k *keeper.Keeper) { mustImport(t, k, oneFill(t, 1)) })
+	for _, want := range []string{fromImage, "the checksum of block 0 of part 3 is wrong"} {
+		if want != fromImage {
+			path := imageFile(dir)
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const tail = 4*16 + 8 // bytes after the last part
+			b[len(b)-tail-1]++
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var shown []*serving.Snapshot
+		s, log := served(t, dir, func(c *keeper.Config) { c.Later = true }, func(k *keeper.Keeper) {
+			if err := k.Begin(t.Context(), func(s *serving.Snapshot) {
+				if k.Snapshot() != nil {
+					t.Error("everything is there before traders are shown")
+				}
+				shown = append(shown, s)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if len(shown) != 1 || !strings.Contains(log, want) {
+			t.Fatalf("traders are shown %d times: %s", len(shown), log)
+		}
+		if _, differ := was.Compare(s); differ > 0 || shown[0].Epoch != s.Epoch || !cmp.Equal(shown[0].Traders, s.Traders) || shown[0].Wallets() != s.Wallets() || s.Wallets() == 0 || len(s.Traders[serving.Month]) == 0 {
+			t.Errorf("%s: %d things differ from what was served; traders at first: %v, %d wallets, later: %v", want, differ, shown[0].Traders, shown[0].Wallets(), s.Traders)
+		}
+	}
 }
 
 // A server with few wallets leaves no image: a start takes no time without one.

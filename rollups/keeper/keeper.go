@@ -129,8 +129,8 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 }
 
 // Begin loads the first snapshot. If a stopped import left the rollups stale, they are rebuilt before that; without Config.Serve
-// they stay so. traders is called with one that has only leaderboards of traders and the totals of wallets if these are read before
-// everything else, as without an image; it may be nil. After an error, the Keeper can only be closed.
+// they stay so. traders is called once, with one that has only leaderboards of traders and the totals of wallets, if these are read
+// before everything else; it may be nil. After an error, the Keeper can only be closed.
 func (k *Keeper) Begin(ctx context.Context, traders func(*serving.Snapshot)) error {
 	k.live.PublishTraders = traders
 	// On a full disk existing data can still be served.
