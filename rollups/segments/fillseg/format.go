@@ -42,13 +42,13 @@ import (
 // both over all its fills (appendWallets, appendHours). In a file that continues another
 // one, all this is of the fills of its own imports.
 const (
-	version = 8
+	version = 9
 	// newestVersion is the version of a file of the newest fills.
-	newestVersion = 10
+	newestVersion = 11
 	// laterVersion is the version of files that continue others.
-	laterVersion = 3
+	laterVersion = 4
 	// laterNewestVersion is that of files of the newest fills that continue others.
-	laterNewestVersion = 4
+	laterNewestVersion = 5
 	hashSize           = 32
 	heavySize          = 24
 	indexSize          = 8

@@ -1,7 +1,6 @@
 package fillseg
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"pmx/data"
@@ -11,14 +10,47 @@ import (
 // hourLength is an hour in µs.
 const hourLength = 3_600_000_000
 
-// Flags of a partial candle, in the byte with its number of fills.
+// What a partial candle has.
 const (
-	hasPlaces   = 1 << iota // it has a first and a last trade
-	inSeconds               // at whole seconds
-	atOnePrice              // its dollars are its shares at the price of the first trade, rounded down
-	oneMore                 // or a millionth more
-	withIndexes             // of logs
+	hasPlaces    = 1 << iota // a first and a last trade
+	withIndexes              // of logs
+	atItsDollars             // the price of the first trade is that of all its dollars (priceOf)
+
+	hourShapeBits = iota
 )
+
+// kinds of shapes of hours.
+const (
+	atOnePrice = iota
+	atPrices
+	anyHourShape // hourShapeBits follow
+)
+
+var hourShapeOf = [...]uint64{atOnePrice: hasPlaces | atItsDollars, atPrices: hasPlaces, anyHourShape: 0}
+
+// hourShapes is of fills less one.
+var hourShapes = newCode(
+	class{atOnePrice, 1, 0, 1}, class{atOnePrice, 4, 2, 1}, class{atOnePrice, 5, 5, 1},
+	class{atPrices, 3, 1, 1}, class{atPrices, 3, 1, 1}, class{atPrices, 5, 2, 1}, class{atPrices, 6, 3, 1}, class{atPrices, 6, 5, 1}, class{atPrices, 6, 10, 1},
+	class{anyHourShape, 4, 5, 1}, class{anyHourShape, 6, anyNumber, 1},
+)
+
+// hourSteps is of how many hours lie between two.
+var hourSteps = newCode(class{0, 1, 0, 1}, class{0, 3, 0, 1}, class{0, 3, 1, 1}, class{0, 3, 2, 1}, class{0, 4, 3, 1}, class{0, 5, 5, 1}, class{0, 6, 10, 1},
+	class{0, 6, anyNumber, 1})
+
+// inHour is of how much later a trade is than the hour, or than another trade in it, in µs.
+var inHour = newCode(class{0, 1, 12, second}, class{0, 2, 32, 1}, class{0, 2, anyNumber, 1})
+
+// indexes is of indexes of logs plus one.
+var indexes = newCode(class{0, 1, 10, 1}, class{0, 2, 16, 1}, class{0, 2, anyNumber, 1})
+
+// prices is of prices in millionths.
+var prices = newCode(class{0, 1, 7, 10_000}, class{0, 2, 10, 1_000}, class{0, 4, 14, 100}, class{0, 3, 20, 1}, class{0, 4, anyNumber, 1})
+
+// beyond is of how far prices go beyond those of the first and the last trade, in millionths.
+var beyond = newCode(class{0, 1, 0, 10_000}, class{0, 3, 2, 10_000}, class{0, 3, 5, 1_000}, class{0, 6, 5, 10_000}, class{0, 6, 9, 100}, class{0, 3, 14, 1}, class{0, 4, 17, 1},
+	class{0, 6, 21, 1}, class{0, 6, anyNumber, 1})
 
 // A place of a trade has the index of its log plus one above the bits of the price.
 const (
@@ -28,144 +60,127 @@ const (
 
 // appendHours writes partial candles in order of hour.
 func appendHours(b []byte, partials []serving.PartialCandle) []byte {
-	last := int64(0)
+	w := writeSums(b, len(partials))
 	for i := range partials {
-		p := &partials[i]
-		b = binary.AppendUvarint(b, uint64(p.Hour-last))
-		b = appendHour(b, p)
-		last = p.Hour
+		w.key(hourSteps, partials[i].Hour)
+		w.hour(&partials[i])
 	}
-	return b
+	return w.end()
 }
 
-func appendHour(b []byte, p *serving.PartialCandle) []byte {
-	if p.First.TS < 0 {
-		return appendAmount(appendAmount(appendFills(b, 0, p.Fills), p.Shares), p.USD)
+// hour writes a partial candle. With one fill, the first trade is the last one.
+func (w *sumWriter) hour(p *serving.PartialCandle) {
+	has := w.hourShape(p)
+	w.amount(p.Shares)
+	w.dollars(p.USD, p.Shares)
+	if has&hasPlaces == 0 {
+		return
 	}
-	flags, unit := byte(hasPlaces), int64(1)
-	if p.First.TS%second == 0 && p.Last.TS%second == 0 {
-		flags, unit = flags|inSeconds, second
+	w.trade(&p.First, p.Hour*hourLength, has)
+	if has&atItsDollars == 0 {
+		w.number(prices, int64(p.First.Price()))
 	}
-	if (p.First.At|p.Last.At)>>indexAt != 0 {
-		flags |= withIndexes
-	}
-	switch rest, ok := restAtPrice(p.USD, p.Shares, p.First.Price()); {
-	case ok && rest == 0:
-		flags |= atOnePrice
-	case ok:
-		flags |= atOnePrice | oneMore
-	}
-	b = appendAmount(appendFills(b, flags, p.Fills), p.Shares)
-	if flags&atOnePrice == 0 {
-		b = appendAmount(b, p.USD)
-	}
-	b = appendPlace(b, (p.First.TS-p.Hour*hourLength)/unit, p.First.At, flags)
 	if p.Fills == 1 {
-		return b // the last trade is the first one
+		return
 	}
-	b = appendPlace(b, p.Last.TS/unit-p.First.TS/unit, p.Last.At, flags)
+	w.trade(&p.Last, p.First.TS, has)
+	w.number(prices, int64(p.Last.Price()))
 	low, high := lowHigh(p.First.Price(), p.Last.Price())
-	return appendPrice(appendPrice(b, p.High-high), low-p.Low)
+	w.number(beyond, int64(p.High-high))
+	w.number(beyond, int64(low-p.Low))
+}
+
+// hourShape writes how many fills a partial candle has, and what else; the latter is returned.
+func (w *sumWriter) hourShape(p *serving.PartialCandle) (has uint64) {
+	if p.First.TS >= 0 {
+		has = hasPlaces
+		if (p.First.At|p.Last.At)>>indexAt != 0 {
+			has |= withIndexes
+		}
+		if all, ok := priceOf(p.Shares, p.USD); ok && all == p.First.Price() {
+			has |= atItsDollars
+		}
+	}
+	w.shape(hourShapes, hourShapeOf[:], p.Fills, has, hourShapeBits)
+	return has
+}
+
+// priceOf is the price in millionths at which shares cost so many dollars, at most a dollar; false if they have none.
+func priceOf(shares, usd data.Micro) (p data.Micro, ok bool) {
+	if shares <= 0 || usd < 0 || usd >= maxOfPrices {
+		return 0, false
+	}
+	return min((usd*data.One+shares/2)/shares, data.One), true
 }
 
 // lowHigh is the lower and the higher one of two prices.
 func lowHigh(a, b data.Micro) (low, high data.Micro) { return min(a, b), max(a, b) }
 
-// restAtPrice is how much more the dollars are than shares at a price in millionths, rounded down; false if that is not 0 or 1.
-func restAtPrice(usd, shares, price data.Micro) (rest data.Micro, ok bool) {
-	if shares < 0 || shares >= maxOfPrices {
-		return 0, false
-	}
-	rest = usd - shares*price/data.One
-	return rest, rest == 0 || rest == 1
-}
-
-// appendPlace writes a place so many units of time after another.
-func appendPlace(b []byte, after, at int64, flags byte) []byte {
-	b = binary.AppendUvarint(b, uint64(after))
-	if flags&withIndexes != 0 {
-		b = binary.AppendUvarint(b, uint64(at>>indexAt))
-	}
-	return appendPrice(b, data.Micro(at&priceMask))
-}
-
-// Prices are numbers of one byte if they are whole cents, and of two if they are hundredths of a cent. Above these numbers are those of
-// all other prices.
-const (
-	cents      = priceMask/10_000 + 1
-	hundredths = cents + priceMask/100 + 1
-)
-
-// appendPrice writes a price, or the difference of two, in millionths.
-func appendPrice(b []byte, p data.Micro) []byte {
-	switch v := uint64(p); {
-	case v > priceMask:
-		return binary.AppendUvarint(b, hundredths+v)
-	case v%10_000 == 0:
-		return binary.AppendUvarint(b, v/10_000)
-	case v%100 == 0:
-		return binary.AppendUvarint(b, cents+v/100)
-	default:
-		return binary.AppendUvarint(b, hundredths+v)
+// trade writes a place without its price, after a time in µs.
+func (w *sumWriter) trade(p *serving.CandlePlace, after int64, has uint64) {
+	w.number(inHour, p.TS-after)
+	if has&withIndexes != 0 {
+		w.number(indexes, p.At>>indexAt)
 	}
 }
 
-// price is the next price as appendPrice wrote it.
-func (r *sumReader) price() data.Micro {
-	switch v := r.unsigned(); {
-	case v < cents:
-		return data.Micro(v * 10_000)
-	case v < hundredths:
-		return data.Micro((v - cents) * 100)
-	default:
-		return data.Micro(v - hundredths)
+// trade reads what sumWriter.trade wrote.
+func (r *sumReader) trade(after int64, has uint64) (p serving.CandlePlace) {
+	later, _ := r.number(inHour)
+	p.TS = after + later
+	if has&withIndexes != 0 {
+		index, _ := r.number(indexes)
+		p.At = index << indexAt
 	}
-}
-
-// place is the next place as appendPlace wrote it, after a time in µs.
-func (r *sumReader) place(after, unit int64, flags byte) serving.CandlePlace {
-	p := serving.CandlePlace{TS: after + int64(r.unsigned())*unit}
-	if flags&withIndexes != 0 {
-		p.At = int64(r.unsigned()) << indexAt
-	}
-	p.At += int64(r.price())
 	return p
 }
 
 // readHours adds what appendHours wrote to dst.
 func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
-	in := sumReader{segment: r, b: b}
-	dst = slices.Grow(dst, len(b)/hourBytes)
-	for len(in.b) > 0 {
-		dst = append(dst, serving.PartialCandle{Token: token, Hour: int64(in.nextKey(maxTime)), First: serving.NoPlace, Last: serving.NoPlace})
-		in.hour(&dst[len(dst)-1])
+	in := r.readSums(b)
+	known := len(dst)
+	dst = slices.Grow(dst, in.left)[:known+in.left]
+	for i := range dst[known:] {
+		p := &dst[known+i]
+		*p = serving.PartialCandle{Token: token, Hour: int64(in.key(hourSteps, maxTime)), First: serving.NoPlace, Last: serving.NoPlace}
+		in.hour(p)
+		in.end()
 	}
 	return dst
 }
 
-// hour reads what appendHour wrote.
+// hour reads what sumWriter.hour wrote.
 func (r *sumReader) hour(p *serving.PartialCandle) {
-	flags, unit := byte(0), int64(1)
-	flags, p.Fills = r.fills()
-	p.Shares = r.compact()
-	if flags&atOnePrice == 0 {
-		p.USD = r.compact()
-	}
-	if flags&hasPlaces == 0 {
+	has := uint64(0)
+	p.Fills, has = r.shape(hourShapes, hourShapeOf[:], hourShapeBits)
+	p.Shares = r.amount()
+	p.USD = r.dollars(p.Shares)
+	if has&hasPlaces == 0 {
 		return
 	}
-	if flags&inSeconds != 0 {
-		unit = second
-	}
-	p.First = r.place(p.Hour*hourLength, unit, flags)
-	if flags&atOnePrice != 0 {
-		p.USD = p.Shares*p.First.Price()/data.One + data.Micro(flags/oneMore&1)
-	}
+	p.First = r.trade(p.Hour*hourLength, has)
+	p.First.At += int64(r.firstPrice(p, has))
 	if p.Last, p.High, p.Low = p.First, p.First.Price(), p.First.Price(); p.Fills == 1 {
 		return
 	}
-	p.Last = r.place(p.First.TS, unit, flags)
+	p.Last = r.trade(p.First.TS, has)
+	price, _ := r.number(prices)
+	p.Last.At += price
 	low, high := lowHigh(p.First.Price(), p.Last.Price())
-	p.High = high + r.price()
-	p.Low = low - r.price()
+	above, _ := r.number(beyond)
+	below, _ := r.number(beyond)
+	p.High, p.Low = high+data.Micro(above), low-data.Micro(below)
+}
+
+// firstPrice is the price of the first trade of a partial candle.
+func (r *sumReader) firstPrice(p *serving.PartialCandle, has uint64) data.Micro {
+	if has&atItsDollars == 0 {
+		v, _ := r.number(prices)
+		return data.Micro(v)
+	}
+	v, ok := priceOf(p.Shares, p.USD)
+	if !ok {
+		panic(r.Damaged("candles: no price of %d shares", p.Shares))
+	}
+	return v
 }

@@ -92,8 +92,8 @@ func buildAll(t *testing.T, s *Store, fills []serving.Fill) {
 func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
-		"cdf32b89b138149d": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
-		"d52f83d00bcb6755": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
+		"0dc326ec736cbf0e": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
+		"e98617121317a2cf": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }
 		if err := s.Restart(0, false); err != nil {

@@ -217,9 +217,9 @@ func (v *lookup) addTokens(dst []serving.TokenSum, spans int, ordered []serving.
 }
 
 // addKept adds the kept sums of a file to those in ordered, and to dst if their token is not there.
-func addKept(dst []serving.TokenSum, kept sumReader, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+func addKept(dst []serving.TokenSum, kept tokenReader, ordered []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	var sum serving.TokenSum
-	for at := 0; len(kept.b) > 0; {
+	for at := 0; kept.left > 0; {
 		kept.token(&sum)
 		for at < len(ordered) && ordered[at].Token < sum.Token {
 			at++
@@ -265,7 +265,7 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 func (v *lookup) addDays(dst []serving.DaySum, i int) []serving.DaySum {
 	if kept, ok := v.spans[i].days(v.key); ok {
 		var sum serving.DaySum
-		for len(kept.b) > 0 {
+		for kept.left > 0 {
 			kept.day(&sum)
 			var at int
 			dst, at = dayAt(dst, sum.Day)

@@ -1,8 +1,6 @@
 package fillseg
 
 import (
-	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -10,55 +8,47 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
-	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
-// Numbers of any length are read as they were written, also the last ones of an extent.
-func TestNumbersOfSumsAreReadAsWritten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b []byte
-		numbers := make([]uint64, rapid.IntRange(0, 20).Draw(t, "numbers"))
-		for i := range numbers {
-			numbers[i] = rapid.Uint64().Draw(t, "number") >> rapid.IntRange(0, 63).Draw(t, "shift")
-			b = binary.AppendUvarint(b, numbers[i])
+// Keys ascend whatever the steps between them are, and one that is out of range is damage: readers rely on both.
+func TestAKeyOutOfRangeIsDamage(t *testing.T) {
+	s := made(t, 100)
+	defer func() { _ = s.Close() }()
+	r := segment{s.Contents().Files.Last()}
+	for list, keys := range map[string]struct {
+		steps *code
+		most  int64
+	}{"wallets": {walletSteps, maxID}, "tokens": {tokenSteps, maxID}, "days": {daySteps, maxTime}, "hours": {hourSteps, maxTime}} {
+		read := func(steps []int64) (last uint64, damaged bool) {
+			var w sumWriter
+			for _, step := range steps {
+				w.number(keys.steps, step)
+			}
+			in := sumReader{segment: r, b: w.end()}
+			damaged = isDamage(t, list, func() {
+				for range steps {
+					last = in.key(keys.steps, uint64(keys.most))
+				}
+			})
+			return last, damaged
 		}
-		b = binary.AppendVarint(b, math.MinInt64)
-		in := sumReader{b: b}
-		for i, want := range numbers {
-			if got := in.unsigned(); got != want {
-				t.Fatalf("number %d is %d, want %d", i, got, want)
+		for name, steps := range map[string][]int64{
+			"one out of range":         {keys.most + 1},
+			"the second out of range":  {5, keys.most - 5},
+			"a huge step":              {5, math.MaxInt64},
+			"a step back":              {5, -1},
+			"a huge step back":         {5, math.MinInt64},
+			"another behind the last":  {keys.most, 0},
+			"a huge one behind it":     {keys.most, math.MaxInt64},
+			"a step back from the end": {keys.most, -1},
+		} {
+			if last, damaged := read(steps); !damaged {
+				t.Errorf("%s: %s: the last key is %d", list, name, last)
 			}
 		}
-		if got := in.amount(); got != data.Micro(math.MinInt64) || len(in.b) > 0 {
-			t.Fatalf("the last amount is %d; %d bytes follow", got, len(in.b))
-		}
-	})
-}
-
-// Sums whose keys do not ascend, or are out of range, are damage: readers rely on their order.
-func TestSumsOutOfOrderAreDamage(t *testing.T) {
-	s := busyTokens(t, 60, 1, 0)
-	st := s.Contents()
-	r := segment{st.Files.List()[0]}
-	wallet := func(b []byte, step uint64) []byte {
-		b = append(binary.AppendUvarint(b, step), 2<<fillsAt|0b11111) // how many fills, and which amounts follow
-		return append(b, 8, 8, 8, 8, 8)
-	}
-	for name, b := range map[string][]byte{
-		"the same wallet twice": wallet(wallet(nil, 5), 0),
-		"a wallet out of range": wallet(wallet(nil, 5), maxID),
-		"a huge step":           wallet(wallet(nil, 5), math.MaxUint64-4),
-		"an end in a number":    wallet(nil, 5)[:6],
-		"an endless number":     append(wallet(nil, 5), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
-	} {
-		err := segments.Try(func() error { r.readWallets(nil, b); return nil })
-		if d := (*segments.Damage)(nil); !errors.As(err, &d) {
-			t.Errorf("%s: %v", name, err)
-		}
-		err = segments.Try(func() error { r.readHours(nil, 1, append(binary.AppendUvarint(nil, math.MaxUint64), b...)); return nil })
-		if d := (*segments.Damage)(nil); !errors.As(err, &d) {
-			t.Errorf("hours, %s: %v", name, err)
+		if last, damaged := read([]int64{0, 0, 5, keys.most - 8}); damaged || last != uint64(keys.most) {
+			t.Errorf("%s: the last key is %d, damage: %v", list, last, damaged)
 		}
 	}
 }
@@ -69,7 +59,7 @@ func TestTokenSumsAreReadAsWritten(t *testing.T) {
 		var wallets []serving.WalletSum
 		var hours []serving.PartialCandle
 		for i := range rapid.IntRange(0, 10).Draw(rt, "sums") {
-			bought, sold := anyAmount(rt, "bought"), anyAmount(rt, "sold")
+			bought, sold := anyShares(rt)
 			wallets = append(wallets, serving.WalletSum{Wallet: data.WalletID(i * maxID / 10), EventSum: serving.EventSum{Fills: anyFills(rt),
 				BuyShares: bought, Net: bought - sold, BuyUSD: anyDollars(rt, bought), SellUSD: anyDollars(rt, sold), FeeUSD: anyAmount(rt, "fee")}})
 			hours = append(hours, anyHour(rt, int64(i*maxTime/10)))
@@ -83,14 +73,23 @@ func TestTokenSumsAreReadAsWritten(t *testing.T) {
 	})
 }
 
-// anyFills is often one of the numbers that the byte of flags has room for, or the one above.
+// anyFills is often one of the numbers that shapes have few bits for, or about as large.
 func anyFills(rt *rapid.T) int64 {
-	return rapid.OneOf(rapid.Int64Range(1, fewFills+1), rapid.Int64Range(1, math.MaxInt64)).Draw(rt, "fills")
+	return rapid.OneOf(rapid.Int64Range(1, 40), rapid.Int64Range(1, 2_000), rapid.Int64Range(1, math.MaxInt64)).Draw(rt, "fills")
+}
+
+// anyShares are shares that were bought and sold, often as many.
+func anyShares(rt *rapid.T) (bought, sold data.Micro) {
+	bought, sold = anyAmount(rt, "bought"), anyAmount(rt, "sold")
+	if rapid.Bool().Draw(rt, "sold all") {
+		sold = bought
+	}
+	return bought, sold
 }
 
 // anyDollars is an amount, or what shares cost at some price.
 func anyDollars(rt *rapid.T, shares data.Micro) data.Micro {
-	unit := rapid.SampledFrom([]data.Micro{0, 100, 10_000}).Draw(rt, "unit of the price")
+	unit := rapid.SampledFrom([]data.Micro{0, 100, 1_000, 10_000}).Draw(rt, "unit of the price")
 	if unit == 0 || shares < 0 || shares >= maxOfPrices {
 		return anyAmount(rt, "dollars")
 	}

@@ -1,7 +1,6 @@
 package fillseg
 
 import (
-	"encoding/binary"
 	"runtime/debug"
 	"slices"
 
@@ -48,93 +47,38 @@ func (b *tokenSums) settle() {
 // fills that are in no file yet.
 const settledAt = 8192
 
-// In the byte before the amounts of a sum, the lower bits say which amounts are not 0, and the upper ones how many fills it
-// has, if these are few: else they are 0, and the number follows.
-const (
-	boughtShares = 1 << iota
-	soldShares
-	paid
-	received
-	fees
-	fillsAt  = iota
-	fewFills = 1<<(8-fillsAt) - 1
-)
+// walletSteps is of how many wallets lie between two sums.
+var walletSteps = newCode(class{0, 3, 3, 1}, class{0, 3, 6, 1}, class{0, 3, 8, 1}, class{0, 3, 10, 1}, class{0, 2, 12, 1}, class{0, 3, 13, 1}, class{0, 4, 14, 1},
+	class{0, 5, 16, 1}, class{0, 6, 20, 1}, class{0, 6, anyNumber, 1})
 
-// appendFills appends a byte with flags and the number of fills, and that number if the byte has no room for it.
-func appendFills(b []byte, flags byte, fills int64) []byte {
-	if fills <= fewFills {
-		return append(b, flags|byte(fills)<<fillsAt)
-	}
-	return binary.AppendUvarint(append(b, flags), uint64(fills))
-}
-
-// fills reads what appendFills wrote.
-func (r *sumReader) fills() (flags byte, fills int64) {
-	flags = r.flags()
-	if few := flags >> fillsAt; few > 0 {
-		return flags, int64(few)
-	}
-	return flags, int64(r.unsigned())
-}
-
-// appendWallets writes sums in order of wallet, each as the difference of its wallet to the one before, and its
-// amounts: most take few bytes this way. Dollars follow the shares they were paid for.
+// appendWallets writes sums in order of wallet.
 func appendWallets(b []byte, sums []serving.WalletSum) []byte {
-	last := data.WalletID(0)
+	w := writeSums(b, len(sums))
 	for i := range sums {
 		s := &sums[i]
-		sold, flags := s.BuyShares-s.Net, byte(0)
-		for bit, m := range [...]data.Micro{s.BuyShares, sold, s.BuyUSD, s.SellUSD, s.FeeUSD} {
-			if m != 0 {
-				flags |= 1 << bit
-			}
+		w.key(walletSteps, int64(s.Wallet))
+		w.trades(s.Fills, trades{s.BuyShares, s.BuyUSD}, trades{s.BuyShares - s.Net, s.SellUSD}, s.FeeUSD != 0)
+		if s.FeeUSD != 0 {
+			w.amount(s.FeeUSD)
 		}
-		b = appendFills(binary.AppendUvarint(b, uint64(s.Wallet-last)), flags, s.Fills)
-		if flags&boughtShares != 0 {
-			b = appendAmount(b, s.BuyShares)
-		}
-		if flags&soldShares != 0 {
-			b = appendAmount(b, sold)
-		}
-		if flags&paid != 0 {
-			b = appendDollars(b, s.BuyUSD, s.BuyShares)
-		}
-		if flags&received != 0 {
-			b = appendDollars(b, s.SellUSD, sold)
-		}
-		if flags&fees != 0 {
-			b = appendAmount(b, s.FeeUSD)
-		}
-		last = s.Wallet
 	}
-	return b
+	return w.end()
 }
 
 // readWallets adds what appendWallets wrote to dst.
 func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
-	in := sumReader{segment: r, b: b}
-	dst = slices.Grow(dst, len(b)/walletBytes)
-	for len(in.b) > 0 {
-		dst = append(dst, serving.WalletSum{Wallet: data.WalletID(in.nextKey(maxID))})
-		s := &dst[len(dst)-1]
-		flags, sold := byte(0), data.Micro(0)
-		flags, s.Fills = in.fills()
-		if flags&boughtShares != 0 {
-			s.BuyShares = in.compact()
+	in := r.readSums(b)
+	known := len(dst)
+	dst = slices.Grow(dst, in.left)[:known+in.left]
+	for i := range dst[known:] {
+		s := &dst[known+i]
+		s.Wallet = data.WalletID(in.key(walletSteps, maxID))
+		fills, bought, sold, fees := in.trades()
+		s.EventSum = serving.EventSum{Fills: fills, Net: bought.shares - sold.shares, BuyShares: bought.shares, BuyUSD: bought.usd, SellUSD: sold.usd}
+		if fees {
+			s.FeeUSD = in.amount()
 		}
-		if flags&soldShares != 0 {
-			sold = in.compact()
-		}
-		if flags&paid != 0 {
-			s.BuyUSD = in.dollars(s.BuyShares)
-		}
-		if flags&received != 0 {
-			s.SellUSD = in.dollars(sold)
-		}
-		if flags&fees != 0 {
-			s.FeeUSD = in.compact()
-		}
-		s.Net = s.BuyShares - sold
+		in.end()
 	}
 	return dst
 }
