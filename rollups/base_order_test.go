@@ -11,12 +11,12 @@ import (
 	"pmx/rollups"
 )
 
-// Rows of what was only bought, only sold, and both are next to each other, whether they were computed at once or folded.
+// Rows that take few bits are next to each other, such as those of what was only bought or at one price, whether they were computed at once or folded.
 func TestBasesAreInTheirOrder(t *testing.T) {
 	var fills []data.Fill
 	for n := range 400 {
-		f := data.Fill{Tx: tx(n), LogIndex: data.NoIndex, TS: start.UnixMicro() + int64(n)*900_000_000, Wallet: address(n * 7 % 31),
-			TokenID: token(n%5, n%2), Shares: 10 * data.One, USD: data.Micro(1+n%9) * data.One, Outcome: data.NoIndex}
+		f := data.Fill{Tx: tx(n), LogIndex: data.NoIndex, TS: start.UnixMicro() + int64(n/8)*900_000_000, Wallet: address(n * 7 % 31),
+			TokenID: token(n%5, n%2), Shares: 10*data.One + data.Micro(n%4/3), USD: data.Micro(1+n%9) * data.One, Outcome: data.NoIndex}
 		if n*7%31%3 == 0 || n*7%31%3 == 1 && n%4 == 0 {
 			f.Side = data.Sell
 		}
@@ -31,15 +31,20 @@ func TestBasesAreInTheirOrder(t *testing.T) {
 	v := newVenue(t, []step{{fills: fills, markets: markets}})
 	defer v.close()
 	v.importStep(0)
-	const sides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
+	const (
+		sides   = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
+		odd     = "(buy_beyond <> 0 OR sell_beyond <> 0 OR buy_rest NOT IN (0, 1) OR sell_rest NOT IN (0, 1))::INTEGER"
+		oddHour = "(beyond <> 0 OR rest NOT IN (0, 1) OR above <> 0 OR below <> 0)::INTEGER"
+	)
 	check := func(how string) {
 		t.Helper()
 		for table, order := range map[string]string{
-			"position":     "[token // 256, " + sides + ", token, wallet]",
+			"position":     "[token // 256, " + sides + ", " + odd + ", token, wallet]",
+			"candle":       "[token // 256, " + oddHour + ", (fills > 1)::INTEGER, token, hour]",
 			"wallet_day":   "[day, " + sides + ", (log2(greatest(buy_usd, sell_usd, 1)) / 4)::TINYINT, wallet]",
 			"token_day":    "[day, token]",
 			"wallet_total": "[wallet]",
-			"redemption":   "[resolved_at, market, usd, wallet]",
+			"redemption":   "[resolved_at, market, (usd % 10000 <> 0)::INTEGER, usd, wallet]",
 			"oracle_bin":   "[wallet // 65536, least(log2(greatest(forecasts, 1)), 6)::TINYINT, bin, wallet]",
 		} {
 			v.write(func(ctx context.Context, conn *sql.Conn) error {
@@ -64,5 +69,13 @@ func TestBasesAreInTheirOrder(t *testing.T) {
 	check("folded")
 	v.rebuild()
 	check("computed at once")
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		var positions, hours int
+		err := conn.QueryRowContext(ctx, "SELECT (SELECT count(DISTINCT "+odd+") FROM position), (SELECT count(DISTINCT ("+oddHour+", fills > 1)) FROM candle)").Scan(&positions, &hours)
+		if err != nil || positions < 2 || hours < 3 {
+			t.Errorf("positions and hours of %d and %d kinds: %v", positions, hours, err)
+		}
+		return nil
+	})
 	v.verify(t)
 }

@@ -57,6 +57,11 @@ type tokenPrices struct {
 // they are in its row.
 type candleSum struct {
 	candleRow
+	hourPrices
+}
+
+// hourPrices are the first and the last trade of an hour, and its prices in millionths. Without a trade all are zero.
+type hourPrices struct {
 	first, last     pricedTrade
 	highest, lowest int32
 }
@@ -288,8 +293,8 @@ func (m *merge) sumCandles(t table) error {
 	return appendRows(m, t, rows)
 }
 
-func (c *candleSum) add(q pricedTrade) {
-	if c.last == (pricedTrade{}) {
+func (c *hourPrices) add(q pricedTrade) {
+	if !c.any() {
 		c.first, c.last, c.highest, c.lowest = q, q, q.price, q.price
 		return
 	}
@@ -299,6 +304,8 @@ func (c *candleSum) add(q pricedTrade) {
 	c.last = c.last.supersede(q)
 	c.highest, c.lowest = max(c.highest, q.price), min(c.lowest, q.price)
 }
+
+func (c *hourPrices) any() bool { return c.last != (pricedTrade{}) }
 
 // row is the row of the rollup.
 func (c *candleSum) row() candleRow {

@@ -11,10 +11,15 @@ func candleVertical() vertical {
 	}
 }
 
+// byPlainHour tells hours with one price, at which whole hundredths of shares were traded, from others, by the columns of the base.
+// token_stretch_sums.go writes candles in this order.
+const byPlainHour = "CASE WHEN beyond = 0 AND rest BETWEEN 0 AND 1 AND above = 0 AND below = 0 THEN 0 ELSE 1 END"
+
 func candleTable() table {
 	return table{name: "candle", delta: "DeltaCandle", by: byTokenHour, with: withFills, unread: true, keys: []string{"token", "hour"},
 		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"},
-		packed: []packed{packedTrade("opened", "-"), packedPrice("highest"), packedPrice("lowest"), packedTrade("closed", "")}}
+		order:  []string{"token // 256", byPlainHour, "fills > 1", "token", "hour"},
+		packed: packedCandle()}
 }
 
 // candlesAgain recomputes the hours from which the batch removes a fill, and drops their former

@@ -25,17 +25,11 @@ SELECT concat_ws(' ', token_id, hour, count(*), sum(usd), sum(shares), (list(pri
 FROM f GROUP BY token_id, hour ORDER BY token_id, hour`
 
 // keptCandles reads the candles of the rollup.
-const keptCandles = `WITH base AS (
-  SELECT token, hour, fills, usd, shares, hour::HUGEINT * 3600000000 + opened_ts % 3600 * 1000000 + opened_ts // 3600 AS opened, opened_at,
-    highest, lowest, hour::HUGEINT * 3600000000 + closed_ts % 3600 * 1000000 + closed_ts // 3600 AS closed, closed_at
-  FROM candle
-), c AS (
+const keptCandles = `WITH c AS (
   SELECT token, hour, sum(fills) AS fills, sum(usd) AS usd, sum(shares) AS shares, -max(opened) AS opened, max(highest) AS highest,
     -max(lowest) AS lowest, max(closed) AS closed
   FROM (
-    SELECT token, hour, fills, usd, shares, -(opened * 4503599627370496 + opened_at) AS opened, highest, lowest,
-      closed * 4503599627370496 + closed_at AS closed
-    FROM base
+    SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle
     UNION ALL
     FROM candle_delta
   ) AS c GROUP BY token, hour

@@ -126,7 +126,7 @@ func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 			"INSERT INTO fills SELECT * EXCLUDE (ts) FROM fills WHERE log_index IS NULL AND ts IN (SELECT max(ts) FROM fills WHERE log_index IS NULL)"},
 	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error { // what is computed from positions is computed from right ones
-		if _, err := conn.ExecContext(ctx, "UPDATE position SET buy_shares = buy_shares + 1, fills = fills + 1"); err != nil {
+		if _, err := conn.ExecContext(ctx, "UPDATE position SET buy_beyond = buy_beyond + 1, fills = fills + 1"); err != nil {
 			return err
 		}
 		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
@@ -136,7 +136,7 @@ func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
 			}
 		}
 		if err == nil {
-			_, err = conn.ExecContext(ctx, "UPDATE position SET buy_shares = buy_shares - 1, fills = fills - 1")
+			_, err = conn.ExecContext(ctx, "UPDATE position SET buy_beyond = buy_beyond - 1, fills = fills - 1")
 		}
 		return err
 	})
@@ -201,7 +201,7 @@ func TestMarketsAddUpToZeroInRanges(t *testing.T) {
 		}
 	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "UPDATE redemption SET usd = usd + 1 WHERE market = (SELECT max(market) FROM redemption)")
+		_, err := conn.ExecContext(ctx, "UPDATE redemption SET beyond = beyond + 1 WHERE market = (SELECT max(market) FROM redemption)")
 		return err
 	})
 	for _, atOnce := range []int64{0, 3} {

@@ -449,7 +449,7 @@ func (m *merge) append(t table) error {
 		if t.unread || m.sums != nil {
 			return nil
 		}
-		return m.exec("NothingAdded", "@table", t.name)
+		return m.exec("NothingAdded", "@table", t.name, "@delta", t.deltaTable())
 	}
 	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@paid", price("usd", "shares"),
 		"@candlesredone", statementIf(m.replaced > 0, "CandlesRedone"), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),

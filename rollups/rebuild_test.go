@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"slices"
+	"strings"
 	"testing"
 
 	"pmx/engine"
@@ -27,7 +28,7 @@ func TestARebuildDoesNotRememberOldRows(t *testing.T) {
 	definitions := func(ctx context.Context, conn *sql.Conn) (all []string) {
 		t.Helper()
 		err := engine.Each(ctx, conn, "SELECT sql FROM duckdb_tables() WHERE NOT internal AND NOT temporary ORDER BY table_name", func(row []driver.Value) error {
-			all = append(all, row[0].(string))
+			all = append(all, strings.ReplaceAll(row[0].(string), `"HUGEINT"`, "HUGEINT")) // it has quotes until the file is opened again
 			return nil
 		})
 		if err != nil {

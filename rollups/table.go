@@ -28,7 +28,7 @@ type table struct {
 	order    []string // by which the rows of its base are sorted instead, nil: by keys
 	sums     []string
 	greatest []string
-	packed   []packed // those of greatest that the base has in another form
+	packed   []packed // columns that the base has in another form
 	extremes bool
 	delta    string    // names the statement of what a batch adds
 	rebuild  string    // names the definition, "" if it is delta over all facts
@@ -50,6 +50,10 @@ const (
 // with the bits that the largest needs: next to each other, zeros take none. token_stretch_sums.go writes positions in this order.
 const bySides = "CASE WHEN sell_usd = 0 THEN 0 WHEN buy_usd = 0 THEN 1 ELSE 2 END"
 
+// byPlainAmounts tells positions whose shares are whole hundredths, bought and sold at a price of a 10,000th of a dollar, from others, by the
+// columns of the base. token_stretch_sums.go writes positions in this order.
+const byPlainAmounts = "CASE WHEN buy_beyond = 0 AND sell_beyond = 0 AND buy_rest BETWEEN 0 AND 1 AND sell_rest BETWEEN 0 AND 1 THEN 0 ELSE 1 END"
+
 // byDigits tells rows of few dollars from those of many, by every four bits.
 const byDigits = "(log2(greatest(buy_usd, sell_usd, 1)) / 4)::TINYINT"
 
@@ -63,16 +67,19 @@ var tables = allTables()
 func coreTables() []table {
 	return []table{
 		{name: "position", delta: "DeltaPosition", by: byTokenWallet, with: withFills, keys: []string{"token", "wallet"},
-			// Three stretches of few tokens (stretchTokens): those of one are still in few row groups.
-			order: []string{"token // 256", bySides, "token", "wallet"},
-			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
+			// In stretches of few tokens (stretchTokens): those of one are still in few row groups.
+			order: []string{"token // 256", bySides, byPlainAmounts, "token", "wallet"},
+			sums:  []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"},
+			packed: []packed{packedHundredths("buy_shares", "buy_"), packedHundredths("sell_shares", "sell_"),
+				packedDollars("buy_usd", "buy_shares", "buy_"), packedDollars("sell_usd", "sell_shares", "sell_")}},
 		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, order: []string{"day", bySides, byDigits, "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
 		{name: "token_day", delta: "DeltaTokenDay", by: byDayFills, with: withFills, keys: []string{"day", "token"}, sums: legSums},
 		{name: "token_total", delta: "DeltaTokenTotal", rebuild: "RebuildTokenTotal", by: eachToken, with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
 		{name: "platform_hour", delta: "DeltaPlatformHour", rebuild: "RebuildPlatformHour", with: withFills, keys: []string{"hour"}, sums: legSums},
 		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", with: withFills, keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
 		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", by: eachMarket, with: withFills | withHolders, keys: []string{"market"}, sums: []string{"wallets"}},
-		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", by: byRedemption, with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, order: []string{"resolved_at", "market", "usd", "wallet"}, sums: []string{"usd"}},
+		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", by: byRedemption, with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, order: []string{"resolved_at", "market", "beyond <> 0", "usd", "wallet"}, sums: []string{"usd"},
+			packed: []packed{packedHundredths("usd", "")}},
 		undatedTable(),
 		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", by: eachWallet, with: withFills | withHolders, keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
 			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
@@ -167,17 +174,17 @@ func (t table) merged(where string) string {
 	if where != "" {
 		where = " WHERE " + where
 	}
-	return t.grouped(t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", where))
+	return t.grouped(t.named("BaseAndDelta", "@columns", t.columnList(), "@where", where))
 }
 
 // baseAndDelta reads the rows of base and delta, for callers that add rows up themselves.
 func (t table) baseAndDelta() string {
-	return t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", "")
+	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", "")
 }
 
 // those is baseAndDelta under a condition on keys.
 func (t table) those(which string) string {
-	return t.named("BaseAndDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@where", " WHERE "+which)
+	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", " WHERE "+which)
 }
 
 // current reads the whole table in little memory: rows are added up only for the keys that the delta has, and if it is empty, the
@@ -188,14 +195,14 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 		return "", err
 	}
 	if delta == 0 {
-		return t.baseRows(), nil
+		return t.rows(t.name), nil
 	}
-	return t.named("BaseAlone", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@grouped", t.grouped(t.ofDelta()), "@same", t.sameKeys()), nil
+	return t.named("BaseAlone", "@columns", t.columnList(), "@grouped", t.grouped(t.ofDelta()), "@same", t.sameKeys()), nil
 }
 
 // ofDelta reads the rows of base and delta that current adds up.
 func (t table) ofDelta() string {
-	return t.named("BaseOfDelta", "@unpacked", t.unpacked(), "@columns", t.columnList(), "@same", t.sameKeys())
+	return t.named("BaseOfDelta", "@columns", t.columnList(), "@same", t.sameKeys())
 }
 
 // sameKeys is the condition that a row b of the base and a row d of the delta have the same keys, of which any may be NULL.

@@ -18,9 +18,9 @@ func TestBaseAndDeltaAreReadInOnePass(t *testing.T) {
 	defer v.close()
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		for _, statement := range []string{
-			"INSERT INTO position SELECT i // 50, i % 50, 1, 2, 0, 0, 3, 0, 0 FROM range(100000) AS r(i)",
+			"INSERT INTO position SELECT i // 50, i % 50, 1, 2, 0, 0, 0, 0, 0, 3, 0, 0, 0 FROM range(100000) AS r(i)",
 			"INSERT INTO position_delta SELECT 7 * i, 3, 1, 10, 20, 0, 30, 40, 0 FROM range(100) AS r(i)",
-			"INSERT INTO redemption SELECT i // 50 * 1000000, i // 50, i % 50, 4 FROM range(1000) AS r(i)",
+			"INSERT INTO redemption SELECT i // 50 * 1000000, i // 50, i % 50, 0, 4 FROM range(1000) AS r(i)",
 			"INSERT INTO redemption_delta VALUES (NULL, 3, 3, 5), (NULL, 3, 3, 6), (2000000, 2, 3, 7), (2000000, 9999, 3, 8)",
 		} {
 			if _, err := conn.ExecContext(ctx, statement); err != nil {

@@ -84,22 +84,56 @@ func (s *stretchSorter) addPositions(to *engine.ChunkAppender, fills []stretchFi
 		s.plus(&last.FeeShares, data.FeeShares(f.Side, f.Fee))
 		s.plus(&last.FeeUSD, data.FeeUSD(f.Side, f.Fee))
 	}
-	for side := range bothSides + 1 {
-		for i := range s.positions[:n] {
-			if p := &s.positions[i]; sideOf(p) == side {
-				if err := addPosition(to, p); err != nil {
-					return err
-				}
+	return s.appendPositions(to, n)
+}
+
+// appendPositions appends the first n positions, which are in order of token and wallet, in that of their base.
+func (s *stretchSorter) appendPositions(to *engine.ChunkAppender, n int) error {
+	for i := range n {
+		s.spare[i] = classOf(&s.positions[i])
+	}
+	return s.eachByClass(n, positionClasses, func(i int) error { return addPosition(to, &s.positions[i]) })
+}
+
+// eachByClass calls add with the first n rows, whose classes are in spare, class by class.
+func (s *stretchSorter) eachByClass(n int, classes uint64, add func(i int) error) error {
+	for class := range classes {
+		for i, of := range s.spare[:n] {
+			if of != class {
+				continue
+			}
+			if err := add(i); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-const bothSides = 2
+const (
+	bothSides       = 2
+	positionClasses = 2 * (bothSides + 1)
+	candleClasses   = 4
+)
+
+// classOf is the place of a position in the order of bySides and byPlainAmounts (table.go).
+func classOf(p *positionRow) uint64 {
+	class := 2 * sideOf(p)
+	if !plainAmounts(p.BuyShares, p.BuyUSD) || !plainAmounts(p.SellShares, p.SellUSD) {
+		class++
+	}
+	return class
+}
+
+// plainAmounts reports whether shares are whole hundredths, and dollars a price times these, rounded down or a millionth more.
+func plainAmounts(shares, usd data.Micro) bool {
+	return shares%hundredth == 0 && plainRest(usd-costAt(shares, nearestPrice(usd, shares)))
+}
+
+func plainRest(rest data.Micro) bool { return rest == 0 || rest == 1 }
 
 // sideOf is bySides (table.go) of a position.
-func sideOf(p *positionRow) int {
+func sideOf(p *positionRow) uint64 {
 	switch {
 	case p.SellUSD == 0:
 		return 0
@@ -113,13 +147,22 @@ func addPosition(to *engine.ChunkAppender, p *positionRow) error {
 	to.Int32(0, int32(p.Token))
 	to.Int32(1, int32(p.Wallet))
 	to.Int64(2, p.Fills)
-	to.Int64(3, int64(p.BuyShares))
-	to.Int64(4, int64(p.SellShares))
-	to.Int64(5, int64(p.FeeShares))
-	to.Int64(6, int64(p.BuyUSD))
-	to.Int64(7, int64(p.SellUSD))
-	to.Int64(8, int64(p.FeeUSD))
+	packHundredths(to, 3, p.BuyShares)
+	packHundredths(to, 5, p.SellShares)
+	to.Int64(7, int64(p.FeeShares))
+	packDollars(to, 8, p.BuyUSD, p.BuyShares)
+	packDollars(to, 10, p.SellUSD, p.SellShares)
+	to.Int64(12, int64(p.FeeUSD))
 	return to.EndRow()
+}
+
+// stretchCandle is a candle of a stretch.
+type stretchCandle struct {
+	token       data.TokenID
+	hour        int32
+	fills       int64
+	usd, shares data.Micro
+	hourPrices
 }
 
 // addCandles appends the candles of a stretch, in the order of their base.
@@ -132,49 +175,75 @@ func (s *stretchSorter) addCandles(to *engine.ChunkAppender, fills []stretchFill
 		}
 	}
 	keys := s.sortKeys(n)
+	n = 0
 	for len(keys) > 0 {
-		n = 1
-		for n < len(keys) && keys[n]>>placeBits == keys[0]>>placeBits {
-			n++
+		same := 1
+		for same < len(keys) && keys[same]>>placeBits == keys[0]>>placeBits {
+			same++
 		}
-		if err := s.addCandle(to, fills, keys[:n]); err != nil {
-			return err
-		}
-		keys = keys[n:]
+		s.candles[n] = s.candleOf(fills, keys[:same])
+		n++
+		keys = keys[same:]
 	}
-	return nil
+	for i := range n {
+		s.spare[i] = s.candles[i].class()
+	}
+	return s.eachByClass(n, candleClasses, func(i int) error { return s.candles[i].append(to) })
 }
 
-// addCandle appends one candle, in the columns of its base.
-func (s *stretchSorter) addCandle(to *engine.ChunkAppender, fills []stretchFill, keys []uint64) error {
-	var c candleSum
+// candleOf is the candle of the facts with some keys.
+func (s *stretchSorter) candleOf(fills []stretchFill, keys []uint64) stretchCandle {
+	f := &fills[keys[0]&placeMask]
+	c := stretchCandle{token: f.Token, hour: int32(f.TS / hourLength), fills: int64(len(keys))}
 	for _, k := range keys {
 		f := &fills[k&placeMask]
-		s.plus(&c.USD, f.USD)
-		s.plus(&c.Shares, f.Shares)
+		s.plus(&c.usd, f.USD)
+		s.plus(&c.shares, f.Shares)
 		if q, any := tradeOf(f.TS, f.Log, f.USD, f.Shares); any {
 			c.add(q)
 		}
 	}
-	f := &fills[keys[0]&placeMask]
-	hour := f.TS / hourLength
-	to.Int32(0, int32(f.Token))
-	to.Int32(1, int32(hour))
-	to.Int64(2, int64(len(keys)))
-	to.Int64(3, int64(c.USD))
-	to.Int64(4, int64(c.Shares))
-	if c.last != (pricedTrade{}) {
-		packTrade(to, 5, c.first, hour)
-		to.Int32(7, c.highest)
-		to.Int32(8, -c.lowest)
-		packTrade(to, 9, c.last, hour)
+	return c
+}
+
+// rest is how much more dollars the candle has than its shares cost at its first price.
+func (c *stretchCandle) rest() data.Micro {
+	return c.usd - costAt(c.shares, data.Micro(c.first.price/100))
+}
+
+// class is the place of a candle in the order of byPlainHour (candles.go) and of whether it has more than one fill.
+func (c *stretchCandle) class() (class uint64) {
+	if c.shares%hundredth != 0 || !plainRest(c.rest()) || !c.any() || c.highest != c.lowest {
+		class = 2
+	}
+	if c.fills > 1 {
+		class++
+	}
+	return class
+}
+
+// append appends the candle, in the columns of its base.
+func (c *stretchCandle) append(to *engine.ChunkAppender) error {
+	to.Int32(0, int32(c.token))
+	to.Int32(1, c.hour)
+	to.Int64(2, c.fills)
+	to.Int64(3, int64(c.rest()))
+	packHundredths(to, 4, c.shares)
+	if c.any() {
+		ts, at := c.first.parts(c.hour)
+		lastTS, lastAt := c.last.parts(c.hour)
+		to.Int64(6, ts)
+		to.Int64(7, at)
+		to.Int32(8, c.highest-c.first.price)
+		to.Int32(9, c.first.price-c.lowest)
+		to.Int64(10, lastTS-ts)
+		to.Int64(11, lastAt-at)
 	}
 	return to.EndRow()
 }
 
-// packTrade sets the two columns of packedTrade (packed.go).
-func packTrade(to *engine.ChunkAppender, column int, q pricedTrade, hour int64) {
-	ts := q.ts - hour*hourLength
-	to.Int64(column, ts/1_000_000+ts%1_000_000*3600)
-	to.Int64(column+1, (int64(q.log)+1)<<20+int64(q.price))
+// parts are tradeParts (packed.go) of a trade in an hour.
+func (q pricedTrade) parts(hour int32) (ts, at int64) {
+	us := q.ts - int64(hour)*hourLength
+	return us/1_000_000 + us%1_000_000*3600, (int64(q.log)+1)<<20 + int64(q.price)
 }

@@ -58,10 +58,10 @@ func groupStretches(all []stretch, most, alone int64) (groups []stretchGroup) {
 	return groups
 }
 
-// Bytes of memory for a fact that is read, and beside it for one of the stretch that is being summed up: two keys and a position.
+// Bytes of memory for a fact that is read, and beside it for one of the stretch that is being summed up: two keys, a position and a candle.
 const (
 	stretchFillBytes = int64(unsafe.Sizeof(stretchFill{}))
-	summedFillBytes  = int64(2*unsafe.Sizeof(uint64(0)) + unsafe.Sizeof(positionRow{}))
+	summedFillBytes  = int64(2*unsafe.Sizeof(uint64(0)) + unsafe.Sizeof(positionRow{}) + unsafe.Sizeof(stretchCandle{}))
 )
 
 // stretchSorter makes the rollups. It lives for one rebuild.
@@ -76,6 +76,7 @@ type stretchSorter struct {
 	fills       []stretchFill // of a group, stretch by stretch
 	keys, spare []uint64      // as long as the longest stretch
 	positions   []positionRow
+	candles     []stretchCandle
 	overflowed  bool // a sum
 	made        bool // both rollups are made
 }
@@ -167,6 +168,7 @@ func (s *stretchSorter) allocate(groups []stretchGroup) (free func(), err error)
 	s.keys, err = unmanaged[uint64](longest, &frees, err)
 	s.spare, err = unmanaged[uint64](longest, &frees, err)
 	s.positions, err = unmanaged[positionRow](longest, &frees, err)
+	s.candles, err = unmanaged[stretchCandle](longest, &frees, err)
 	if err != nil {
 		free()
 	}

@@ -14,14 +14,14 @@ import (
 )
 
 // stretchFacts are facts of some thousand tokens, most of few fills and one of a quarter of them, with fees of both kinds, times
-// within a second, and prices of all kinds.
+// within a second, and prices of all kinds; half have whole hundredths of shares at a price of a 10,000th.
 const stretchFacts = `INSERT INTO fills BY NAME
 SELECT 1600000000 + (h >> 7) % 90000 AS seconds, CASE WHEN h % 3 = 0 THEN (h >> 9) % 1000000 ELSE 0 END::INTEGER AS micros,
   CASE WHEN h % 5 = 0 THEN 2147483000 - ((h >> 11) % 9)::BIGINT ELSE ((h >> 11) % 300)::BIGINT END::INTEGER AS wallet,
   CASE WHEN r % 4 = 0 THEN 700 ELSE (h >> 23) % 3000 END::INTEGER AS token,
   ((h >> 3) % 2)::TINYINT AS side, ((h >> 4) % 3)::TINYINT AS role,
-  CASE WHEN r % 50 = 0 THEN 0 WHEN r % 97 = 0 THEN 4500000000000000000 // 2000 ELSE (h >> 30) % 100000000 END::BIGINT AS shares,
-  CASE WHEN r % 50 = 1 THEN 0 ELSE (h >> 40) % 50000000 END::BIGINT AS usd,
+  CASE WHEN r % 50 = 0 THEN 0 WHEN r % 97 = 0 THEN 4500000000000000000 // 2000 WHEN h % 2 = 0 THEN (h >> 30) % 10000 * 10000 ELSE (h >> 30) % 100000000 END::BIGINT AS shares,
+  CASE WHEN r % 50 = 1 THEN 0 WHEN h % 2 = 0 THEN ((h >> 30) % 10000) * ((h >> 17) % 10000) ELSE (h >> 40) % 50000000 END::BIGINT AS usd,
   CASE WHEN r % 7 = 0 THEN ((h >> 50) % 100)::BIGINT - 50 ELSE 0 END::BIGINT AS fee, NULL::BLOB AS tx,
   CASE WHEN r % 3 > 0 THEN ((h >> 13) % 4)::INTEGER END AS log_index, 0::SMALLINT AS repeat, 0 AS batch, NULL::BIGINT AS block
 FROM (SELECT r, hash(r) >> 1 AS h FROM range(30000) AS t(r)) AS random`

@@ -164,7 +164,7 @@ func (v *verifier) keep(b *rebuilder, t table, chunks []chunk, equal bool) error
 		}
 		return err
 	}
-	none := statements.Get("RowsInRange", "@rows", t.baseRows(), "@which", "false")
+	none := statements.Get("RowsInRange", "@rows", t.rows(t.name), "@which", "false")
 	if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", none)); err != nil {
 		return err
 	}

@@ -60,8 +60,8 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 
 // rowsOfPmx are the rows of a table in the database p, and a table there with their columns.
 func rowsOfPmx(table string) (from, like string) {
-	if unpacked := rollups.Unpacked(table, "p"); unpacked != "" {
-		return "(" + unpacked + ") AS unpacked", table + "_delta"
+	if rollups.Packed(table) {
+		return "p." + table, table + "_delta"
 	}
 	return "p." + table, table
 }

@@ -149,7 +149,9 @@ SELECT token FROM tokens WHERE market IN (@markets)
 (FROM @positions WHERE token IN (@which))
 
 -- name: PositionsNow
-(FROM position UNION ALL FROM position_delta)
+(SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd FROM position
+ UNION ALL
+ FROM position_delta)
 
 -- name: OfDesk
 -- The holdings in @held that are in the desk's markets.

@@ -89,7 +89,7 @@ CREATE OR REPLACE TEMP TABLE held_@when (wallet INTEGER, market INTEGER, resolve
   cash BIGINT, negative_legs BIGINT, redemption BIGINT)
 
 -- name: NothingAdded
-CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
+CREATE OR REPLACE TEMP TABLE d_@table AS FROM @delta LIMIT 0
 
 -- name: HoldingsOfTouched
 -- @among is a condition on tokens: a list of few lets zone maps prune.

@@ -1,22 +1,21 @@
--- Rows of one rollup: of its base, its delta, or a query with its @columns. @unpacked are its columns from those of the
--- base, and @stored those of the base.
+-- Rows of one rollup: of its base, its delta, or a query with its @columns. @stored are the columns of the base, from these.
 
 -- name: TableRows
 SELECT @columns FROM @table
 
 -- name: BaseAndDelta
 -- The rows of both that meet a condition on keys, for readers, which add them up.
-SELECT @unpacked FROM @base@where UNION ALL SELECT @columns FROM @delta@where
+SELECT @columns FROM @base@where UNION ALL SELECT @columns FROM @delta@where
 
 -- name: BaseAlone
 -- The rows of the base whose keys are not in the delta, and those in @grouped.
-SELECT @unpacked FROM @base AS b ANTI JOIN @delta AS d ON @same
+SELECT @columns FROM @base AS b ANTI JOIN @delta AS d ON @same
 UNION ALL
 SELECT @columns FROM (@grouped) AS g
 
 -- name: BaseOfDelta
 -- The rows of both whose keys are in the delta.
-SELECT @unpacked FROM @base AS b SEMI JOIN @delta AS d ON @same
+SELECT @columns FROM @base AS b SEMI JOIN @delta AS d ON @same
 UNION ALL
 SELECT @columns FROM @delta
 

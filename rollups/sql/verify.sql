@@ -105,7 +105,8 @@ WITH grain AS (
     SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sells
   FROM fills
   UNION ALL
-  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM position UNION ALL FROM position_delta) AS p
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd)
+  FROM (SELECT fills, buy_usd, sell_usd FROM position UNION ALL SELECT fills, buy_usd, sell_usd FROM position_delta) AS p
   UNION ALL
   SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) AS p
   UNION ALL
@@ -135,7 +136,7 @@ SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grai
 -- time of its fills, one taker moved as many tokens as its makers. Each redemption of a fractional
 -- payout is rounded by at most half a millionth.
 WITH paid AS (
-  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_delta) AS r GROUP BY market
+  SELECT market, SUM(usd) AS usd FROM (SELECT market, usd FROM redemption UNION ALL SELECT market, usd FROM redemption_delta) AS r GROUP BY market
 )
 SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
   CASE WHEN list_contains(c.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
@@ -156,7 +157,8 @@ CREATE OR REPLACE TEMP TABLE one_sided (market INTEGER)
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
-  FROM (FROM position UNION ALL FROM position_delta) AS p
+  FROM (SELECT token, fee_shares, buy_usd, sell_usd, fee_usd FROM position
+    UNION ALL SELECT token, fee_shares, buy_usd, sell_usd, fee_usd FROM position_delta) AS p
   JOIN tokens AS t ON t.token = p.token
   WHERE t.market IS NOT NULL AND @which
   GROUP BY t.market

@@ -85,9 +85,10 @@ FROM (
 WHERE hour < @before
 
 -- name: CandleRange
--- Candles are stored in order of token, which serves zone maps as in PositionRange. In the base, the number is in two columns (rollups/packed.go).
+-- Candles are stored as positions are, which serves zone maps as in PositionRange. The base has the numbers in parts (rollups/packed.go).
 SELECT token, hour::BIGINT AS hour, fills, usd, shares,
   coalesce(hour::BIGINT * 3600000000 + opened_ts % 3600 * 1000000 + opened_ts // 3600, -1)::BIGINT AS open_ts, coalesce(opened_at, 0) AS open_at,
-  coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
-  coalesce(hour::BIGINT * 3600000000 + closed_ts % 3600 * 1000000 + closed_ts // 3600, -1)::BIGINT AS close_ts, coalesce(closed_at, 0) AS close_at
+  coalesce((opened_at & 1048575) + above, 0)::BIGINT AS highest, coalesce((opened_at & 1048575) - below, 0)::BIGINT AS lowest,
+  coalesce(hour::BIGINT * 3600000000 + (opened_ts + lasted) % 3600 * 1000000 + (opened_ts + lasted) // 3600, -1)::BIGINT AS close_ts,
+  coalesce(opened_at + moved, 0) AS close_at
 FROM candle WHERE @which
