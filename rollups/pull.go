@@ -137,7 +137,7 @@ func (p *pull) table(t table) error {
 		return fmt.Errorf("has %d rows, and the manifest says %d", rows, want)
 	}
 	published := statements.Get("PulledRows", "@files", files)
-	err := p.exec("PullRollup", "@table", t.name, "@stored", t.stored(), "@order", t.orderList(), "@rows", t.published(published))
+	err := p.exec("PullRollup", "@table", t.name, "@stored", t.stored(), "@order", t.orderList(), "@rows", t.typed(t.published(published)))
 	if err == nil && t.name == "position" {
 		err = p.exec("PullPositions", "@files", files)
 	}
