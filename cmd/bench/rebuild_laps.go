@@ -98,7 +98,7 @@ func (l *laps) sum(which func(name string) bool) (sum rebuildTime) {
 	return sum
 }
 
-// bySteps lists the processor time of each step in both, in seconds.
+// bySteps lists the processor time of each step in both, and the elapsed time, in seconds.
 func bySteps(ours, rival *laps) string {
 	var names []string
 	for _, p := range slices.Concat(ours.parts, rival.parts) {
@@ -108,8 +108,11 @@ func bySteps(ours, rival *laps) string {
 	}
 	var b strings.Builder
 	for _, name := range names {
-		of := func(l *laps) float64 { return l.sum(func(n string) bool { return n == name }).worked.Seconds() }
-		fmt.Fprintf(&b, "    %-16s %6.2f s, bare SQL %6.2f s\n", name, of(ours), of(rival))
+		of := func(l *laps) string {
+			t := l.sum(func(n string) bool { return n == name })
+			return fmt.Sprintf("%6.2f s in %6.2f s", t.worked.Seconds(), t.took.Seconds())
+		}
+		fmt.Fprintf(&b, "    %-16s %s, bare SQL %s\n", name, of(ours), of(rival))
 	}
 	return b.String()
 }
