@@ -5,7 +5,43 @@ import (
 	"pmx/engine"
 )
 
-// The rows of a stretch of tokens. batch_figures.go has the same sums of a batch.
+// stretchRows are the positions and candles of a stretch of tokens, each in order of their keys, and which of the classes that a base is sorted by
+// each row belongs to. batch_figures.go has the same sums of a batch.
+type stretchRows struct {
+	keys, spare    []uint64 // to sort by; like the others as long as the longest stretch
+	positions      []positionRow
+	candles        []stretchCandle
+	positionClass  []uint8
+	candleClass    []uint8
+	nPos, nCandles int
+	overflowed     bool // a sum
+}
+
+// allocateRows gets memory for the rows of a stretch of at most so many facts.
+func allocateRows(facts int64, frees *[]func()) (r stretchRows, err error) {
+	r.keys, err = unmanaged[uint64](facts, frees, err)
+	r.spare, err = unmanaged[uint64](facts, frees, err)
+	r.positions, err = unmanaged[positionRow](facts, frees, err)
+	r.candles, err = unmanaged[stretchCandle](facts, frees, err)
+	r.positionClass, err = unmanaged[uint8](facts, frees, err)
+	r.candleClass, err = unmanaged[uint8](facts, frees, err)
+	return r, err
+}
+
+// sum sums up the facts of a stretch.
+func (s *stretchRows) sum(fills []stretchFill) {
+	s.sumPositions(fills)
+	s.sumCandles(fills)
+}
+
+// append appends the rows in the order of their bases.
+func (s *stretchRows) append(positions, candles *engine.ChunkAppender) error {
+	err := eachByClass(s.positionClass[:s.nPos], positionClasses, func(i int) error { return addPosition(positions, &s.positions[i]) })
+	if err != nil {
+		return err
+	}
+	return eachByClass(s.candleClass[:s.nCandles], candleClasses, func(i int) error { return s.candles[i].append(candles) })
+}
 
 const (
 	// placeBits are the lower bits of a sort key: the place of its fact in the stretch.
@@ -22,7 +58,7 @@ func keyOf(f *stretchFill, second int64, place int) uint64 {
 
 // sortKeys sorts n keys by radix, from the last digit on that is not of a place. Digits that are the same in all keys are skipped.
 // Keys without places that are equal keep their order.
-func (s *stretchSorter) sortKeys(n int) []uint64 {
+func (s *stretchRows) sortKeys(n int) []uint64 {
 	const digitLen, digits = 11, 1 << 11
 	keys, spare := s.keys[:n], s.spare[:n]
 	differ := uint64(0)
@@ -53,14 +89,14 @@ func (s *stretchSorter) sortKeys(n int) []uint64 {
 }
 
 // plus adds to a sum, and notes if it does not fit.
-func (s *stretchSorter) plus(sum *data.Micro, v data.Micro) {
+func (s *stretchRows) plus(sum *data.Micro, v data.Micro) {
 	was := *sum
 	*sum = was + v
 	s.overflowed = s.overflowed || (was^*sum)&(v^*sum) < 0
 }
 
-// addPositions appends the positions of a stretch, in the order of their base.
-func (s *stretchSorter) addPositions(to *engine.ChunkAppender, fills []stretchFill) error {
+// sumPositions sums up the positions.
+func (s *stretchRows) sumPositions(fills []stretchFill) {
 	for i := range fills {
 		s.keys[i] = keyOf(&fills[i], int64(fills[i].Wallet), i)
 	}
@@ -84,21 +120,16 @@ func (s *stretchSorter) addPositions(to *engine.ChunkAppender, fills []stretchFi
 		s.plus(&last.FeeShares, data.FeeShares(f.Side, f.Fee))
 		s.plus(&last.FeeUSD, data.FeeUSD(f.Side, f.Fee))
 	}
-	return s.appendPositions(to, n)
-}
-
-// appendPositions appends the first n positions, which are in order of token and wallet, in that of their base.
-func (s *stretchSorter) appendPositions(to *engine.ChunkAppender, n int) error {
-	for i := range n {
-		s.spare[i] = classOf(&s.positions[i])
+	for i := range s.positions[:n] {
+		s.positionClass[i] = classOf(&s.positions[i])
 	}
-	return s.eachByClass(n, positionClasses, func(i int) error { return addPosition(to, &s.positions[i]) })
+	s.nPos = n
 }
 
-// eachByClass calls add with the first n rows, whose classes are in spare, class by class.
-func (s *stretchSorter) eachByClass(n int, classes uint64, add func(i int) error) error {
+// eachByClass calls add with each row, class by class.
+func eachByClass(rows []uint8, classes uint8, add func(i int) error) error {
 	for class := range classes {
-		for i, of := range s.spare[:n] {
+		for i, of := range rows {
 			if of != class {
 				continue
 			}
@@ -117,7 +148,7 @@ const (
 )
 
 // classOf is the place of a position in the order of bySides and byPlainAmounts (table.go).
-func classOf(p *positionRow) uint64 {
+func classOf(p *positionRow) uint8 {
 	class := 2 * sideOf(p)
 	if !plainAmounts(p.BuyShares, p.BuyUSD) || !plainAmounts(p.SellShares, p.SellUSD) {
 		class++
@@ -133,7 +164,7 @@ func plainAmounts(shares, usd data.Micro) bool {
 func plainRest(rest data.Micro) bool { return rest == 0 || rest == 1 }
 
 // sideOf is bySides (table.go) of a position.
-func sideOf(p *positionRow) uint64 {
+func sideOf(p *positionRow) uint8 {
 	switch {
 	case p.SellUSD == 0:
 		return 0
@@ -165,8 +196,8 @@ type stretchCandle struct {
 	hourPrices
 }
 
-// addCandles appends the candles of a stretch, in the order of their base.
-func (s *stretchSorter) addCandles(to *engine.ChunkAppender, fills []stretchFill) error {
+// sumCandles sums up the candles.
+func (s *stretchRows) sumCandles(fills []stretchFill) {
 	n := 0
 	for i := range fills {
 		if f := &fills[i]; f.Role != data.Maker {
@@ -185,14 +216,14 @@ func (s *stretchSorter) addCandles(to *engine.ChunkAppender, fills []stretchFill
 		n++
 		keys = keys[same:]
 	}
-	for i := range n {
-		s.spare[i] = s.candles[i].class()
+	for i := range s.candles[:n] {
+		s.candleClass[i] = s.candles[i].class()
 	}
-	return s.eachByClass(n, candleClasses, func(i int) error { return s.candles[i].append(to) })
+	s.nCandles = n
 }
 
 // candleOf is the candle of the facts with some keys.
-func (s *stretchSorter) candleOf(fills []stretchFill, keys []uint64) stretchCandle {
+func (s *stretchRows) candleOf(fills []stretchFill, keys []uint64) stretchCandle {
 	f := &fills[keys[0]&placeMask]
 	c := stretchCandle{token: f.Token, hour: int32(f.TS / hourLength), fills: int64(len(keys))}
 	for _, k := range keys {
@@ -212,7 +243,7 @@ func (c *stretchCandle) rest() data.Micro {
 }
 
 // class is the place of a candle in the order of byPlainHour (candles.go) and of whether it has more than one fill.
-func (c *stretchCandle) class() (class uint64) {
+func (c *stretchCandle) class() (class uint8) {
 	if c.shares%hundredth != 0 || !plainRest(c.rest()) || !c.any() || c.highest != c.lowest {
 		class = 2
 	}

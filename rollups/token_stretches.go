@@ -1,6 +1,8 @@
 package rollups
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -8,6 +10,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/guard"
 )
 
 // A rebuild sums up positions and candles here, and not by their definitions: both have a row for some two facts, so DuckDB
@@ -58,10 +61,11 @@ func groupStretches(all []stretch, most, alone int64) (groups []stretchGroup) {
 	return groups
 }
 
-// Bytes of memory for a fact that is read, and beside it for one of the stretch that is being summed up: two keys, a position and a candle.
+// Bytes of memory for a fact that is read, and beside it for one of the longest stretch: two keys, a position, a candle and their classes, twice, because
+// one stretch is summed up while another is appended.
 const (
 	stretchFillBytes = int64(unsafe.Sizeof(stretchFill{}))
-	summedFillBytes  = int64(2*unsafe.Sizeof(uint64(0)) + unsafe.Sizeof(positionRow{}) + unsafe.Sizeof(stretchCandle{}))
+	summedFillBytes  = 2 * int64(2*unsafe.Sizeof(uint64(0))+unsafe.Sizeof(positionRow{})+unsafe.Sizeof(stretchCandle{})+2)
 )
 
 // stretchSorter makes the rollups. It lives for one rebuild.
@@ -73,12 +77,9 @@ type stretchSorter struct {
 	alone    int64    // a stretch with more facts is left to the definitions
 	cutter   *chunker // cuts such a stretch
 
-	fills       []stretchFill // of a group, stretch by stretch
-	keys, spare []uint64      // as long as the longest stretch
-	positions   []positionRow
-	candles     []stretchCandle
-	overflowed  bool // a sum
-	made        bool // both rollups are made
+	fills []stretchFill  // of a group, stretch by stretch
+	rows  [2]stretchRows // of the stretch that is being appended, and of the next one
+	made  bool           // both rollups are made
 }
 
 // rebuild makes positions, and candles with them. false: it makes no such rollup, or memory is too short for it now. After an error the
@@ -165,10 +166,11 @@ func (s *stretchSorter) allocate(groups []stretchGroup) (free func(), err error)
 		}
 	}
 	s.fills, err = unmanaged[stretchFill](fills, &frees, err)
-	s.keys, err = unmanaged[uint64](longest, &frees, err)
-	s.spare, err = unmanaged[uint64](longest, &frees, err)
-	s.positions, err = unmanaged[positionRow](longest, &frees, err)
-	s.candles, err = unmanaged[stretchCandle](longest, &frees, err)
+	for i := range s.rows {
+		if err == nil {
+			s.rows[i], err = allocateRows(longest, &frees)
+		}
+	}
 	if err != nil {
 		free()
 	}
@@ -195,12 +197,11 @@ func (s *stretchSorter) add(g *stretchGroup, tables []table) error {
 	if err := s.read(g); err != nil {
 		return fmt.Errorf("StretchFills: %w", err)
 	}
-	err := s.conn.Raw(func(dc any) error { return s.append(dc, g, tables) })
-	if err == nil && s.overflowed {
-		err = errors.New("a sum is out of range of 64 bits")
-	}
-	return err
+	return s.conn.Raw(func(dc any) error { return s.append(dc, g, tables) })
 }
+
+// errOverflow is returned for sums that do not fit.
+var errOverflow = errors.New("a sum is out of range of 64 bits")
 
 // define makes the rows of a group by their definitions.
 func (s *stretchSorter) define(g *stretchGroup, tables []table) error {
@@ -255,7 +256,7 @@ func (s *stretchSorter) read(g *stretchGroup) error {
 // errOtherFacts cannot happen within a transaction.
 var errOtherFacts = errors.New("there are not the facts that were counted")
 
-// append appends the rows of a group.
+// append appends the rows of a group. A goroutine sums up the next stretch meanwhile, on the other processor.
 func (s *stretchSorter) append(dc any, g *stretchGroup, tables []table) (err error) {
 	to := make([]*engine.ChunkAppender, len(tables))
 	for i, t := range tables {
@@ -264,19 +265,47 @@ func (s *stretchSorter) append(dc any, g *stretchGroup, tables []table) (err err
 		}
 		defer func() { err = errors.Join(err, to[i].Close()) }()
 	}
+	free, summed := make(chan *stretchRows, len(s.rows)), make(chan *stretchRows, len(s.rows))
+	for i := range s.rows {
+		free <- &s.rows[i]
+	}
+	ctx, stop := context.WithCancel(s.ctx)
+	done := guard.Start(func() error {
+		defer close(summed)
+		return s.sumEach(ctx, g, free, summed)
+	})
+	defer func() { // whatever happened here: nobody uses the memory any more
+		stop()
+		err = cmp.Or(err, guard.Repanic(<-done))
+	}()
+	for rows := range summed {
+		if err := rows.append(to[0], to[1]); err != nil {
+			return err
+		}
+		free <- rows
+	}
+	return nil
+}
+
+// sumEach sums up each stretch of a group in rows that are free, and passes them on, until ctx ends.
+func (s *stretchSorter) sumEach(ctx context.Context, g *stretchGroup, free <-chan *stretchRows, summed chan<- *stretchRows) error {
 	at := int64(0)
 	for _, x := range g.list {
-		fills := s.fills[at : at+x.Fills]
+		var rows *stretchRows
+		select {
+		case rows = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rows.sum(s.fills[at : at+x.Fills])
 		at += x.Fills
-		if err := s.ctx.Err(); err != nil {
-			return err
+		if rows.overflowed {
+			return errOverflow
 		}
-		if err := s.addPositions(to[0], fills); err != nil {
-			return err
-		}
-		if err := s.addCandles(to[1], fills); err != nil {
-			return err
-		}
+		summed <- rows
 	}
 	return nil
 }
