@@ -85,12 +85,12 @@ func stepsAroundAMigration() []step {
 		first = append(first, f)
 		known := f
 		known.LogIndex, known.Role, known.Fee = int32(n), []data.Role{data.Taker, data.Maker}[n%2], data.Micro(n%3)
-		switch {
-		case n%6 == 1:
+		switch n % 6 {
+		case 1:
 			second = append(second, known)
-		case n%6 == 2:
+		case 2:
 			third = append(third, known)
-		case n%6 == 3:
+		case 3:
 			known.Tx, known.TS = tx(1000+n), f.TS+1
 			second = append(second, known)
 		}
