@@ -22,8 +22,8 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 		if slices.Contains(rivalOwn, table) {
 			continue
 		}
-		of, like := rowsOfPmx(table)
-		columns, err := columnsOf(ctx, db, "p", like)
+		of := "p." + table
+		columns, err := columnsOf(ctx, db, "p", withColumns(table))
 		if err != nil {
 			return err
 		}
@@ -58,12 +58,12 @@ func compareTables(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// rowsOfPmx are the rows of a table in the database p, and a table there with their columns.
-func rowsOfPmx(table string) (from, like string) {
+// withColumns is a table of pmx with only the columns of table that are compared: a packed one has others, too.
+func withColumns(table string) string {
 	if rollups.Packed(table) {
-		return "p." + table, table + "_delta"
+		return table + "_delta"
 	}
-	return "p." + table, table
+	return table
 }
 
 type column struct{ name, kind string }
