@@ -199,7 +199,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	}
 }
 
-// Each part is announced once, when all of it is there; a damaged one is not. The error of the one who is told ends the reading.
+// Each part is announced once, when all of it is there; a damaged one is not. The error of the callback ends the reading.
 func TestPartsAreAnnouncedOnceTheyAreWhole(t *testing.T) {
 	in := sampled(rand.New(rand.NewPCG(11, 12)), 100)
 	whole := written(t, "key", []any{in}, []any{&in.List}, []any{&in.Other})
