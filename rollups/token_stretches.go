@@ -295,10 +295,9 @@ func (s *stretchSorter) sumEach(ctx context.Context, g *stretchGroup, free <-cha
 		select {
 		case rows = <-free:
 		case <-ctx.Done():
-			return ctx.Err()
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		rows.sum(s.fills[at : at+x.Fills])
 		at += x.Fills
