@@ -25,10 +25,14 @@ var ErrCheckpointRefused = errors.New("there is no checkpoint while a query runs
 
 // checkpoint makes a checkpoint on a connection without a transaction, and tries it so often. DuckDB keeps a transaction with an UPDATE, CREATE or DROP, and the
 // lock of checkpoints with it, until no query needs the state before it (1.5.5, DuckTransactionManager): then the last try returns ErrCheckpointRefused.
+// An error of room, which is asked before every try, is returned.
 func checkpoint(ctx context.Context, conn interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}, tries int) error {
+}, tries int, room func() error) error {
 	for left := tries; ; left-- {
+		if err := room(); err != nil {
+			return err
+		}
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
 		if !slices.Contains(errorTypes(err), duckdb.ErrorTypeTransaction) {
 			return err
@@ -44,9 +48,9 @@ func checkpoint(ctx context.Context, conn interface {
 	}
 }
 
-// checkpointOn is checkpoint, and records whether one is owed.
+// checkpointOn is checkpoint where the disk has room for one, and records whether one is owed.
 func (db *DB) checkpointOn(ctx context.Context, conn *sql.Conn, tries int) error {
-	err := checkpoint(ctx, conn, tries)
+	err := checkpoint(ctx, conn, tries, db.CheckSpace)
 	if err == nil {
 		db.owedSince.Store(0)
 	} else {

@@ -189,7 +189,7 @@ func (db *DB) Close() error {
 	}
 	var err error
 	if db.opts.readOnly == "" {
-		err = checkpoint(context.Background(), db.pools.writer, checkpointTries)
+		err = checkpoint(context.Background(), db.pools.writer, checkpointTries, func() error { return nil })
 	}
 	if isFault(err) || errors.Is(err, ErrDiskFull) {
 		err = nil // the log is replayed at the next open

@@ -86,7 +86,8 @@ func (db *DB) explain(err error) error {
 			memory = true
 			fallthrough
 		case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeIO, duckdb.ErrorTypeTransaction:
-			if full := db.opts.Dir.checkSpace(true); full != nil {
+			thorough := !errors.Is(err, ErrCheckpointRefused) // whose tries would take the room from others again and again
+			if full := db.opts.Dir.checkSpace(thorough); full != nil {
 				return &operatorError{text: full.Error(), kind: full, cause: err}
 			}
 		}

@@ -119,9 +119,6 @@ const (
 func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	began := time.Now()
 	for n := 0; ; n++ {
-		if err := db.CheckSpace(); err != nil {
-			return out, nil, nil, err
-		}
 		tries := checkpointBriefly
 		if n%freezeLong == 0 {
 			tries = checkpointTries

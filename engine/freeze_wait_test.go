@@ -52,7 +52,8 @@ func startFreeze(t *testing.T, db *engine.DB) <-chan error {
 	return frozen
 }
 
-// TestAWaitingFreezeSeesThatTheDiskIsFull: it does not try a checkpoint, which would cost the instance.
+// TestAWaitingFreezeSeesThatTheDiskIsFull: it does not try a checkpoint, which would cost the instance. Nor does it try again and again how
+// much the disk takes, which would take the room from others for that time.
 func TestAWaitingFreezeSeesThatTheDiskIsFull(t *testing.T) {
 	dir, faults := testfiles.Disk(t, "size=64m"), 0
 	db, err := engine.Open(t.Context(), engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(error, bool) { faults++ }})
@@ -60,6 +61,14 @@ func TestAWaitingFreezeSeesThatTheDiskIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
+	tried := func() time.Time {
+		st, err := os.Stat(engine.Dir(dir).Tmp())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.ModTime()
+	}
+	before := tried()
 	var frozen <-chan error
 	filler := filepath.Join(dir, "filler")
 	besideOlderQuery(t, db, func() {
@@ -68,10 +77,9 @@ func TestAWaitingFreezeSeesThatTheDiskIsFull(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		testfiles.Fill(t, filler)
-		time.Sleep(300 * time.Millisecond) // a try that began before has ended
 	})
-	if err := <-frozen; !errors.Is(err, engine.ErrDiskFull) || faults > 0 {
-		t.Errorf("the freeze: err = %v, after %d faults", err, faults)
+	if err := <-frozen; !errors.Is(err, engine.ErrDiskFull) || faults > 0 || !tried().Equal(before) {
+		t.Errorf("the freeze: err = %v, after %d faults, a file was made at %s", err, faults, tried())
 	}
 	if err := errors.Join(os.Remove(filler), db.Checkpoint(t.Context())); err != nil || faults > 0 {
 		t.Errorf("with room: err = %v, after %d faults", err, faults)
