@@ -349,7 +349,7 @@ var placeholders = map[string]string{
 	"rollups @merged": "FROM position", "rollups FillBase @rows": "FROM position",
 	"rollups @columns": "token, wallet", "rollups @where": "", "rollups @counts": "token > 0", "rollups TableRows @table": "position",
 	"rollups RowsByKey @rows": "{BaseAndDelta}", "rollups TypedRows @rows": "{BaseAndDelta}", "rollups RowsThatCount @rows": "{BaseAndDelta}",
-	"rollups KeepRows @table": "d_token_total", "rollups KeepRows @rows": "FROM token_total", "rollups DropTable @table": "held_all",
+	"rollups KeepRows @table": "d_token_total", "rollups KeepRows @rows": "FROM token_total", "rollups DropTable @table": "held_all", "rollups RenameTable @table": "position_delta", "rollups RenameTable @name": "position_new",
 	"rollups AppendDelta @delta": "token_total_delta", "rollups AppendRows @rows": "FROM position_delta", "rollups AppendDelta @table": "d_token_total",
 	"rollups CompareRows @rebuilt": "FROM position_delta",
 	"rollups KeySpan @first":       "token", "rollups RangeRows @first": "token", "rollups @same": "d.token IS NOT DISTINCT FROM b.token",

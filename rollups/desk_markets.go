@@ -48,6 +48,8 @@ type desk struct {
 	ctx    context.Context
 	conn   *sql.Conn
 	cities *data.Gazetteer // nil: the built-in one
+	// changed is whether read found other listings than desk_market had.
+	changed bool
 }
 
 func (d *desk) gazetteer() *data.Gazetteer {
@@ -159,6 +161,7 @@ func (d *desk) read() error {
 	if changed == 0 {
 		return d.exec("DeskNothing")
 	}
+	d.changed = true
 	for _, name := range []string{"DeskMove", "DeskForget", "DeskTake"} {
 		if err := d.exec(name); err != nil {
 			return err

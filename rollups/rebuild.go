@@ -5,15 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"pmx/data"
 	"pmx/engine"
 )
 
-// Rebuild recomputes every rollup from the facts in one transaction on conn, a writing connection of db, replacing bases and
-// deltas. cities are those of the weather desk, nil for the built-in ones. step is called with the name of each rollup before
-// it is built.
+// Rebuild recomputes every rollup from the facts, on conn, a writing connection of db without a transaction. Each is made as a table of
+// its own, in a transaction of its own; the last transaction puts all of them in the place of the former bases and deltas. What a
+// process that ended before has left, DropUnfinished drops. cities are those of the weather desk, nil for the built-in ones. step
+// is called with the name of each rollup before it is built.
 func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return rebuildAtOnce(ctx, db, conn, cities, 0, step)
 }
@@ -29,31 +29,35 @@ func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *d
 	return err
 }
 
-// rebuildWith rebuilds in one transaction. What s makes, if it is not nil, is not made by its definition.
-func rebuildWith(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), s *stretchSorter) error {
-	return engine.InTx(ctx, conn, func() error {
-		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
-			return fmt.Errorf("weather desk: %w", err)
+// rebuildWith rebuilds. What s makes, if it is not nil, is not made by its definition.
+func rebuildWith(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), s *stretchSorter) (err error) {
+	if _, err := DropUnfinished(ctx, conn); err != nil {
+		return err
+	}
+	if err := rebuildDesk(ctx, conn, cities); err != nil {
+		return fmt.Errorf("weather desk: %w", err)
+	}
+	p, err := newChunker(ctx, conn, rows)
+	if err != nil {
+		return err
+	}
+	b := &rebuilder{ctx: ctx, conn: conn, suffix: newSuffix, chunker: p}
+	if s != nil {
+		s.rebuilder = b
+		b.gathered = s.rebuild
+	}
+	defer func() {
+		if err != nil { // after a fault of DuckDB neither may be possible; the next rebuild, or start, does it then
+			b.ctx = context.WithoutCancel(ctx)
+			_ = b.dropTemporary()
+			_, _ = DropUnfinished(b.ctx, conn)
 		}
-		p, err := newChunker(ctx, conn, rows)
-		if err != nil {
-			return err
-		}
-		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", chunker: p}
-		if s != nil {
-			s.rebuilder = b
-			b.gathered = s.rebuild
-		}
-		return b.all(step, func(t table, chunks []chunk) error { return t.replace(ctx, conn, chunks) }, func() error {
-			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
-			for _, v := range verticals() {
-				if err == nil && v.rebuilt != nil {
-					err = v.rebuilt(b)
-				}
-			}
-			return err
-		})
-	})
+	}()
+	facts, err := FillCount(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return b.all(step, b.storeNew, func() error { return b.finish(facts) })
 }
 
 // FillCount is how many fills there are.
@@ -97,6 +101,14 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) 
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
+	if err := b.dropTemporary(); err != nil {
+		return err
+	}
+	return finish()
+}
+
+// dropTemporary drops what inputs made.
+func (b *rebuilder) dropTemporary() error {
 	temporary := []string{"held_all", "held_token", "held_leg", "w_redemption", "undated_after", "w_undated"}
 	for _, v := range verticals() {
 		temporary = append(temporary, v.temporary...)
@@ -106,7 +118,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, []chunk) 
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // build stores one rollup.

@@ -235,21 +235,37 @@ func (t table) fill(ctx context.Context, conn *sql.Conn, rows string) error {
 	return nil
 }
 
-// empty empties base and delta by making both again: DuckDB remembers each row that a transaction deletes, 8 bytes in memory
-// until its end, which for the rollups of 100 million fills is a gigabyte that cannot be written to disk.
+// empty empties base and delta.
 func (t table) empty(ctx context.Context, conn *sql.Conn) error {
 	for _, name := range []string{t.name, t.deltaTable()} {
-		var definition string
-		if err := conn.QueryRowContext(ctx, statements.Get("TableDefinition", "@table", name)).Scan(&definition); err != nil {
-			return fmt.Errorf("TableDefinition of %s: %w", name, err)
-		}
-		for _, query := range []string{statements.Get("DropTable", "@table", name), definition} {
-			if _, err := conn.ExecContext(ctx, query); err != nil {
-				return fmt.Errorf("make %s again: %w", name, err)
-			}
+		if err := remake(ctx, conn, name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// remake empties a table by making it again: DuckDB remembers each row that a transaction deletes, 8 bytes in memory
+// until its end, which for the rollups of 100 million fills is a gigabyte that cannot be written to disk.
+func remake(ctx context.Context, conn *sql.Conn, name string) error {
+	definition, err := tableDefinition(ctx, conn, name)
+	if err != nil {
+		return err
+	}
+	for _, query := range []string{statements.Get("DropTable", "@table", name), definition} {
+		if _, err := conn.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("make %s again: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// tableDefinition is the statement that makes a table of the database.
+func tableDefinition(ctx context.Context, conn *sql.Conn, name string) (definition string, err error) {
+	if err := conn.QueryRowContext(ctx, statements.Get("TableDefinition", "@table", name)).Scan(&definition); err != nil {
+		return "", fmt.Errorf("TableDefinition of %s: %w", name, err)
+	}
+	return definition, nil
 }
 
 // named is a statement about the table.

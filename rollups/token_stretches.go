@@ -80,17 +80,19 @@ type stretchSorter struct {
 	fills []stretchFill  // of a group, stretch by stretch
 	rows  [2]stretchRows // of the stretch that is being appended, and of the next one
 	made  bool           // both rollups are made
+
+	factsMade bool // ofFacts are made
 }
 
-// rebuild makes positions, and candles with them. false: it makes no such rollup, or memory is too short for it now. After an error the
-// transaction has to be rolled back, and what is borrowed given back.
+// rebuild makes positions, and with them candles and ofFacts. false: it makes no such rollup, or memory is too short for it now. After an error
+// what is borrowed has to be given back.
 func (s *stretchSorter) rebuild(t table) (done bool, err error) {
 	switch t.name {
 	case "position":
 	case "candle":
 		return s.made, nil
 	default:
-		return false, nil
+		return s.factsMade && ofFacts[t.name], nil
 	}
 	rest := s.db.MemoryLimit() / 2
 	if rest < leastBeside {
@@ -99,7 +101,7 @@ func (s *stretchSorter) rebuild(t table) (done bool, err error) {
 	if s.borrowed, err = s.db.BorrowMemory(s.ctx, s.conn, rest); s.borrowed == nil || err != nil {
 		return false, err
 	}
-	if err := s.rebuildIn(s.borrowed.Bytes, t, candleTable()); err != nil {
+	if err := s.beside(func() error { return s.rebuildIn(s.borrowed.Bytes, t, candleTable()) }); err != nil {
 		return false, err
 	}
 	s.made = true
@@ -132,17 +134,19 @@ func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
 		return err
 	}
 	defer free()
-	for _, t := range tables {
-		if err := t.empty(s.ctx, s.conn); err != nil {
-			return err
+	return engine.InTx(s.ctx, s.conn, func() error {
+		for _, t := range tables {
+			if err := t.makeNew(s.ctx, s.conn); err != nil {
+				return err
+			}
 		}
-	}
-	for i := range groups {
-		if err := s.add(&groups[i], tables); err != nil {
-			return err
+		for i := range groups {
+			if err := s.add(&groups[i], tables); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // tooLong reports whether a group is one stretch that is left to the definitions.
@@ -215,7 +219,7 @@ func (s *stretchSorter) define(g *stretchGroup, tables []table) error {
 			if r.lo > r.hi {
 				continue
 			}
-			if err := t.fill(s.ctx, s.conn, s.chunk(t, r).query); err != nil {
+			if err := t.newBase().fill(s.ctx, s.conn, s.chunk(t, r).query); err != nil {
 				return err
 			}
 		}
@@ -260,7 +264,7 @@ var errOtherFacts = errors.New("there are not the facts that were counted")
 func (s *stretchSorter) append(dc any, g *stretchGroup, tables []table) (err error) {
 	to := make([]*engine.ChunkAppender, len(tables))
 	for i, t := range tables {
-		if to[i], err = engine.TableChunkAppender(dc, t.name); err != nil {
+		if to[i], err = engine.TableChunkAppender(dc, t.newBase().name); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, to[i].Close()) }()

@@ -10,7 +10,9 @@ import (
 
 // Laps other than tables.
 const (
-	lapCommit     = "commit"
+	lapInPlace    = "in place"       // the new tables take the place of the former ones
+	lapIndex      = "index_snapshot" // in the same transaction
+	lapCommit     = "commit"         // of that
 	lapCheckpoint = "checkpoint"
 	lapFiles      = "files"
 )
@@ -79,10 +81,12 @@ func (l *laps) statement(text string) {
 		l.begin(lapFiles)
 	case text == "CHECKPOINT":
 		l.begin(lapCheckpoint)
-	case text == "COMMIT":
+	case strings.HasPrefix(text, "ALTER TABLE") && at != lapInPlace:
+		l.begin(lapInPlace)
+	case strings.HasPrefix(text, "UPDATE rollup_state") && at == lapInPlace:
+		l.begin(lapIndex)
+	case text == "COMMIT" && at == lapIndex: // each of the other steps has one of its own
 		l.begin(lapCommit)
-	case strings.HasPrefix(text, "UPDATE rollup_state"):
-		l.begin("index_snapshot")
 	case strings.Contains(text, "weather_lead") && at == "desk_market":
 		l.begin("weather_lead")
 	}

@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 	}
 	if dir := os.Getenv("PMX_TEST_RENEW_IN"); dir != "" {
 		renewAloud(dir)
+		return
+	}
+	if dir := os.Getenv("PMX_TEST_REBUILD_IN"); dir != "" {
+		rebuildAloud(dir)
 		return
 	}
 	if dir := os.Getenv("PMX_TEST_STOP_IN"); dir != "" {
@@ -104,6 +109,50 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 		k.Settle()
 		mustHave(t, k, 0)
 		mustVerify(t, k)
+	}
+}
+
+// rebuildAloud rebuilds the rollups, and prints the name of each before it is built.
+func rebuildAloud(dir string) {
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "1GB"},
+		Feeds:  feeds.Catalog{},
+		Log:    zerolog.Nop(),
+	})
+	if err == nil {
+		err = k.Rebuild(context.Background(), func(name string, _, _ int) { fmt.Println("stage", name) })
+	}
+	fmt.Println("end", err)
+}
+
+// Whenever the process is killed, the rollups are the former or the new ones, which are equal here, and nothing else is left.
+func TestAKilledRebuildLeavesWholeRollups(t *testing.T) {
+	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	withoutWeather(t, from)
+	k := open(t, dir)
+	mustImport(t, k, from)
+	stages := []string{"stage oracle_bin", "stage position", "stage token_day", "stage wallet_total", "stage candle", "stage desk_wallet"}
+	for _, stage := range stages[:testfiles.Cases(1, len(stages))] {
+		if err := k.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "PMX_TEST_REBUILD_IN="+dir)
+		if !killOnce(t, cmd, func(line string) bool { return line == stage }) {
+			t.Fatalf("the rebuild did not reach %q", stage)
+		}
+		k = open(t, dir)
+		mustVerify(t, k)
+		left := 0
+		err := k.DB().Read(t.Context(), func(conn *sql.Conn) error {
+			return conn.QueryRowContext(t.Context(), "SELECT count(*) FROM duckdb_tables() WHERE ends_with(table_name, '_new')").Scan(&left)
+		})
+		if err != nil || left > 0 {
+			t.Errorf("killed at %q: %d tables are left behind, err = %v", stage, left, err)
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Gazetteer()}
 		k.merger.Live, merge.Absorb = k.live, k.absorb
 	}
-	if err := errors.Join(k.findFills(ctx), k.refreshDesk(ctx)); err != nil {
+	if err := errors.Join(k.findFills(ctx), k.dropUnfinished(ctx), k.refreshDesk(ctx)); err != nil {
 		k.cancel()
 		return nil, errors.Join(err, db.Close())
 	}

@@ -114,6 +114,9 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 
 func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
+	if err := k.dropUnfinished(ctx); err != nil {
+		return err
+	}
 	behind, fills, err := !k.deferred.since.IsZero(), int64(0), error(nil)
 	if behind {
 		defer k.endBehind()
@@ -125,6 +128,9 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 		})
 	}
 	if err != nil {
+		if full := k.db.Checkpoint(context.WithoutCancel(ctx)); full != nil {
+			k.cfg.Log.Debug().Err(full).Msg("what the rebuild wrote takes its place on the disk until the next checkpoint")
+		}
 		return err
 	}
 	k.deferred.done(began, k.cfg.Now())
@@ -170,6 +176,22 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 		return nil // neither made nor failed: an older query is in the way, or a reader of the frozen file
 	}
 	return k.tallies.ended(workCheckpoint, time.Since(began), k.cfg.Now().UTC(), err)
+}
+
+// dropUnfinished drops what a rebuild left that did not come to its end, and frees its place on the disk.
+func (k *Keeper) dropUnfinished(ctx context.Context) error {
+	dropped := 0
+	err := k.db.Write(ctx, func(conn *sql.Conn) (err error) {
+		dropped, err = rollups.DropUnfinished(ctx, conn)
+		return err
+	})
+	if err == nil && dropped > 0 {
+		err = k.checkpoint(ctx)
+	}
+	if errors.Is(err, engine.ErrDiskFull) {
+		return nil // what is stored can still be served, and the next rebuild drops them
+	}
+	return err
 }
 
 // Verify verifies the whole database; it changes nothing, but waits for imports and makes later

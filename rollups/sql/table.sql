@@ -50,6 +50,12 @@ SELECT (SELECT count(*) FROM @base), (SELECT count(*) FROM @delta)
 -- name: TableDefinition
 SELECT sql FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary AND table_name = '@table'
 
+-- name: TablesThatEndWith
+SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary AND ends_with(table_name, '@suffix')
+
+-- name: RenameTable
+ALTER TABLE @table RENAME TO @name
+
 -- name: FillBase
 INSERT INTO @base SELECT @stored FROM (@rows) AS r ORDER BY @order
 
