@@ -1,0 +1,49 @@
+package keeper_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmx/data/sample"
+	"pmx/engine"
+)
+
+// TestARebuildReadsNoFormerRollup: from facts alone, with every rollup emptied, it makes what they were.
+func TestARebuildReadsNoFormerRollup(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, from)
+	mustVerify(t, k)
+	err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
+		var deltas []string
+		err := engine.EachValue(t.Context(), conn, "SELECT table_name FROM duckdb_tables() WHERE ends_with(table_name, '_delta')", func(name string) error {
+			deltas = append(deltas, name)
+			return nil
+		})
+		if err != nil || len(deltas) < 20 {
+			t.Errorf("there are %d rollups", len(deltas))
+			return err
+		}
+		for _, delta := range deltas {
+			for _, name := range []string{delta, strings.TrimSuffix(delta, "_delta")} {
+				if _, err := conn.ExecContext(t.Context(), `DELETE FROM "`+name+`"`); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Rebuild(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, k)
+}
