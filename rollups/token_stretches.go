@@ -123,7 +123,7 @@ func (s *stretchSorter) rebuildIn(bytes int64, tables ...table) error {
 	if s.cutter, err = newChunker(s.ctx, s.conn, s.most); err != nil { // by the lower limit
 		return err
 	}
-	most := bytes / 4 * 3 / stretchFillBytes
+	most := bytes / 2 / stretchFillBytes
 	s.alone = min(bytes/4/summedFillBytes, 1<<placeBits)
 	if s.most > 0 {
 		most, s.alone = s.most, s.most
