@@ -194,6 +194,7 @@ func TestRangesOfFactsCompareSeconds(t *testing.T) {
 // fills runs; and those about a database that a replica serves, which has to be attached, or that make the
 // temporary tables of a merge with fewer columns: rollups/advance_test.go runs them.
 var composed = map[string][]string{
+	"engine":        {"InsertRows"},     // which reads rows of Go: engine/insert_rows_test.go runs it
 	"engine/schema": {"CreateVersions"}, // which every new database runs
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},

@@ -81,7 +81,8 @@ func (r *chunkReader) each(f func() error) error {
 		if chunk.Ptr == nil {
 			return nil
 		}
-		err := r.eachOf(chunk, f)
+		r.open(chunk)
+		err := r.readEach(uintptr(mapping.DataChunkGetSize(chunk)), f)
 		mapping.DestroyDataChunk(&chunk)
 		if err != nil {
 			return err
@@ -89,12 +90,17 @@ func (r *chunkReader) each(f func() error) error {
 	}
 }
 
-func (r *chunkReader) eachOf(chunk mapping.DataChunk, f func() error) error {
+// open finds the values of a chunk.
+func (r *chunkReader) open(chunk mapping.DataChunk) {
 	for i := range r.columns {
 		v := mapping.DataChunkGetVector(chunk, mapping.IdxT(i))
 		r.columns[i].data, r.columns[i].mask = mapping.VectorGetData(v), mapping.VectorGetValidity(v)
 	}
-	for row := range uintptr(mapping.DataChunkGetSize(chunk)) {
+}
+
+// readEach sets the fields of every row of an open chunk and calls f.
+func (r *chunkReader) readEach(rows uintptr, f func() error) error {
+	for row := range rows {
 		for i := range r.columns {
 			if err := r.columns[i].read(row); err != nil {
 				return err
@@ -123,6 +129,7 @@ const (
 	asText
 	asView
 	asTruth
+	asFlag
 	asBytes
 )
 
@@ -143,6 +150,8 @@ func wayOf(typ mapping.Type, f *field) way {
 		return asText
 	case typ == mapping.TypeBoolean && f.truth != nil:
 		return asTruth
+	case typ == mapping.TypeBoolean && f.flag != nil:
+		return asFlag
 	case typ == mapping.TypeBlob && f.bytes != nil:
 		return asBytes
 	}
@@ -172,6 +181,8 @@ func (c *chunkColumn) read(row uintptr) error {
 		*f.text = c.text(row)
 	case asTruth:
 		*f.truth = sharedBool(at[bool](c, row))
+	case asFlag:
+		*f.flag = at[bool](c, row)
 	case asBytes:
 		blob := c.text(row)
 		if len(blob) != len(f.bytes) {

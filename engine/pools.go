@@ -82,6 +82,9 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
+	if err := p.offerRows(context.WithoutCancel(ctx)); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
 	if err := p.helpers.begin(connector, threads-1); err != nil {
 		return nil, errors.Join(err, p.close())
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+	"unsafe"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -36,8 +37,8 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 		if err != nil {
 			return errors.Join(ctx.Err(), err) // errors while it is planned have no type
 		}
-		var row T
-		fields, err := bind(reflect.ValueOf(&row).Elem(), s.columns())
+		var rows [rowsAtOnce]T
+		fields, err := bind(reflect.ValueOf(&rows[0]).Elem(), s.columns())
 		if err != nil {
 			return err
 		}
@@ -46,13 +47,13 @@ func StreamRows[T any](ctx context.Context, on *sql.Conn, query string, f func(r
 			return fmt.Errorf("%v: a column has a type that cannot be streamed", reflect.TypeFor[T]())
 		}
 		read := 0
-		err = r.each(func() error {
+		err = r.eachByColumns(unsafe.Sizeof(rows[0]), func(i int) error {
 			if read++; read%rowsBetweenChecks == 0 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 			}
-			return f(&row)
+			return f(&rows[i])
 		})
 		if err != nil {
 			return err

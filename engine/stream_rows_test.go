@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,57 @@ func TestStreamedRowsAreThoseOfTheQuery(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" || len(got) != 300_000 {
 			t.Errorf("%d rows (-rows +streamed):\n%s", len(got), diff)
+		}
+	})
+}
+
+// mixed is a row with a field for each way of reading a column.
+type mixed struct {
+	Long     int64  `sql:"long,null"`
+	Short    int32  `sql:"short"`
+	Shorter  int16  `sql:"shorter"`
+	Shortest int8   `sql:"shortest"`
+	Flag     bool   `sql:"flag"`
+	Label    string `sql:"label,view"`
+}
+
+// TestStreamedColumnsAreThoseOfTheQuery for chunks of numbers, flags and views, which are read column by column, and for those with NULL, which
+// are not; a column that is copied has all chunks read row by row.
+func TestStreamedColumnsAreThoseOfTheQuery(t *testing.T) {
+	const query = `SELECT CASE WHEN id % 10000 <> 4000 AND id < 99000 THEN id * 5000000000 END AS long, (id * 7)::INTEGER AS short, (id % 30011)::SMALLINT AS shorter, (id % 127)::TINYINT AS shortest,
+		id % 3 = 0 AS flag, repeat('ab', (id % 13)::INTEGER) || id AS label FROM range(100000) AS r(id)`
+	onReader(t, func(ctx context.Context, conn *sql.Conn) {
+		var want, got []mixed
+		add := func(to *[]mixed) func(row *mixed) error {
+			return func(row *mixed) error {
+				*to = append(*to, *row)
+				(*to)[len(*to)-1].Label = strings.Clone(row.Label)
+				return nil
+			}
+		}
+		if err := errors.Join(engine.EachRow(ctx, conn, query, add(&want)), engine.StreamRows(ctx, conn, query, add(&got))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) != 100_000 {
+			t.Errorf("%d rows (-rows +streamed):\n%s", len(got), diff)
+		}
+		if got[63] != (mixed{63 * 5000000000, 63 * 7, 63, 63, true, strings.Repeat("ab", 63%13) + "63"}) || got[4000].Long != 0 || got[98999].Long != 98999*5000000000 || got[99000].Long != 0 {
+			t.Errorf("rows are %+v, %+v, %+v, %+v", got[63], got[4000], got[98999], got[99000])
+		}
+		type copied struct {
+			ID    int64  `sql:"id"`
+			Label string `sql:"label"`
+		}
+		n := int64(0)
+		err := engine.StreamRows(ctx, conn, streamQuery("5000"), func(row *copied) error {
+			if row.ID != n || !strings.HasSuffix(row.Label, strconv.FormatInt(n, 10)) {
+				t.Errorf("row %d is %+v", n, *row)
+			}
+			n++
+			return nil
+		})
+		if err != nil || n != 5000 {
+			t.Errorf("%d rows, %v", n, err)
 		}
 	})
 }

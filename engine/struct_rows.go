@@ -69,9 +69,10 @@ type field struct {
 	short    *int32
 	shorter  *int16
 	shortest *int8
-	// text, bytes and truth point to it if it is a string, an array of bytes or a pointer to a boolean.
+	// text, bytes, flag and truth point to it if it is a string, an array of bytes, a boolean or a pointer to one.
 	text  *string
 	bytes []byte
+	flag  *bool
 	truth **bool
 	view  bool // text need not be copied
 }
@@ -89,6 +90,8 @@ func newField(name string, to reflect.Value, null bool) field {
 		f.shortest, _ = to.Addr().Convert(reflect.TypeFor[*int8]()).Interface().(*int8)
 	case reflect.String:
 		f.text, _ = to.Addr().Convert(reflect.TypeFor[*string]()).Interface().(*string)
+	case reflect.Bool:
+		f.flag, _ = to.Addr().Convert(reflect.TypeFor[*bool]()).Interface().(*bool)
 	case reflect.Pointer:
 		f.truth, _ = to.Addr().Interface().(**bool)
 	case reflect.Array:

@@ -101,7 +101,7 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 		read = j.plainText(j.src.plain, p, query.Plain)
 	}
 	end := j.reportProgress(j.src.plain.Size)
-	plain, err := j.readPlain(p, stop, read, j.addFact, engine.TableChunkAppender, "fills")
+	plain, err := j.readPlain(p, stop, read, j.addFacts, j.inserting("fills"))
 	end()
 	switch {
 	case err != nil:
@@ -137,26 +137,32 @@ func (j *fileImport) appendRows(t plainTail, query data.Query) error {
 	return j.applyMarkets(strconv.FormatInt(j.batch, 10))
 }
 
-// addFact sets the columns of fills.
-func (j *fileImport) addFact(to *engine.ChunkAppender, row *plainRow) {
-	to.Int64(0, row.ts/1_000_000)
-	to.Int32(1, int32(row.ts%1_000_000))
-	to.Int32(2, row.wallet)
-	to.Int32(3, row.token)
-	to.Int8(4, row.side)
-	to.Int8(5, row.role)
-	to.Int64(6, row.shares)
-	to.Int64(7, row.usd)
-	to.Int64(8, row.fee)
-	to.Bytes(9, row.tx[:])
-	if row.log != data.NoIndex {
-		to.Int32(10, row.log)
+// addFacts adds rows to fills.
+func (j *fileImport) addFacts(to *engine.ChunkRows, rows []plainRow) error {
+	n := len(rows)
+	seconds, micros := engine.ChunkNumbers[int64](to, 0, n), engine.ChunkNumbers[int32](to, 1, n)
+	wallets, tokens := engine.ChunkNumbers[int32](to, 2, n), engine.ChunkNumbers[int32](to, 3, n)
+	sides, roles := engine.ChunkNumbers[int8](to, 4, n), engine.ChunkNumbers[int8](to, 5, n)
+	shares, usd, fees := engine.ChunkNumbers[int64](to, 6, n), engine.ChunkNumbers[int64](to, 7, n), engine.ChunkNumbers[int64](to, 8, n)
+	repeats, batches := engine.ChunkNumbers[int16](to, 11, n), engine.ChunkNumbers[int32](to, 12, n)
+	for i := range rows {
+		row := &rows[i]
+		seconds[i], micros[i] = row.ts/1_000_000, int32(row.ts%1_000_000)
+		wallets[i], tokens[i], sides[i], roles[i] = row.wallet, row.token, row.side, row.role
+		shares[i], usd[i], fees[i] = row.shares, row.usd, row.fee
+		repeats[i], batches[i] = row.repeat, int32(j.batch)+row.member
+		to.Bytes(9, row.tx[:])
+		if row.log != data.NoIndex {
+			to.Int32(10, row.log)
+		}
+		if row.block >= 0 {
+			to.Int64(13, row.block)
+		}
+		if err := to.EndRow(); err != nil {
+			return err
+		}
 	}
-	to.Int16(11, row.repeat)
-	to.Int32(12, int32(j.batch)+row.member)
-	if row.block >= 0 {
-		to.Int64(13, row.block)
-	}
+	return nil
 }
 
 // isWhole reports whether as many rows were read as a Parquet file says that it has.

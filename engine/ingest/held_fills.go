@@ -112,7 +112,7 @@ func (j *fileImport) internHeld() (bool, error) {
 	}
 	j.held.numbered, j.held.backwards = true, backwards
 	return true, j.appendEach("s_fill", len(rows), func(to *engine.ChunkAppender, i int) {
-		stageColumns(to, &rows[i])
+		stageColumns(&to.ChunkRows, &rows[i])
 		if tx := &rows[i].tx; !tx.IsZero() {
 			to.Bytes(1, tx[:])
 		}

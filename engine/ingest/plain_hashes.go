@@ -66,12 +66,37 @@ func (p *plainReader) readHashes(conn *sql.Conn, rows *data.PlainRows) (h *plain
 	return h, nil
 }
 
-// addHashed adds a row with the hashes of its texts.
-func (p *plainReader) addHashed(h *plainHashes, f *data.PlainFill, wallet, token int64) error {
-	w, t := h.wallets.find(wallet), h.tokens.find(token)
-	if w == nil || t == nil { // the file is another one now
-		return errNotPlain
+// hashedRow is a row with the hashes of its texts.
+type hashedRow struct {
+	fill          data.PlainFill
+	wallet, token int64
+}
+
+// hashedRows are how many rows are looked up together: so the processor waits for the memory of several slots at once.
+const hashedRows = 64
+
+// addHashed adds rows with the hashes of their texts.
+func (p *plainReader) addHashed(h *plainHashes, rows []hashedRow) error {
+	var wallets, tokens [hashedRows]*hashSlot
+	for i := range rows {
+		wallets[i] = h.wallets.find(rows[i].wallet)
 	}
+	for i := range rows {
+		tokens[i] = h.tokens.find(rows[i].token)
+	}
+	for i := range rows {
+		if wallets[i] == nil || tokens[i] == nil { // the file is another one now
+			return errNotPlain
+		}
+		if err := p.addFound(h, &rows[i].fill, wallets[i], tokens[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFound adds a row with the slots of its hashes.
+func (p *plainReader) addFound(h *plainHashes, f *data.PlainFill, w, t *hashSlot) error {
 	if w.id == noID {
 		w.id = p.walletOf(h.addresses[w.mark-1])
 	}
@@ -100,6 +125,28 @@ func (p *plainReader) say(token int32, said *plainMapping) bool {
 	return true
 }
 
+// readHashed reads the rows, of which hashes has the texts.
+func (p *plainReader) readHashed(conn *sql.Conn, rows *data.PlainRows, hashes *plainHashes) error {
+	var ahead [hashedRows]hashedRow
+	n := 0
+	err := engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
+		next := &ahead[n]
+		if !rows.Fill(row, &next.fill) {
+			return errNotPlain
+		}
+		next.wallet, next.token = row.Wallet, row.Token
+		if n++; n < hashedRows {
+			return nil
+		}
+		n = 0
+		return p.addHashed(hashes, ahead[:])
+	})
+	if err != nil {
+		return err
+	}
+	return p.addHashed(hashes, ahead[:n])
+}
+
 // readRows returns a func that reads a file by DuckDB, on another connection than the one that appends.
 func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool, error) {
 	return func() (plain bool, err error) {
@@ -109,13 +156,7 @@ func (p *plainReader) readRows(j *fileImport, rows *data.PlainRows) func() (bool
 				return err
 			}
 			defer j.im.DB.AloneBesideOne(plainAtMost)() // not before: all threads list texts
-			var fill data.PlainFill
-			return engine.StreamRows(p.ctx, conn, rows.Select, func(row *data.PlainRow) error {
-				if !rows.Fill(row, &fill) {
-					return errNotPlain
-				}
-				return p.addHashed(hashes, &fill, row.Wallet, row.Token)
-			})
+			return p.readHashed(conn, rows, hashes)
 		})
 		if err == nil && ran {
 			err = p.end()

@@ -66,15 +66,17 @@ func TestHashesStandForOneTextEach(t *testing.T) {
 			continue
 		}
 		p.left = 1 << 20
-		f := &data.PlainFill{TS: firstTime, LogIndex: data.NoIndex}
-		if err := errors.Join(p.addHashed(hashes, f, 2, 2), p.addHashed(hashes, f, 2, 1), p.addHashed(hashes, f, 1, 2)); err != nil {
+		row := func(wallet, token int64) hashedRow {
+			return hashedRow{fill: data.PlainFill{TS: firstTime, LogIndex: data.NoIndex}, wallet: wallet, token: token}
+		}
+		if err := p.addHashed(hashes, []hashedRow{row(2, 2), row(2, 1), row(1, 2)}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len(p.fresh) != 2 || p.fresh[0][19] != 2 || p.named[0] != "2" || p.group[0].wallet != 0 || p.group[2].wallet != 1 || p.group[1].token != 1 {
 			t.Errorf("%s: the ids are not in the order of the rows: %v, %v", name, p.fresh, p.named)
 		}
 		for _, unknown := range [][2]int64{{3, 1}, {1, 3}} {
-			if err := p.addHashed(hashes, f, unknown[0], unknown[1]); !errors.Is(err, errNotPlain) {
+			if err := p.addHashed(hashes, []hashedRow{row(1, 1), row(unknown[0], unknown[1])}); !errors.Is(err, errNotPlain) {
 				t.Errorf("a hash that no text has: %v", err)
 			}
 		}

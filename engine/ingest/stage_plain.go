@@ -41,7 +41,7 @@ func (j *fileImport) stagePlain(src data.Source) (staged bool, err error) {
 	if err := j.exec("PlainFills"); err != nil {
 		return false, err
 	}
-	plain, err := j.readPlain(p, stop, j.plainText(src, p, query.Plain), stageRow, engine.TempChunkAppender, "s_fill")
+	plain, err := j.readPlain(p, stop, j.plainText(src, p, query.Plain), stageRows, j.appending("s_fill"))
 	if err == nil && plain && (j.im.Directory == nil || p.rows > memoryRows) { // others are staged as usual
 		staged, err = true, j.plainNames(p)
 	}
@@ -76,12 +76,12 @@ func (j *fileImport) plainText(src data.Source, p *plainReader, read func(r io.R
 	}
 }
 
-// newAppender returns an appender to a table, as engine.TempChunkAppender.
-type newAppender func(dc any, table string) (*engine.ChunkAppender, error)
+// insertRows adds the rows that next writes to a table, a chunk at a time, until it writes none.
+type insertRows func(next func(to *engine.ChunkRows) error) error
 
 // readPlain appends the rows of a file to a table, and reports whether the file is plain. One goroutine reads, in a server at low priority, and
 // this one appends; stop ends the other.
-func (j *fileImport) readPlain(p *plainReader, stop func(), read func() (bool, error), add func(*engine.ChunkAppender, *plainRow), to newAppender, table string) (plain bool, err error) {
+func (j *fileImport) readPlain(p *plainReader, stop func(), read func() (bool, error), add func(*engine.ChunkRows, []plainRow) error, insert insertRows) (plain bool, err error) {
 	start := guard.StartThread // beside other programs a command would take ten times as long at low priority
 	if j.im.Directory != nil {
 		start = engine.StartLowPriority
@@ -91,18 +91,20 @@ func (j *fileImport) readPlain(p *plainReader, stop func(), read func() (bool, e
 		plain, err = read()
 		return err
 	})
-	err = j.appendTo(to, table, func(to *engine.ChunkAppender) error {
-		for b := range p.full {
-			for i := range b.rows[:b.n] {
-				add(to, &b.rows[i])
-				if err := to.EndRow(); err != nil {
-					return err
+	// The statement begins with the first batch: until then who reads needs DuckDB's helper threads, of which one would wait for rows here.
+	if b, more := <-p.full; more {
+		err = insert(func(to *engine.ChunkRows) error {
+			if b == nil {
+				if b = <-p.full; b == nil {
+					return nil
 				}
 			}
+			err := add(to, b.rows[:b.n])
 			p.free <- b
-		}
-		return nil
-	})
+			b = nil
+			return err
+		})
+	}
 	if err != nil { // nothing more is appended
 		stop()
 	}
@@ -114,10 +116,24 @@ func (j *fileImport) readPlain(p *plainReader, stop func(), read func() (bool, e
 	return plain && err == nil, err
 }
 
-// appendTo calls f with an appender to a table.
-func (j *fileImport) appendTo(appender newAppender, table string, f func(to *engine.ChunkAppender) error) error {
+// appending adds rows to a temporary table.
+func (j *fileImport) appending(table string) insertRows {
+	return func(next func(to *engine.ChunkRows) error) error {
+		return j.appendTo(table, func(to *engine.ChunkAppender) error { return to.Chunks(next) })
+	}
+}
+
+// inserting adds rows to a table of the database.
+func (j *fileImport) inserting(table string) insertRows {
+	return func(next func(to *engine.ChunkRows) error) error {
+		return engine.InsertRows(j.ctx, j.conn, table, next)
+	}
+}
+
+// appendTo calls f with an appender to a temporary table.
+func (j *fileImport) appendTo(table string, f func(to *engine.ChunkAppender) error) error {
 	return j.conn.Raw(func(dc any) error {
-		to, err := appender(dc, table)
+		to, err := engine.TempChunkAppender(dc, table)
 		if err != nil {
 			return err
 		}
@@ -125,14 +141,20 @@ func (j *fileImport) appendTo(appender newAppender, table string, f func(to *eng
 	})
 }
 
-// stageRow sets the columns of s_fill.
-func stageRow(to *engine.ChunkAppender, row *plainRow) {
-	stageColumns(to, row)
-	to.Bytes(1, row.tx[:])
+// stageRows adds rows to s_fill.
+func stageRows(to *engine.ChunkRows, rows []plainRow) error {
+	for i := range rows {
+		stageColumns(to, &rows[i])
+		to.Bytes(1, rows[i].tx[:])
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stageColumns sets all columns of s_fill except for the transaction.
-func stageColumns(to *engine.ChunkAppender, row *plainRow) {
+func stageColumns(to *engine.ChunkRows, row *plainRow) {
 	to.Int64(0, row.row)
 	if row.log != data.NoIndex {
 		to.Int32(2, row.log)
@@ -201,7 +223,7 @@ func (j *fileImport) stageTokens(first int32, tokens []string) error {
 
 // appendEach appends n rows to a temporary table; set sets the columns of row i.
 func (j *fileImport) appendEach(table string, n int, set func(to *engine.ChunkAppender, i int)) error {
-	return j.appendTo(engine.TempChunkAppender, table, func(to *engine.ChunkAppender) error {
+	return j.appendTo(table, func(to *engine.ChunkAppender) error {
 		for i := range n {
 			set(to, i)
 			if err := to.EndRow(); err != nil {
