@@ -37,7 +37,7 @@ func onKept(t *testing.T, f func(ctx context.Context, conn *sql.Conn)) {
 }
 
 // keptCount is how many rows there are.
-func keptCount(t *testing.T, ctx context.Context, conn *sql.Conn) (n int64) {
+func keptCount(ctx context.Context, t *testing.T, conn *sql.Conn) (n int64) {
 	t.Helper()
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM kept").Scan(&n); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestNothingIsInsertedAfterAnError(t *testing.T) {
 				if !c.is(err) {
 					t.Errorf("the error is %v", err)
 				}
-				if n := keptCount(t, ctx, conn); n != 0 {
+				if n := keptCount(ctx, t, conn); n != 0 {
 					t.Errorf("%d rows were inserted", n)
 				}
 			})
@@ -188,7 +188,7 @@ func TestInsertedRowsBelongToTheTransaction(t *testing.T) {
 				to.Int64(0, 7)
 				return to.EndRow()
 			})
-			if n := keptCount(t, ctx, conn); n != 1 {
+			if n := keptCount(ctx, t, conn); n != 1 {
 				t.Errorf("%d rows within the transaction, want 1", n)
 			}
 			return errors.Join(err, errUndo)
@@ -196,7 +196,7 @@ func TestInsertedRowsBelongToTheTransaction(t *testing.T) {
 		if !errors.Is(err, errUndo) {
 			t.Error(err)
 		}
-		if n := keptCount(t, ctx, conn); n != 0 {
+		if n := keptCount(ctx, t, conn); n != 0 {
 			t.Errorf("%d rows after it was rolled back", n)
 		}
 	})
