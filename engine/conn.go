@@ -7,16 +7,20 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// sharedConnector opens the connections of a database. It hides the connector's Close from sql.DB: two
-// pools share it, and it must be closed once, after both.
+// sharedConnector opens the connections of a database. It hides the connector's Close from sql.DB: the
+// pools share it, and it must be closed once, after them.
 type sharedConnector struct {
 	driver.Connector
 	tell   func(text string) // called with every statement; nil: it is not called
 	before func() error      // called before every statement, which it may refuse, for ErrDiskFull unless it only reads; nil: it is not called
+	// ends is held while a writing connection ends a transaction, or makes a checkpoint, from before on: otherwise a checkpoint of another one
+	// could come between. nil: there is no writing connection.
+	ends *sync.Mutex
 }
 
 // Connect opens one.
@@ -109,6 +113,10 @@ func around(text string, at int, before, after string) bool {
 
 // ExecContext runs a command.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if c.of.ends != nil && (query == "COMMIT" || query == "CHECKPOINT") {
+		c.of.ends.Lock()
+		defer c.of.ends.Unlock()
+	}
 	if err := c.begin(ctx, query); err != nil {
 		return nil, err
 	}

@@ -234,6 +234,20 @@ func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran boo
 
 // BesideUsual is Beside at the priority of the caller.
 func (db *DB) BesideUsual(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
+	return db.besideUsual(ctx, func(p *pools) *sql.DB { return p.readers }, f)
+}
+
+// WriteBeside is Beside on a second writing connection, which is closed afterwards. Meanwhile f, and the caller on its own
+// connection, may change tables in transactions of InTx, and only so; the two must change different tables.
+func (db *DB) WriteBeside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
+	err = LowPriority(func() (err error) {
+		ran, err = db.besideUsual(ctx, func(p *pools) *sql.DB { return p.second }, f)
+		return err
+	})
+	return ran, err
+}
+
+func (db *DB) besideUsual(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) (ran bool, err error) {
 	if db.states != nil || !db.gate.TryRLock() {
 		return false, nil
 	}
@@ -241,7 +255,7 @@ func (db *DB) BesideUsual(ctx context.Context, f func(conn *sql.Conn) error) (ra
 	if db.pools == nil {
 		return false, nil
 	}
-	conn, err := db.pools.readers.Conn(ctx)
+	conn, err := pool(db.pools).Conn(ctx)
 	if err != nil {
 		return true, err
 	}

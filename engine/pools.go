@@ -15,11 +15,12 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// pools are the two connection pools over one connector.
+// pools are the connection pools over one connector.
 type pools struct {
 	connector *duckdb.Connector
 	shared    driver.Connector // connector, which closing it does not close
 	writer    *sql.DB
+	second    *sql.DB // of WriteBeside
 	readers   *sql.DB
 	helpers   helpers
 
@@ -70,9 +71,10 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	}
 	shared := sharedConnector{Connector: connector, tell: opts.OnStatement}
 	writing := shared
-	writing.before = keep
-	p := &pools{connector: connector, shared: shared, writer: sql.OpenDB(writing), readers: sql.OpenDB(shared)}
+	writing.before, writing.ends = keep, &sync.Mutex{}
+	p := &pools{connector: connector, shared: shared, writer: sql.OpenDB(writing), second: sql.OpenDB(writing), readers: sql.OpenDB(shared)}
 	p.writer.SetMaxOpenConns(1)
+	p.second.SetMaxIdleConns(-1)
 	p.readers.SetMaxOpenConns(maxReaders)
 	p.readers.SetMaxIdleConns(maxReaders)
 	// Not interrupted: without bootSettings, closing would make a checkpoint that the journal knows nothing of.
@@ -133,7 +135,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, sp
 func (o Options) memoryLimit() string { return cmp.Or(o.MemoryLimit, DefaultMemory) }
 
 func (p *pools) close() error {
-	err := errors.Join(p.readers.Close(), p.writer.Close())
+	err := errors.Join(p.readers.Close(), p.second.Close(), p.writer.Close())
 	p.helpers.close()
 	return errors.Join(err, p.connector.Close())
 }

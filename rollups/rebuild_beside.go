@@ -20,7 +20,7 @@ func (s *stretchSorter) beside(f func() error) (err error) {
 	defer stop()
 	ran, whole := false, false
 	done := guard.Start(func() (err error) {
-		ran, err = s.db.Beside(ctx, func(conn *sql.Conn) error { return s.makeOfFacts(ctx, conn) })
+		ran, err = s.db.WriteBeside(ctx, func(conn *sql.Conn) error { return s.makeOfFacts(ctx, conn) })
 		return err
 	})
 	defer func() { // also after a panic: nobody works for this rebuild any more
