@@ -48,9 +48,9 @@ func checkpoint(ctx context.Context, conn interface {
 	}
 }
 
-// checkpointOn is checkpoint where the disk has room for one, and records whether one is owed.
-func (db *DB) checkpointOn(ctx context.Context, conn *sql.Conn, tries int) error {
-	err := checkpoint(ctx, conn, tries, db.CheckSpace)
+// checkpointOn is checkpoint, and records whether one is owed.
+func (db *DB) checkpointOn(ctx context.Context, conn *sql.Conn, tries int, room func() error) error {
+	err := checkpoint(ctx, conn, tries, room)
 	if err == nil {
 		db.owedSince.Store(0)
 	} else {

@@ -36,13 +36,27 @@ func (db *DB) CheckSpace() error {
 // checkSpace is DB.CheckSpace. With thorough it tries to allocate the space, as after a full disk:
 // only writing shows a quota.
 func (d Dir) checkSpace(thorough bool) error {
-	free, total, ok := diskSpace(string(d))
-	if !ok {
-		return nil
-	}
-	need := min(reserve, total/reserveShare)
+	need := d.reserve()
 	if st, err := os.Stat(d.wal()); err == nil {
 		need += st.Size() // a checkpoint writes it a second time
+	}
+	return d.checkRoom(need, thorough)
+}
+
+// reserve is how many bytes must be free for work to begin.
+func (d Dir) reserve() int64 {
+	_, total, ok := diskSpace(string(d))
+	if !ok {
+		return 0
+	}
+	return min(reserve, total/reserveShare)
+}
+
+// checkRoom is checkSpace for so many bytes.
+func (d Dir) checkRoom(need int64, thorough bool) error {
+	free, _, ok := diskSpace(string(d))
+	if !ok {
+		return nil
 	}
 	if free < need {
 		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: free some space; a running server goes on by itself", d, inMegabytes(free), inMegabytes(need))}

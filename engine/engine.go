@@ -381,8 +381,11 @@ func (db *DB) report(err error, recovered bool) {
 
 // Checkpoint writes the log into the database file, so that the next open has nothing to replay.
 // While the file is frozen it does nothing, and is owed: the next checkpoint includes the log.
-func (db *DB) Checkpoint(ctx context.Context) error {
-	if err := db.CheckSpace(); err != nil {
+func (db *DB) Checkpoint(ctx context.Context) error { return db.checkpointIn(ctx, db.CheckSpace) }
+
+// checkpointIn is Checkpoint if room, which is asked again before each try, returns no error.
+func (db *DB) checkpointIn(ctx context.Context, room func() error) error {
+	if err := room(); err != nil {
 		db.diskFull.Store(true)
 		db.oweCheckpoint()
 		return err
@@ -392,7 +395,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 			db.oweCheckpoint()
 			return nil
 		}
-		err := db.checkpointOn(ctx, conn, checkpointTries)
+		err := db.checkpointOn(ctx, conn, checkpointTries, room)
 		db.release.stuck = 0
 		return err
 	})

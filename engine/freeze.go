@@ -141,7 +141,7 @@ func (db *DB) awaitCheckpointAndHold(ctx context.Context) (out Frozen, head []by
 func (db *DB) checkpointAndHold(ctx context.Context, tries int) (out Frozen, head []byte, release func(), err error) {
 	err = db.Write(ctx, func(writer *sql.Conn) error {
 		began := time.Now()
-		if err := db.checkpointOn(ctx, writer, tries); err != nil {
+		if err := db.checkpointOn(ctx, writer, tries, db.CheckSpace); err != nil {
 			return err
 		}
 		// Write holds the gate, too. If somebody is waiting for it, taking it a second time would

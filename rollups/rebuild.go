@@ -13,7 +13,7 @@ import (
 // Rebuild recomputes every rollup from the facts, on conn, a writing connection of db without a transaction. Each is made as a table of
 // its own, in a transaction of its own; the last transaction puts all of them in the place of the former bases and deltas. What a
 // process that ended before has left, DropUnfinished drops. cities are those of the weather desk, nil for the built-in ones. step
-// is called with the name of each rollup before it is built.
+// is called with the name of each rollup before it is built. ErrDiskFull: the disk has not enough room to begin, or too little in the end.
 func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return rebuildAtOnce(ctx, db, conn, cities, 0, step)
 }
@@ -21,19 +21,24 @@ func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Ga
 // rebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
 func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
 	s := &stretchSorter{db: db, most: rows}
-	err := rebuildWith(ctx, conn, cities, rows, step, s)
+	err := rebuildWith(ctx, db, conn, cities, rows, step, s)
 	err = errors.Join(err, s.borrowed.GiveBack(context.WithoutCancel(ctx), conn))
 	if err != nil && s.borrowed != nil && !s.made && engine.ShortOfMemory(err) { // the definitions need less at once
-		err = rebuildWith(ctx, conn, cities, rows, step, nil)
+		err = rebuildWith(ctx, db, conn, cities, rows, step, nil)
 	}
 	return err
 }
 
 // rebuildWith rebuilds. What s makes, if it is not nil, is not made by its definition.
-func rebuildWith(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), s *stretchSorter) (err error) {
+func rebuildWith(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int), s *stretchSorter) (err error) {
 	if _, err := DropUnfinished(ctx, conn); err != nil {
 		return err
 	}
+	room, err := db.KeepRoom()
+	if err != nil {
+		return err
+	}
+	defer room.Release()
 	if err := rebuildDesk(ctx, conn, cities); err != nil {
 		return fmt.Errorf("weather desk: %w", err)
 	}
@@ -47,7 +52,9 @@ func rebuildWith(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, ro
 		b.gathered = s.rebuild
 	}
 	defer func() {
-		if err != nil { // after a fault of DuckDB neither may be possible; the next rebuild, or start, does it then
+		if err != nil {
+			room.Release() // without it, the disk may have none for dropping tables
+			// After a fault of DuckDB neither may be possible; the next rebuild, or start, does it then.
 			b.ctx = context.WithoutCancel(ctx)
 			_ = b.dropTemporary()
 			_, _ = DropUnfinished(b.ctx, conn)

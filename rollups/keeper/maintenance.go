@@ -117,6 +117,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	if err := k.dropUnfinished(ctx); err != nil {
 		return err
 	}
+	log := k.db.LogSize()
 	behind, fills, err := !k.deferred.since.IsZero(), int64(0), error(nil)
 	if behind {
 		defer k.endBehind()
@@ -128,9 +129,7 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 		})
 	}
 	if err != nil {
-		if full := k.db.Checkpoint(context.WithoutCancel(ctx)); full != nil {
-			k.cfg.Log.Debug().Err(full).Msg("what the rebuild wrote takes its place on the disk until the next checkpoint")
-		}
+		k.clearRebuild(context.WithoutCancel(ctx), log)
 		return err
 	}
 	k.deferred.done(began, k.cfg.Now())
@@ -192,6 +191,20 @@ func (k *Keeper) dropUnfinished(ctx context.Context) error {
 		return nil // what is stored can still be served, and the next rebuild drops them
 	}
 	return err
+}
+
+// clearRebuild frees the place on the disk of a rebuild that failed. The log had so many bytes before it.
+func (k *Keeper) clearRebuild(ctx context.Context, log int64) {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := rollups.DropUnfinished(ctx, conn) // those that it could not drop itself, after a fault
+		return err
+	})
+	if err == nil {
+		err = k.db.CheckpointDropped(ctx, log)
+	}
+	if err != nil {
+		k.cfg.Log.Debug().Err(err).Msg("what the rebuild wrote takes its place on the disk until the next checkpoint")
+	}
 }
 
 // Verify verifies the whole database; it changes nothing, but waits for imports and makes later

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"os"
+
+	"pmx/data"
+)
+
+// Room is disk space, of a file below Dir.Tmp, that is kept for the end of work which may fill the disk.
+type Room struct {
+	file *os.File // nil: it is released
+}
+
+// KeepRoom keeps as much room as must be free for work to begin. The error is ErrDiskFull if there is less than CheckSpace asks for. The caller
+// releases the room.
+func (db *DB) KeepRoom() (*Room, error) {
+	if err := db.CheckSpace(); err != nil {
+		db.diskFull.Store(true)
+		return nil, err
+	}
+	dir := db.opts.Dir
+	f, err := os.CreateTemp(dir.Tmp(), "kept-*")
+	if err != nil {
+		return nil, err
+	}
+	r := &Room{file: f}
+	if err := allocate(f, dir.reserve()); data.IsNoSpace(err) { // a file system that cannot allocate keeps none
+		r.Release()
+		return nil, dir.checkRoom(dir.reserve(), true)
+	}
+	return r, nil
+}
+
+// Release makes the room free. It may be called again.
+func (r *Room) Release() {
+	if r.file != nil {
+		_ = r.file.Close()
+		_ = os.Remove(r.file.Name())
+		r.file = nil
+	}
+}
+
+// CheckpointDropped is Checkpoint after work that failed, whose tables were dropped again: it asks for little more room than for the log as it
+// was before that work, so many bytes, because nothing else is written to the database file. So the room that such work filled comes back.
+func (db *DB) CheckpointDropped(ctx context.Context, log int64) error {
+	thorough := true
+	return db.checkpointIn(ctx, func() error {
+		defer func() { thorough = false }() // the next tries would take the room from others again and again
+		return db.opts.Dir.checkRoom(openRoom+log, thorough)
+	})
+}
+
+// LogSize returns the bytes of the write-ahead log, 0 if there is none.
+func (db *DB) LogSize() int64 {
+	st, err := os.Stat(db.opts.Dir.wal())
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
