@@ -21,8 +21,10 @@ func Rebuild(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Ga
 // rebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
 func rebuildAtOnce(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
 	s := &stretchSorter{db: db, most: rows}
-	err := rebuildWith(ctx, db, conn, cities, rows, step, s)
-	err = errors.Join(err, s.borrowed.GiveBack(context.WithoutCancel(ctx), conn))
+	err := func() (err error) {
+		defer func() { err = errors.Join(err, s.borrowed.GiveBack(context.WithoutCancel(ctx), conn)) }() // also after a panic
+		return rebuildWith(ctx, db, conn, cities, rows, step, s)
+	}()
 	if err != nil && s.borrowed != nil && !s.made && engine.ShortOfMemory(err) { // the definitions need less at once
 		err = rebuildWith(ctx, db, conn, cities, rows, step, nil)
 	}
