@@ -36,14 +36,22 @@ func (db *DB) CheckSpace() error {
 // checkSpace is DB.CheckSpace. With thorough it tries to allocate the space, as after a full disk:
 // only writing shows a quota.
 func (d Dir) checkSpace(thorough bool) error {
-	need := d.reserve()
-	if st, err := os.Stat(d.wal()); err == nil {
-		need += st.Size() // a checkpoint writes it a second time
-	}
-	return d.checkRoom(need, thorough)
+	return d.checkRoom(d.need(), thorough)
 }
 
-// reserve is how many bytes must be free for work to begin.
+// need is how many bytes must be free for work to begin: the reserve, and the log, which a checkpoint writes a second time.
+func (d Dir) need() int64 { return d.reserve() + d.logSize() }
+
+// logSize is the size of the log in bytes, 0 if there is none.
+func (d Dir) logSize() int64 {
+	st, err := os.Stat(d.wal())
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
+
+// reserve is how much of the disk must be free at least, in bytes.
 func (d Dir) reserve() int64 {
 	_, total, ok := diskSpace(string(d))
 	if !ok {

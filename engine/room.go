@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"pmx/data"
@@ -12,8 +13,7 @@ type Room struct {
 	file *os.File // nil: it is released
 }
 
-// KeepRoom keeps as much room as must be free for work to begin. The error is ErrDiskFull if there is less than CheckSpace asks for. The caller
-// releases the room.
+// KeepRoom keeps as much room as must be free for work to begin. The error is ErrDiskFull if there is less. The caller releases the room.
 func (db *DB) KeepRoom() (*Room, error) {
 	if err := db.CheckSpace(); err != nil {
 		db.diskFull.Store(true)
@@ -24,10 +24,10 @@ func (db *DB) KeepRoom() (*Room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Room{file: f}
-	if err := allocate(f, dir.reserve()); data.IsNoSpace(err) { // a file system that cannot allocate keeps none
+	r, need := &Room{file: f}, dir.need()
+	if err := allocate(f, need); data.IsNoSpace(err) { // a file system that cannot allocate keeps none
 		r.Release()
-		return nil, dir.checkRoom(dir.reserve(), true)
+		return nil, errors.Join(dir.checkRoom(need, true), err)
 	}
 	return r, nil
 }
@@ -41,21 +41,15 @@ func (r *Room) Release() {
 	}
 }
 
-// CheckpointDropped is Checkpoint after work that failed, whose tables were dropped again: it asks for little more room than for the log as it
-// was before that work, so many bytes, because nothing else is written to the database file. So the room that such work filled comes back.
+// CheckpointDropped is Checkpoint after work that kept room and failed, and whose tables were dropped again. It asks for half of the reserve, and for the log as
+// it was before that work, so many bytes: of the log since then, nearly nothing is written to the database file. So the room that such work filled comes back.
 func (db *DB) CheckpointDropped(ctx context.Context, log int64) error {
-	thorough := true
+	dir, thorough := db.opts.Dir, true
 	return db.checkpointIn(ctx, func() error {
 		defer func() { thorough = false }() // the next tries would take the room from others again and again
-		return db.opts.Dir.checkRoom(openRoom+log, thorough)
+		return dir.checkRoom(dir.reserve()/2+log, thorough)
 	})
 }
 
 // LogSize returns the bytes of the write-ahead log, 0 if there is none.
-func (db *DB) LogSize() int64 {
-	st, err := os.Stat(db.opts.Dir.wal())
-	if err != nil {
-		return 0
-	}
-	return st.Size()
-}
+func (db *DB) LogSize() int64 { return db.opts.Dir.logSize() }
