@@ -10,6 +10,7 @@ import (
 
 // Room is disk space, of a file below Dir.Tmp, that is kept for the end of work which may fill the disk.
 type Room struct {
+	db   *DB
 	file *os.File // nil: it is released
 }
 
@@ -24,7 +25,7 @@ func (db *DB) KeepRoom() (*Room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, need := &Room{file: f}, dir.need()
+	r, need := &Room{db: db, file: f}, dir.need()
 	if err := allocate(f, need); data.IsNoSpace(err) { // a file system that cannot allocate keeps none
 		r.Release()
 		return nil, errors.Join(dir.checkRoom(need, true), err)
@@ -39,6 +40,16 @@ func (r *Room) Release() {
 		_ = os.Remove(r.file.Name())
 		r.file = nil
 	}
+}
+
+// ReleaseAfter is Release after work that failed with err, nil if it did not. It returns ErrDiskFull with a reason if the disk had no room for it, which
+// cannot be seen afterwards, and err otherwise.
+func (r *Room) ReleaseAfter(err error) error {
+	defer r.Release()
+	if full := r.db.explain(err); errors.Is(full, ErrDiskFull) {
+		return full
+	}
+	return err
 }
 
 // CheckpointDropped is Checkpoint after work that kept room and failed, and whose tables were dropped again. It asks for half of the reserve, and for the log as

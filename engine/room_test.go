@@ -39,7 +39,16 @@ func TestKeptRoomIsThereOnAFullDisk(t *testing.T) {
 	defer room.Release()
 	run("CREATE TABLE given_up AS SELECT hash(range) AS i FROM range(100000)", "CREATE TABLE kept AS SELECT 7 AS i") // less than a row group: all of it is in the log
 	testfiles.Fill(t, filepath.Join(dir, "filler"))
-	room.Release()
+	err = db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CREATE TABLE failed AS SELECT hash(range) AS i FROM range(100000)")
+		if err = room.ReleaseAfter(err); !errors.Is(err, engine.ErrDiskFull) {
+			t.Errorf("what was written on the full disk: err = %v", err)
+		}
+		return err
+	})
+	if err == nil {
+		t.Error("it was written")
+	}
 	run("DROP TABLE given_up")
 	if err := db.Checkpoint(ctx); !errors.Is(err, engine.ErrDiskFull) {
 		t.Errorf("a checkpoint with a log of %d bytes: err = %v", db.LogSize(), err)

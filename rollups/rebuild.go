@@ -40,7 +40,7 @@ func rebuildWith(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *dat
 	if err != nil {
 		return err
 	}
-	defer room.Release()
+	defer func() { err = room.ReleaseAfter(err) }()
 	if err := rebuildDesk(ctx, conn, cities); err != nil {
 		return fmt.Errorf("weather desk: %w", err)
 	}
@@ -55,7 +55,7 @@ func rebuildWith(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *dat
 	}
 	defer func() {
 		if err != nil {
-			room.Release() // without it, the disk may have none for dropping tables
+			err = room.ReleaseAfter(err) // dropping tables needs some
 			// After a fault of DuckDB neither may be possible; the next rebuild, or start, does it then.
 			b.ctx = context.WithoutCancel(ctx)
 			_ = b.dropTemporary()
