@@ -193,8 +193,12 @@ func (k *Keeper) dropUnfinished(ctx context.Context) error {
 	return err
 }
 
-// clearRebuild frees the place on the disk of a rebuild that failed. The log had so many bytes before it.
+// clearRebuild frees the place on the disk of a rebuild that failed. The log had so many bytes before it. The rollups are stale if it changed the
+// weather desk.
 func (k *Keeper) clearRebuild(ctx context.Context, log int64) {
+	if stale, err := k.stale(ctx); err == nil && stale {
+		k.updateFreshness(func(f *serving.Freshness) { f.Stale = true })
+	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error {
 		_, err := rollups.DropUnfinished(ctx, conn) // those that it could not drop itself, after a fault
 		return err

@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +45,46 @@ func TestARebuildReadsNoFormerRollup(t *testing.T) {
 	}
 	if err := k.Rebuild(t.Context(), nil); err != nil {
 		t.Fatal(err)
+	}
+	mustVerify(t, k)
+}
+
+// TestAStoppedRebuildThatChangedTheDeskLeavesStaleRollups, which the next refresh rebuilds.
+func TestAStoppedRebuildThatChangedTheDeskLeavesStaleRollups(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, from)
+	stopped := func() {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		err := k.Rebuild(ctx, func(name string, _, _ int) {
+			if name == "token_day" {
+				stop()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a rebuild that was stopped: err = %v", err)
+		}
+	}
+	if stopped(); k.Freshness().Stale {
+		t.Error("the rollups are stale, though the desk was as it should be")
+	}
+	err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(t.Context(), "DELETE FROM desk_market WHERE event = (SELECT min(event) FROM desk_market)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stopped(); !k.Freshness().Stale {
+		t.Error("the desk changed, and nothing says that the rollups are stale")
+	}
+	if err := k.Refresh(t.Context(), nil); err != nil || k.Freshness().Stale {
+		t.Errorf("after a refresh: stale = %t, err = %v", k.Freshness().Stale, err)
 	}
 	mustVerify(t, k)
 }
