@@ -59,7 +59,7 @@ func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	t := deskWalletTable()
 	positions := statements.Get("PositionsNow")
 	figures := deskFigures(positions, "true", heldOf(positions, statements.Get("DeskTokensNow")))
-	err := t.replace(ctx, conn, []chunk{{wholeRange, t.counting(t.typed(figures))}})
+	err := t.replace(ctx, conn, t.counting(t.typed(figures)))
 	if err != nil {
 		return fmt.Errorf("traders of the weather desk: %w", err)
 	}

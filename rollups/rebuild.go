@@ -40,28 +40,25 @@ func rebuildWith(ctx context.Context, db *engine.DB, conn *sql.Conn, cities *dat
 	if err != nil {
 		return err
 	}
-	defer func() { err = room.ReleaseAfter(err) }()
-	if err := rebuildDesk(ctx, conn, cities); err != nil {
-		return fmt.Errorf("weather desk: %w", err)
-	}
-	p, err := newChunker(ctx, conn, rows)
-	if err != nil {
-		return err
-	}
-	b := &rebuilder{ctx: ctx, conn: conn, suffix: newSuffix, chunker: p}
-	if s != nil {
-		s.rebuilder = b
-		b.gathered = s.rebuild
-	}
+	b := &rebuilder{ctx: ctx, conn: conn, suffix: newSuffix}
 	defer func() {
-		if err != nil {
-			err = room.ReleaseAfter(err) // dropping tables needs some
+		if err = room.ReleaseAfter(err); err != nil { // dropping tables needs some of it
 			// After a fault of DuckDB neither may be possible; the next rebuild, or start, does it then.
 			b.ctx = context.WithoutCancel(ctx)
 			_ = b.dropTemporary()
 			_, _ = DropUnfinished(b.ctx, conn)
 		}
 	}()
+	if err := rebuildDesk(ctx, conn, cities); err != nil {
+		return fmt.Errorf("weather desk: %w", err)
+	}
+	if b.chunker, err = newChunker(ctx, conn, rows); err != nil {
+		return err
+	}
+	if s != nil {
+		s.rebuilder = b
+		b.gathered = s.rebuild
+	}
 	facts, err := FillCount(ctx, conn)
 	if err != nil {
 		return err

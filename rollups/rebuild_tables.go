@@ -1,6 +1,7 @@
 package rollups
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -77,26 +78,27 @@ var errFactsChanged = errors.New("there are other facts than when the rebuild be
 // finish replaces all rollups by the new ones, which hold so many facts.
 func (b *rebuilder) finish(facts int64) error {
 	return engine.InTx(b.ctx, b.conn, func() error {
-		now, err := FillCount(b.ctx, b.conn)
-		if err == nil && now != facts {
-			err = errFactsChanged
+		if now, err := FillCount(b.ctx, b.conn); err != nil || now != facts {
+			return cmp.Or(err, errFactsChanged)
 		}
 		for _, t := range tables {
-			if err == nil {
-				err = t.takeNew(b.ctx, b.conn)
+			if err := t.takeNew(b.ctx, b.conn); err != nil {
+				return err
 			}
 		}
-		if err == nil {
-			err = b.exec(statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
+		b.suffix = "" // the new tables have their names
+		if err := b.exec(statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10))); err != nil {
+			return err
 		}
-		taken := *b
-		taken.suffix = ""
 		for _, v := range verticals() {
-			if err == nil && v.rebuilt != nil {
-				err = v.rebuilt(&taken)
+			if v.rebuilt == nil {
+				continue
+			}
+			if err := v.rebuilt(b); err != nil {
+				return err
 			}
 		}
-		return err
+		return nil
 	})
 }
 

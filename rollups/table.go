@@ -214,17 +214,12 @@ func (t table) sameKeys() string {
 	return strings.Join(list, " AND ")
 }
 
-// replace replaces base and delta by the rows of chunks, in ascending order of keys.
-func (t table) replace(ctx context.Context, conn *sql.Conn, chunks []chunk) error {
+// replace replaces base and delta by the rows of a query.
+func (t table) replace(ctx context.Context, conn *sql.Conn, rows string) error {
 	if err := t.empty(ctx, conn); err != nil {
 		return err
 	}
-	for _, p := range chunks {
-		if err := t.fill(ctx, conn, p.query); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.fill(ctx, conn, rows)
 }
 
 // fill appends rows to the base, in its order.

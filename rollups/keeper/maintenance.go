@@ -177,13 +177,18 @@ func (k *Keeper) checkpoint(ctx context.Context) error {
 	return k.tallies.ended(workCheckpoint, time.Since(began), k.cfg.Now().UTC(), err)
 }
 
-// dropUnfinished drops what a rebuild left that did not come to its end, and frees its place on the disk.
-func (k *Keeper) dropUnfinished(ctx context.Context) error {
-	dropped := 0
-	err := k.db.Write(ctx, func(conn *sql.Conn) (err error) {
+// dropTables is rollups.DropUnfinished.
+func (k *Keeper) dropTables(ctx context.Context) (dropped int, err error) {
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		dropped, err = rollups.DropUnfinished(ctx, conn)
 		return err
 	})
+	return dropped, err
+}
+
+// dropUnfinished drops what a rebuild left that did not come to its end, and frees its place on the disk.
+func (k *Keeper) dropUnfinished(ctx context.Context) error {
+	dropped, err := k.dropTables(ctx)
 	if err == nil && dropped > 0 {
 		err = k.checkpoint(ctx)
 	}
@@ -199,10 +204,7 @@ func (k *Keeper) clearRebuild(ctx context.Context, log int64) {
 	if stale, err := k.stale(ctx); err == nil && stale {
 		k.updateFreshness(func(f *serving.Freshness) { f.Stale = true })
 	}
-	err := k.db.Write(ctx, func(conn *sql.Conn) error {
-		_, err := rollups.DropUnfinished(ctx, conn) // those that it could not drop itself, after a fault
-		return err
-	})
+	_, err := k.dropTables(ctx) // those that it could not drop itself, after a fault
 	if err == nil {
 		err = k.db.CheckpointDropped(ctx, log)
 	}
