@@ -125,7 +125,7 @@ func TestInsertedRowsAreInTheTableInOrder(t *testing.T) {
 	})
 }
 
-// TestNothingIsInsertedAfterAnError of whoever gives the rows: the statement ends with that error, a panic included.
+// TestNothingIsInsertedAfterAnError of the function that gives the rows: the statement ends with that error, a panic included.
 func TestNothingIsInsertedAfterAnError(t *testing.T) {
 	errNext := errors.New("no more rows")
 	cases := map[string]struct {

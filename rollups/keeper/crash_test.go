@@ -82,13 +82,8 @@ func renewAloud(dir string) {
 // there is none.
 func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain finds incomplete files")
-	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	withoutWeather(t, from)
-	k := open(t, dir)
-	mustImport(t, k, from)
+	dir := t.TempDir()
+	k := sampleIn(t, dir, 5_000, withoutWeather)
 	for round := range testfiles.Cases(1, 4) {
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
@@ -127,13 +122,8 @@ func rebuildAloud(dir string) {
 
 // Whenever the process is killed, the rollups are the former or the new ones, which are equal here, and nothing else is left.
 func TestAKilledRebuildLeavesWholeRollups(t *testing.T) {
-	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	withoutWeather(t, from)
-	k := open(t, dir)
-	mustImport(t, k, from)
+	dir := t.TempDir()
+	k := sampleIn(t, dir, 5_000, withoutWeather)
 	stages := []string{"stage oracle_bin", "stage position", "stage token_day", "stage wallet_total", "stage candle", "stage desk_wallet"}
 	for _, stage := range stages[:testfiles.Cases(1, len(stages))] {
 		if err := k.Close(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pmx/data/sample"
 	"pmx/data/testfiles"
 	"pmx/engine"
 )
@@ -14,12 +13,8 @@ import (
 // TestARebuildThatFillsTheDiskGivesItsRoomBack: the log has rows of tables that were dropped again, and does not wait for room to be written
 // to the database file.
 func TestARebuildThatFillsTheDiskGivesItsRoomBack(t *testing.T) {
-	from, dir := filepath.Join(t.TempDir(), "venue"), testfiles.Disk(t, "size=256m")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 50_000, Days: sampleDays()}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, dir)
-	mustImport(t, k, from)
+	dir := testfiles.Disk(t, "size=256m")
+	k := sampleIn(t, dir, 50_000)
 	if err := k.DB().Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -4,22 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"pmx/data/sample"
 	"pmx/engine"
 )
 
 // TestARebuildReadsNoFormerRollup: from facts alone, with every rollup emptied, it makes what they were.
 func TestARebuildReadsNoFormerRollup(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, t.TempDir())
-	mustImport(t, k, from)
+	k := sampleIn(t, t.TempDir(), 5_000)
 	mustVerify(t, k)
 	err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
 		var deltas []string
@@ -51,12 +44,7 @@ func TestARebuildReadsNoFormerRollup(t *testing.T) {
 
 // TestAStoppedRebuildThatChangedTheDeskLeavesStaleRollups, which the next refresh rebuilds.
 func TestAStoppedRebuildThatChangedTheDeskLeavesStaleRollups(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, t.TempDir())
-	mustImport(t, k, from)
+	k := sampleIn(t, t.TempDir(), 5_000)
 	stopped := func() {
 		t.Helper()
 		ctx, stop := context.WithCancel(t.Context())

@@ -49,6 +49,21 @@ func readSample(t *testing.T) *keeper.Keeper {
 // month has three times as many, are most of the cost of an import.
 func sampleDays() int { return testfiles.Cases(8, 0) }
 
+// sampleIn opens dir with a sample venue of so many fills; change, if there is one, changes its files before they are imported.
+func sampleIn(t *testing.T, dir string, fills int64, change ...func(t *testing.T, from string)) *keeper.Keeper {
+	t.Helper()
+	from := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: fills, Days: sampleDays()}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(t, from)
+	}
+	k := open(t, dir)
+	mustImport(t, k, from)
+	return k
+}
+
 // withoutWeather leaves the markets and fills of a sample venue, for a test that does not need the
 // weather: importing it takes twice as long as a few thousand fills. A long run imports everything.
 func withoutWeather(t *testing.T, dir string) {
